@@ -1,0 +1,303 @@
+"""Application: one use of the scores, told by its priors and costs. The decision threshold is made here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import frozen, numbers, shown
+from tercet.errors import InputError, UndefinedError
+from tercet.trials import class_names, logit, prior_vector, probability
+
+Floats = NDArray[np.float64]
+
+# Working points of public evaluations: name -> (prior, C_fn, C_fp, source). An evaluation with two points
+# averages their normalised costs.
+_NAMED: dict[str, tuple[float, float, float, str]] = {
+    "sre08": (0.01, 10, 1, "NIST speaker recognition evaluations 1998-2008"),
+    "sre10": (0.001, 1, 1, "NIST SRE 2010, core condition"),
+    "sre12-a": (0.01, 1, 1, "NIST SRE 2012, first of two points"),
+    "sre12-b": (0.001, 1, 1, "NIST SRE 2012, second of two points"),
+    "sre16-a": (0.01, 1, 1, "NIST SRE 2016, first of two points"),
+    "sre16-b": (0.005, 1, 1, "NIST SRE 2016, second of two points"),
+    "sre18-vast": (0.05, 1, 1, "NIST SRE 2018, video (VAST) trials"),
+    "sre19-av": (0.05, 1, 1, "NIST SRE 2019, audio-visual part"),
+    "voxsrc": (0.05, 1, 1, "VoxCeleb Speaker Recognition Challenge 2020-2023"),
+    "voxceleb": (0.01, 1, 1, "VoxCeleb papers, by custom"),
+    "asvspoof5": (0.95, 1, 10, "ASVspoof 5, track 1; bona fide speech is the target"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A two-class working point: prior of the target, cost of a miss, cost of a false alarm.
+
+    Decide the target if and only if llr > threshold = -tau, tau = logit(prior) + ln C_fn - ln C_fp.
+
+    >>> Application(0.01, 50, 1).effective_prior
+    0.33557046979865773
+    """
+
+    prior: float
+    cost_fn: float = 1.0
+    cost_fp: float = 1.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", probability(self.prior, "prior"))
+        for cost in ("cost_fn", "cost_fp"):
+            object.__setattr__(self, cost, _cost(getattr(self, cost), cost))
+        if self.cost_fn == 0.0 and self.cost_fp == 0.0:
+            raise InputError("cost_fn and cost_fp are both 0: then every decision is free and none is better.")
+
+    @classmethod
+    def of(cls, value: object) -> Application:
+        """An application from itself, a triple (prior, cost_fn, cost_fp), a bare prior or a name."""
+        if isinstance(value, Application):
+            return value
+        if isinstance(value, str):
+            return cls.named(value)
+        if isinstance(value, Sequence | np.ndarray) and len(value) == 3:
+            return cls(*value)
+        if isinstance(value, int | float):
+            return cls(value)
+        raise InputError(f"An application is (prior, cost_fn, cost_fp), a name or an Application, not {shown(value)}.")
+
+    @classmethod
+    def named(cls, name: str) -> Application:
+        """A working point of a public evaluation.
+
+        >>> Application.named("sre08")
+        Application(prior=0.01, cost_fn=10.0, cost_fp=1.0, name='sre08')
+        """
+        if name not in _NAMED:
+            raise InputError(f"{shown(name)} is not a known working point. Known: {', '.join(_NAMED)}.")
+        prior, cost_fn, cost_fp, _ = _NAMED[name]
+        return cls(prior, cost_fn, cost_fp, name)
+
+    @staticmethod
+    def names() -> dict[str, str]:
+        """Every named working point with its source."""
+        return {name: source for name, (*_, source) in _NAMED.items()}
+
+    @classmethod
+    def multiclass(
+        cls,
+        prior: object,
+        costs: object = "0-1",
+        *,
+        classes: Sequence[object] | None = None,
+        actions: Sequence[object] | None = None,
+    ) -> MulticlassApplication:
+        """K classes with any cost matrix: rows = decision, columns = class."""
+        return MulticlassApplication.of(prior, costs, classes=classes, actions=actions)
+
+    @property
+    def log_odds(self) -> float:
+        """tau: the log-odds of the effective prior."""
+        return tau(self.prior, self.cost_fn, self.cost_fp)
+
+    @property
+    def threshold(self) -> float:
+        """The Bayes threshold -tau on a log-likelihood ratio."""
+        return 0.0 - self.log_odds
+
+    @property
+    def effective_prior(self) -> float:
+        """pi C_fn / (pi C_fn + (1 - pi) C_fp): the prior that, with equal costs, asks for the same decisions."""
+        largest = max(self.cost_fn, self.cost_fp)
+        miss, alarm = self.prior * (self.cost_fn / largest), (1.0 - self.prior) * (self.cost_fp / largest)
+        return miss / (miss + alarm)
+
+    @property
+    def dummy_cost(self) -> float:
+        """min(pi C_fn, (1 - pi) C_fp): what the better of always rejecting and always accepting costs."""
+        return min(self.prior * self.cost_fn, (1.0 - self.prior) * self.cost_fp)
+
+    def equivalent(self, prior: float | None = None) -> Application:
+        """An application with the same decisions and normalised costs.
+
+        Without argument (effective prior, 1, 1); else at another prior, the costs absorbing the difference and
+        keeping their sum.
+
+        >>> round(Application(0.01, 50, 1).equivalent().prior, 5)
+        0.33557
+        """
+        if prior is None:
+            return Application(probability(self.effective_prior, "the effective prior"))
+        share = self.log_odds - logit(probability(prior, "prior"))  # ln C_fn - ln C_fp at the other prior
+        total = self.cost_fn + self.cost_fp
+        return Application(prior, total * _sigmoid(share), total * _sigmoid(-share))
+
+    def dcf_u(self, *, fnr: float, fpr: float) -> float:
+        """Un-normalised detection cost of bare error rates: pi C_fn FNR + (1 - pi) C_fp FPR.
+
+        >>> Application(0.001, 1, 10).dcf_u(fnr=.02, fpr=.001)
+        0.01001
+        """
+        return float(self._cost(_rate(fnr, "fnr"), _rate(fpr, "fpr")))
+
+    def dcf(self, *, fnr: float, fpr: float) -> float:
+        """Detection cost divided by what the best dummy costs; above 1 the system does harm.
+
+        >>> round(Application(0.001, 1, 10).dcf(fnr=.02, fpr=.001), 2)
+        10.01
+        """
+        self.check_normaliser()
+        return float(normalised_dcf(self.log_odds, _rate(fnr, "fnr"), _rate(fpr, "fpr")))
+
+    def _cost(self, fnr: Any, fpr: Any) -> Any:
+        return self.prior * self.cost_fn * fnr + (1.0 - self.prior) * self.cost_fp * fpr
+
+    def check_normaliser(self) -> None:
+        """Refuses to normalise where one kind of error is free."""
+        if self.cost_fn == 0.0 or self.cost_fp == 0.0:
+            raise UndefinedError(
+                "A normalised cost does not exist when one kind of error is free: the best dummy costs 0. "
+                "Use the un-normalised dcf_u."
+            )
+
+
+def tau(prior: float, cost_fn: float, cost_fp: float) -> float:
+    """logit(prior) + ln C_fn - ln C_fp: the one place where a working point becomes a threshold."""
+    if cost_fn == 0.0 or cost_fp == 0.0:
+        return math.inf if cost_fp == 0.0 else -math.inf
+    return logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
+
+
+def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any) -> Any:
+    """FNR + e^-tau FPR for tau <= 0, FPR + e^tau FNR otherwise; a rate of zero adds nothing.
+
+    The one cost function of actual and minimum costs, for numbers and arrays alike.
+    """
+    log_odds, fnr, fpr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)
+    cheap = np.where(log_odds <= 0.0, fnr, fpr)  # the error whose factor is 1
+    dear = np.where(log_odds <= 0.0, fpr, fnr)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return cheap + np.where(dear == 0.0, 0.0, np.exp(np.abs(log_odds)) * dear)
+
+
+def _sigmoid(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
+
+
+def _cost(value: object, name: str) -> float:
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise InputError(f"{name} must be a number, not {shown(value)}.")
+    cost = float(value)
+    if not 0.0 <= cost < math.inf:
+        raise InputError(f"{name} must be finite and not negative, not {cost}.")
+    return cost
+
+
+def _rate(value: float, name: str) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} must be a rate between 0 and 1, not {value}.")
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MulticlassApplication:
+    """Priors of K classes and the cost of each action when each class is true; actions may outnumber classes.
+
+    >>> app = Application.multiclass([.3, .4, .3], [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    >>> app.dummy_cost, app.dummy_action
+    (0.6, '1')
+    """
+
+    prior: Floats
+    costs: Floats
+    classes: tuple[str, ...]
+    actions: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, prior: object, costs: object, *, classes: Sequence[object] | None, actions: Sequence[object] | None
+    ) -> MulticlassApplication:
+        """Checks priors and costs; costs may be "0-1" or "ordinal" (the distance of the class numbers)."""
+        count = len(numbers(prior, "prior"))
+        vector = prior_vector(prior, count, "prior")
+        called = class_names(None if classes is None else list(classes), count)
+        matrix = _named_costs(costs, count) if isinstance(costs, str) else numbers(costs, "costs", ndim=(2,))
+        if matrix.shape[1] != count or matrix.shape[0] < 1:
+            raise InputError(
+                f"costs must have one column for each of the {count} classes (rows = decision, columns = class), "
+                f"not the shape {matrix.shape}."
+            )
+        bad = np.argwhere(~((matrix >= 0.0) & (matrix < math.inf)))
+        if len(bad):
+            row, col = bad[0]
+            raise InputError(
+                f"costs must be finite and not negative: deciding {row} when {col} is true costs {matrix[row, col]}."
+                f" Gains are turned into costs by tercet.costs_from_utilities."
+            )
+        if not matrix.any():
+            raise InputError("costs are all 0: then every decision is free and none is better.")
+        return cls(frozen(np.array(vector)), matrix, called, _action_names(actions, called, len(matrix)))
+
+    @property
+    def fixed_costs(self) -> Floats:
+        """What each action costs when it is always taken: C pi."""
+        return np.array([math.fsum(row * self.prior) for row in self.costs])
+
+    @property
+    def dummy_cost(self) -> float:
+        """The least cost of an action taken without looking."""
+        return float(self.fixed_costs.min())
+
+    @property
+    def dummy_action(self) -> str:
+        """The action to take without looking; the first of equals."""
+        return self.actions[int(self.fixed_costs.argmin())]
+
+    def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
+        """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
+        prior = self.prior * (_sigmoid(-log_odds) / (1.0 - self.prior[place]))
+        prior[place] = _sigmoid(log_odds)
+        return replace(self, prior=frozen(prior))
+
+    def renamed(self, classes: tuple[str, ...]) -> MulticlassApplication:
+        """The same application with the classes, and the actions called like them, under other names."""
+        called = dict(zip(self.classes, classes, strict=True))
+        return replace(self, classes=classes, actions=tuple(called.get(action, action) for action in self.actions))
+
+    @property
+    def is_zero_one(self) -> bool:
+        """Whether the actions are the classes, right ones are free and wrong ones cost 1."""
+        return self.costs.shape[0] == self.costs.shape[1] and bool((self.costs == 1.0 - np.eye(len(self.costs))).all())
+
+
+def _named_costs(name: str, count: int) -> Floats:
+    if name == "0-1":
+        return frozen(1.0 - np.eye(count))
+    if name == "ordinal":
+        return frozen(np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(np.float64))
+    raise InputError(f'costs are a matrix, "0-1" or "ordinal", not {shown(name)}.')
+
+
+def _action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """The class names, and for further rows the given names."""
+    if actions is not None:
+        return class_names(list(actions), count)
+    if count != len(classes):
+        raise InputError(f"costs have {count} rows for {len(classes)} classes: name the actions (actions=...).")
+    return classes
+
+
+def costs_from_utilities(utilities: object) -> Floats:
+    """Costs that ask for the same decisions as these gains (rows = decision): the column's best minus each.
+
+    >>> costs_from_utilities([[10, -50], [0, 5]])
+    array([[ 0., 55.],
+           [10.,  0.]])
+    """
+    gains = numbers(utilities, "utilities", ndim=(2,))
+    if not np.isfinite(gains).all():
+        raise InputError("utilities must be finite.")
+    costs: Floats = gains.max(axis=0) - gains
+    return costs

@@ -1,0 +1,366 @@
+"""Prices: what decisions cost (DCF, Bayes risk) and what scores are worth before any decision (Cllr, log-loss)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.application import normalised_dcf
+from tercet.arrays import numbers, shown
+from tercet.curves import Curve, rates
+from tercet.errors import InputError, UndefinedError
+from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
+from tercet.posteriors import blocks, log_posteriors, posteriors, prior_of
+from tercet.tally import Ranked, Tally
+from tercet.threads import parts, together
+from tercet.trials import Trials, check_posteriors, logit, probability
+
+Floats = NDArray[np.float64]
+
+
+class BayesPlot(NamedTuple):
+    """Normalised costs along the prior log-odds; the best dummy is 1 everywhere. No llr, no actual cost."""
+
+    log_odds: Floats
+    dcf: Floats | None
+    min_dcf: Floats
+
+
+class Span(NamedTuple):
+    """A range of effective-prior log-odds, ends included or not as the rounding has it."""
+
+    low: float
+    high: float
+
+
+def actual_dcf(tally: Tally, log_odds: Floats) -> Floats:
+    """Normalised cost of the Bayes decisions llr > -tau, for each tau."""
+    llr = tally.as_llr()
+    misses, alarms = llr.at(0.0 - np.asarray(log_odds, np.float64))
+    fnr, fpr = rates(misses, llr.targets.total), rates(alarms, llr.nontargets.total)
+    return np.asarray(normalised_dcf(log_odds, fnr, fpr), np.float64)
+
+
+def bayes_error(curve: Curve, log_odds: object, llr: Tally | None = None) -> BayesPlot:
+    """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only.
+
+    >>> from tercet import Trials
+    >>> plot = bayes_error(Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))), [0.0])
+    >>> plot.dcf.tolist(), plot.min_dcf.tolist()
+    ([1.0], [0.5])
+    """
+    grid = np.asarray(log_odds, np.float64)
+    if not np.isfinite(grid).all():
+        raise InputError("log_odds must be finite.")
+    actual = None if curve.tally.meaning == "raw" else actual_dcf(llr or curve.tally.as_llr(), grid)
+    return BayesPlot(grid, actual, curve.hull.minimum(grid)[0])
+
+
+def cllr(tally: Tally) -> float:
+    """Cost of the log-likelihood ratios in bits: 1 when they say nothing, inf for a certain wrong answer.
+
+    (mean_T log2(1 + e^-llr) + mean_F log2(1 + e^llr)) / 2
+
+    >>> from tercet import Trials
+    >>> cllr(Tally.of(Trials.of_llr([0., 0.], [1, 0])))
+    1.0
+    """
+    return empirical_cross_entropy(tally, 0.5)
+
+
+def empirical_cross_entropy(tally: Tally, prior: float) -> float:
+    """Bits needed to name the class when targets have this prior and the llrs are believed.
+
+    pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
+    """
+    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    llr = tally.as_llr()
+    _need_both(llr)
+    target, nontarget = _mean_softplus(llr.targets, -1.0, tau), _mean_softplus(llr.nontargets, 1.0, tau)
+    return (share * target + (1.0 - share) * nontarget) / math.log(2.0)
+
+
+def min_cllr(curve: Curve) -> float:
+    """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth."""
+    return min_cross_entropy(curve, 0.5)
+
+
+def min_cross_entropy(curve: Curve, prior: float) -> float:
+    """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores."""
+    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    hull = curve.hull
+    targets = np.asarray(np.diff(hull.misses) / hull.targets, np.float64)
+    nontargets = np.asarray(-np.diff(hull.false_alarms) / hull.nontargets, np.float64)
+    llrs = hull.llrs + tau
+    # Blocks of one class cost nothing: their llr is infinite on the right side.
+    mixed = np.isfinite(llrs)
+    miss = exact_sum(targets[mixed] * softplus(-llrs[mixed]))
+    alarm = exact_sum(nontargets[mixed] * softplus(llrs[mixed]))
+    return (share * ratio(miss, 1, UNIT) + (1.0 - share) * ratio(alarm, 1, UNIT)) / math.log(2.0)
+
+
+def softplus(x: Floats) -> Floats:
+    """ln(1 + e^x), without overflow."""
+    result = np.abs(x)
+    np.negative(result, out=result)
+    np.exp(result, out=result)
+    np.log1p(result, out=result)
+    result += np.maximum(x, 0.0)
+    return result
+
+
+def _mean_softplus(side: Ranked, sign: float, shift: float) -> float:
+    """Mean of ln(1 + e^(sign (llr + shift))), exact but for the logs."""
+    end = side.scores[0 if sign < 0.0 else -1]
+    if end == math.copysign(math.inf, sign):
+        return math.inf
+
+    def cost(scores: Floats) -> Floats:
+        return softplus(sign * (scores + shift))
+
+    return _mean(side, cost)
+
+
+def _need_both(tally: Tally) -> None:
+    for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
+        if side.total == 0:
+            raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
+
+
+def worth_using(curve: Curve) -> tuple[Span, ...]:
+    """Where Bayes decisions on these llrs cost less than the best dummy: ranges of effective-prior log-odds.
+
+    At threshold t = -tau the actual cost is below 1 iff t < ln(TPR / FPR) for t >= 0, and iff
+    t > ln(FNR / TNR) for t < 0; the rates are constant from one score to the next.
+    """
+    llr = Curve.of(curve.tally.as_llr())
+    starts, ends = llr.thresholds, np.append(llr.thresholds[1:], math.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        highest = np.log(llr.tpr) - np.log(llr.fpr)
+        lowest = np.log(llr.fnr) - np.log(llr.tnr)
+    highest, lowest = np.where(np.isnan(highest), -math.inf, highest), np.where(np.isnan(lowest), math.inf, lowest)
+    above = zip(np.maximum(starts, 0.0), np.minimum(ends, highest), strict=True)
+    below = zip(np.maximum(starts, lowest), np.minimum(ends, 0.0), strict=True)
+    useful = sorted((low, high) for low, high in [*below, *above] if low < high)
+    return tuple(Span(0.0 - high, 0.0 - low) for low, high in reversed(_joined(useful)))
+
+
+def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Ascending spans with touching ones made one."""
+    joined: list[tuple[float, float]] = []
+    for low, high in spans:
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((float(low), float(high)))
+    return joined
+
+
+class Parts(NamedTuple):
+    """A proper score and its split: score = miscalibration - discrimination + uncertainty."""
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def log_loss_parts(curve: Curve, prior: float | None = None) -> Parts:
+    """Empirical cross-entropy in bits, split by isotonic recalibration; the data's own prior unless given."""
+    share = _share(curve, prior)
+    best, nothing = min_cross_entropy(curve, share), entropy([share, 1.0 - share])
+    score = empirical_cross_entropy(curve.tally, share)
+    return Parts(score, score - best, nothing - best, nothing)
+
+
+def brier_parts(curve: Curve, prior: float | None = None) -> Parts:
+    """Two-class Brier score pi mean_T (1 - p)^2 + (1 - pi) mean_F p^2, split by isotonic recalibration.
+
+    >>> from tercet import Trials
+    >>> p = Trials.of_posteriors([.4, .3, .2, .1, .5, .9], [0, 0, 0, 1, 1, 1], trained_prior=.5)
+    >>> [round(part, 7) for part in brier_parts(Curve.of(Tally.of(p)))[1:]]
+    [0.1016667, 0.125, 0.25]
+    """
+    share = _share(curve, prior)
+    tau = logit(share)
+    llr = curve.tally.as_llr()
+    score = share * _mean(llr.targets, lambda s: _sigmoid(-(s + tau)) ** 2)
+    score += (1.0 - share) * _mean(llr.nontargets, lambda s: _sigmoid(s + tau) ** 2)
+    hull = curve.hull
+    posterior = _sigmoid(hull.llrs + tau)
+    targets = np.asarray(np.diff(hull.misses) / hull.targets, np.float64)
+    nontargets = np.asarray(-np.diff(hull.false_alarms) / hull.nontargets, np.float64)
+    best = math.fsum(share * targets * (1.0 - posterior) ** 2 + (1.0 - share) * nontargets * posterior**2)
+    nothing = share * (1.0 - share)
+    return Parts(score, score - best, nothing - best, nothing)
+
+
+def _share(curve: Curve, prior: float | None) -> float:
+    return curve.targets / (curve.targets + curve.nontargets) if prior is None else probability(prior, "prior")
+
+
+def _sigmoid(x: Floats) -> Floats:
+    """1 / (1 + e^-x), without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0.0, 1.0, small) / (1.0 + small))
+
+
+def entropy(distribution: object, base: float = 2.0) -> float:
+    """-sum p log p, 0 log 0 = 0.
+
+    >>> entropy([.5, .25, .25])
+    1.5
+    """
+    p = np.asarray(distribution, np.float64)
+    return math.fsum(-p[p > 0.0] * np.log(p[p > 0.0])) / _log_base(base)
+
+
+def _log_base(base: float) -> float:
+    if not 1.0 < base < math.inf:
+        raise InputError(f"base must be above 1, not {base}.")
+    return math.log(base)
+
+
+def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> float:
+    """Mean of -log p(class | trial), classes weighing as in the prior (the data's own frequencies unless given).
+
+    The posteriors are those at that same prior. In bits unless another base is given; a certain wrong answer
+    costs inf.
+
+    >>> p = [[.2, .7, .1], [.6, .2, .2], [.6, .1, .3]]
+    >>> round(log_loss(Trials.of_posteriors(p, [1, 0, 2], trained_prior=[1/3, 1/3, 1/3]), base=math.e), 7)
+    0.6904911
+    """
+    share = class_prior(trials, prior)
+
+    def surprise(rows: Trials) -> Floats:
+        logs = log_posteriors(rows, share)
+        return 0.0 - logs[np.arange(len(logs)), rows.known_labels().astype(np.intp)]
+
+    return _class_means(trials, share, surprise) / _log_base(base)
+
+
+def perplexity(trials: Trials, prior: object = None) -> float:
+    """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling."""
+    return float(2.0 ** log_loss(trials, prior))
+
+
+def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
+    """Log-loss divided by the prior's entropy: 1 is what knowing only the prior costs."""
+    share = class_prior(trials, prior)
+    return log_loss(trials, share) / entropy(share)
+
+
+def brier(trials: Trials, prior: object = None) -> float:
+    """Mean over trials of the squared distance between posteriors and truth.
+
+    Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
+    """
+    share = class_prior(trials, prior)
+
+    def distance(rows: Trials) -> Floats:
+        wrong = posteriors(rows, share)
+        wrong[np.arange(len(wrong)), rows.known_labels().astype(np.intp)] -= 1.0
+        return np.asarray((wrong * wrong).sum(axis=1))
+
+    return _class_means(trials, share, distance) / (1.0 if trials.is_matrix else 2.0)
+
+
+def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
+    """How often the true class is among the k most probable; a class tied with it does not push it out."""
+    if not 1 <= k <= len(trials.classes):
+        raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
+    share = class_prior(trials, prior)
+
+    def found(rows: Trials) -> Floats:
+        logs = log_posteriors(rows, share)
+        own = logs[np.arange(len(logs)), rows.known_labels().astype(np.intp)]
+        return np.asarray((logs > own[:, None]).sum(axis=1) < k, np.float64)
+
+    return _class_means(trials, share, found)
+
+
+def class_prior(trials: Trials, prior: object = None) -> Floats:
+    """The given prior, one entry a class, or the frequencies of the labels."""
+    if prior is not None:
+        return prior_of(prior, len(trials.classes))
+    labels = trials.known_labels().astype(np.intp)
+    sizes, _ = _class_weights(labels, trials, len(trials.classes))
+    empty = [name for size, name in zip(sizes, trials.classes, strict=True) if size == 0]
+    if empty:
+        raise UndefinedError(f"The data's own prior is 0 for class {shown(empty[0])}: give a prior, or drop the class.")
+    return np.array([size / sum(sizes) for size in sizes])
+
+
+def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tuple[list[int], Counts | None]:
+    """The total weight of each class, as integers, and each row's."""
+    if trials.weights is None:
+        return np.bincount(labels, minlength=classes).tolist(), None
+    kept = trials.weights > 0.0
+    integers, _ = as_integers(trials.weights[kept])
+    rows: Counts = np.zeros(len(labels), integers.dtype)
+    rows[kept] = integers
+    sums: Counts = np.zeros(classes, integers.dtype)
+    np.add.at(sums, labels, rows)
+    return [int(value) for value in sums], rows
+
+
+def _class_means(trials: Trials, share: Floats, cost: Callable[[Trials], Floats]) -> float:
+    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding."""
+    labels = trials.known_labels().astype(np.intp)
+    sizes, weights = _class_weights(labels, trials, len(share))
+    sums = [0] * len(share)
+    for rows in blocks(len(trials)):
+        values, codes = cost(trials.select(rows)), labels[rows]
+        heavy = np.ones(len(codes), np.int64) if weights is None else weights[rows]
+        if np.any(np.isinf(values) & (heavy > 0)):
+            return math.inf
+        values = np.where(heavy > 0, values, 0.0)
+        for code in np.unique(codes):
+            own = codes == code
+            sums[code] += exact_sum(values[own]) if weights is None else exact_dot(values[own], heavy[own])
+    for size, name in zip(sizes, trials.classes, strict=True):
+        if size == 0:
+            raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
+    return math.fsum(pi * ratio(total, size, UNIT) for pi, total, size in zip(share.tolist(), sums, sizes, strict=True))
+
+
+class KnownTruth(NamedTuple):
+    """Cross-entropy against known posteriors = conditional entropy + divergence, all in the same base."""
+
+    cross_entropy: float
+    conditional_entropy: float
+    divergence: float
+
+
+def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) -> KnownTruth:
+    """What the model's posteriors cost when the true ones are known, row by row.
+
+    >>> parts = cross_entropy_of_truth([[.5, .5]], [[.25, .75]])
+    >>> parts.conditional_entropy, round(parts.cross_entropy - parts.divergence, 12)
+    (1.0, 1.0)
+    """
+    q, p = numbers(true, "true", ndim=(2,)), numbers(model, "model", ndim=(2,))
+    if q.shape != p.shape or len(q) == 0:
+        raise InputError(f"true and model must have the same shape and rows, not {q.shape} and {p.shape}.")
+    check_posteriors(q)
+    check_posteriors(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(q > 0.0, -q * np.log(q), 0.0).sum(axis=1)
+        excess = np.where(q > 0.0, q * (np.log(q) - np.log(p)), 0.0).sum(axis=1)
+    scale = len(q) * _log_base(base)
+    conditional, divergence = math.fsum(own) / scale, max(math.fsum(excess) / scale, 0.0)
+    return KnownTruth(conditional + divergence, conditional, divergence)
+
+
+def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
+    """Mean of a finite cost over one class, exact but for the cost's own rounding."""
+    if side.running is not None:
+        return ratio(exact_dot(cost(side.scores), np.diff(side.running)), side.total, UNIT)
+    pieces = [side.scores[part] for part in parts(len(side.scores))]
+    jobs = [lambda piece=piece: exact_sum(piece, cost) for piece in pieces]
+    return ratio(sum(together(jobs, len(side.scores))), side.total, UNIT)

@@ -1,0 +1,203 @@
+"""Decisions: the action of least expected cost, and randomised rules that meet a bound on false alarms exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.application import Application, MulticlassApplication
+from tercet.confusion import Confusion, as_matrix
+from tercet.curves import Curve
+from tercet.errors import InputError
+from tercet.exact import Counts, ratio
+from tercet.posteriors import blocks, likelihoods_of, posteriors, unnormalised
+from tercet.threads import parts, together
+from tercet.trials import Trials
+
+Floats = NDArray[np.float64]
+
+
+class Decisions(NamedTuple):
+    """Actions by number, what each is expected to cost, and how much more the second best would."""
+
+    actions: NDArray[Any]
+    expected_cost: Floats
+    margin: Floats
+
+
+def decide(trials: Trials, application: object) -> NDArray[Any]:
+    """Optimal Bayes decisions, as action numbers.
+
+    Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the
+    posteriors, the lowest number on ties.
+
+    >>> decide(Trials.of_llr([1.0, -3.0, 0.0]), (0.5, 1, 1)).tolist()
+    [1, 0, 0]
+    """
+    if isinstance(application, MulticlassApplication):
+        return np.concatenate([actions for _, actions in _decided(trials, application)] or [np.zeros(0, np.int8)])
+    threshold = Application.of(application).threshold
+    return (_as_two_class(trials).llr > threshold).astype(np.int8)
+
+
+def decisions(trials: Trials, application: object) -> Decisions:
+    """Decisions with their expected costs and margins.
+
+    >>> app = Application.multiclass([1/3, 1/3, 1/3], "ordinal")
+    >>> row = Trials.of_posteriors([[.40, .25, .35]], trained_prior=app.prior)
+    >>> chosen = decisions(row, app)
+    >>> chosen.actions.tolist(), chosen.expected_cost.round(2).tolist(), chosen.margin.round(2).tolist()
+    ([1], [0.75], [0.2])
+    """
+    costs = expected_costs(trials, application)
+    actions = decide(trials, application)
+    rows = np.arange(len(costs))
+    chosen = costs[rows, actions]
+    others = costs.copy()
+    others[rows, actions] = math.inf
+    second = others.min(axis=1) if costs.shape[1] > 1 else chosen
+    return Decisions(actions, chosen, np.maximum(second - chosen, 0.0))
+
+
+def expected_costs(trials: Trials, application: object) -> Floats:
+    """What each action is expected to cost, one row a trial: C P, as the recogniser sees it."""
+    app = as_matrix(application)
+    _check_classes(trials, app)
+    return np.asarray(posteriors(trials, app.prior) @ app.costs.T)
+
+
+def confusion_of(trials: Trials, application: object) -> Confusion:
+    """The confusion matrix of the Bayes decisions on labelled trials."""
+    labels = trials.known_labels()
+    if not isinstance(application, MulticlassApplication):
+        two = _as_two_class(trials)
+        return Confusion.counted(
+            decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
+        )
+    target = trials.classes[1] if len(trials.classes) == 2 else None
+    tables = [
+        Confusion.counted(
+            actions,
+            labels[rows],
+            trials.classes,
+            application.renamed(trials.classes).actions,
+            target,
+            None if trials.weights is None else trials.weights[rows],
+        )
+        for rows, actions in _decided(trials, application)
+    ]
+    if not tables:
+        raise InputError("There are no trials to decide.")
+    total = tables[0]
+    for table in tables[1:]:
+        total = total + table
+    return total
+
+
+def _decided(trials: Trials, app: MulticlassApplication) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Each core's rows with their decisions."""
+    _check_classes(trials, app)
+    likelihoods = likelihoods_of(trials)
+    pieces = parts(len(likelihoods)) if len(likelihoods) else []
+    jobs = [lambda piece=piece: _decide_rows(likelihoods[piece], app) for piece in pieces]
+    return zip(pieces, together(jobs, likelihoods.size), strict=True)
+
+
+def _decide_rows(likelihoods: Floats, app: MulticlassApplication) -> NDArray[Any]:
+    logs, by_class = np.log(app.prior), np.ascontiguousarray(app.costs.T)
+    actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
+    for rows in blocks(len(likelihoods)):
+        if app.is_zero_one:  # least expected cost = largest posterior, and no exponential is needed
+            actions[rows] = np.add(likelihoods[rows], logs).argmax(axis=1)
+        else:
+            actions[rows] = (unnormalised(likelihoods[rows], logs) @ by_class).argmin(axis=1)
+    return actions
+
+
+def _as_two_class(trials: Trials) -> Trials:
+    if trials.is_matrix and len(trials.classes) == 2:
+        return trials.versus(trials.classes[1], trials.classes[0])
+    return trials
+
+
+def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
+    if len(trials.classes) != len(app.classes):
+        raise InputError(f"The application has {len(app.classes)} classes, the trials {len(trials.classes)}.")
+    numbered = tuple(map(str, range(len(app.classes))))
+    if numbered not in (app.classes, trials.classes) and app.classes != trials.classes and trials.is_matrix:
+        raise InputError(f"The application's classes {app.classes} are not the trials' {trials.classes}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Accept scores > upper surely, and scores in (lower, upper] with a probability.
+
+    A lower end of None takes in everything below, -inf too. Where the bound falls on tied scores, lower is the
+    next score below them, so that only the tied ones are drawn for. The rates are those on the trials that the
+    rule was made from.
+    """
+
+    lower: float | None
+    upper: float
+    probability: float
+    fpr: float
+    tpr: float
+
+    @property
+    def threshold(self) -> float:
+        """Scores above it are accepted surely."""
+        return self.upper
+
+    def __call__(self, scores: Trials | Floats, *, seed: int) -> NDArray[np.int8]:
+        """Decisions for scores of the same kind; the same seed gives the same draws."""
+        values = scores.scores if isinstance(scores, Trials) else np.asarray(scores, np.float64)
+        if np.isnan(values).any():
+            raise InputError("scores must not hold NaN.")
+        drawn = np.random.default_rng(seed).random(len(values)) < self.probability
+        between = values <= self.upper
+        if self.lower is not None:
+            between &= values > self.lower
+        return ((values > self.upper) | (between & drawn)).astype(np.int8)
+
+
+def neyman_pearson(curve: Curve, fpr_at_most: float) -> Rule:
+    """The threshold rule with the largest TPR whose FPR is at most a bound, reached by drawing among ties.
+
+    >>> from tercet import Tally
+    >>> rule = neyman_pearson(Curve.of(Tally.of(Trials.of_llr([3., 1., 1., 0.], [1, 1, 0, 0]))), 0.25)
+    >>> rule.threshold, rule.probability, rule.tpr
+    (1.0, 0.5, 0.75)
+    """
+    return _between(curve, curve.thresholds, curve.misses, curve.false_alarms, fpr_at_most)
+
+
+def hull_rule(curve: Curve, fpr: float) -> Rule:
+    """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better."""
+    hull = curve.hull
+    return _between(curve, hull.thresholds, hull.misses, hull.false_alarms, fpr)
+
+
+def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> Rule:
+    """The point of a piecewise linear curve at a false-alarm rate; of a vertical stretch, its top."""
+    if not 0.0 <= bound <= 1.0:
+        raise InputError(f"A bound on the false-alarm rate must lie in 0..1, not {bound}.")
+    numerator, denominator = float(bound).as_integer_ratio()
+    allowed = numerator * curve.nontargets  # in units of 1 / denominator: whole numbers throughout
+    place = int(np.searchsorted(-alarms, -(allowed // denominator)))  # the lowest threshold within the bound
+    if place == 0:
+        return Rule(None, -math.inf, 1.0, 1.0, 1.0)
+    lower, upper = ((int(misses[i]), int(alarms[i])) for i in (place - 1, place))
+    spare, step = allowed - upper[1] * denominator, (lower[1] - upper[1]) * denominator
+    gained = (upper[0] - lower[0]) * spare
+    return Rule(
+        None if place == 1 else float(thresholds[place - 1]),
+        float(thresholds[place]),
+        ratio(spare, step),
+        ratio(upper[1] * step + (lower[1] - upper[1]) * spare, curve.nontargets * step),
+        ratio((curve.targets - upper[0]) * step + gained, curve.targets * step),
+    )

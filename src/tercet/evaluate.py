@@ -1,0 +1,447 @@
+"""Evaluation: everything that is asked of a system most often, as plain facts under the names of the JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.application import Application, MulticlassApplication
+from tercet.confusion import Confusion, as_matrix
+from tercet.costs import (
+    BayesPlot,
+    bayes_error,
+    brier,
+    class_prior,
+    cllr,
+    log_loss,
+    min_cllr,
+    normalised_cross_entropy,
+)
+from tercet.curves import Curve, Eer
+from tercet.decide import confusion_of
+from tercet.errors import InputError, UndefinedError
+from tercet.tally import Tally
+from tercet.trials import Trials, to_llr
+
+Floats = NDArray[np.float64]
+_GRID = 500  # quantiles of each class kept in a thinned curve
+_EXTREMES = 300  # the worst errors of each side, kept one by one
+_BINS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A two-class system at one working point; a number that does not exist is None, with its reason."""
+
+    prior: float
+    cost_fn: float
+    cost_fp: float
+    name: str | None
+    effective_prior: float
+    threshold: float
+    confusion: list[list[Any]] | None
+    fnr: float | None
+    fpr: float | None
+    dcf_u: float | None
+    dcf: float | None
+    min_dcf: float | None
+    min_dcf_u: float
+    min_threshold: float
+    calibration_loss: float | None
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Confusion:
+        """The confusion matrix with all its rates."""
+        if self.confusion is None:
+            raise UndefinedError(self.reasons["confusion"])
+        return Confusion(self.confusion, classes=["nontarget", "target"], target="target")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry under "applications" in the JSON."""
+        return dict(_plain(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """A two-class system's facts: attributes are the keys of the JSON, `curve` answers what costs more.
+
+    A number that does not exist is None, and `reasons` says why.
+    """
+
+    name: str | None
+    meaning: str
+    input: dict[str, Any]
+    eer: Eer
+    auc: float
+    cllr: float | None
+    min_cllr: float
+    applications: tuple[Result, ...]
+    bayes_plot: BayesPlot
+    curve: Curve
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def histogram(self) -> dict[str, Any]:
+        """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
+        return _histogram(self.curve.tally)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
+        result = dict(_plain(self, leave_out=("curve",)))
+        result["curve"] = _thinned(self.curve)
+        result["histogram"] = self.histogram
+        return result
+
+    def __repr__(self) -> str:
+        head = f"Evaluation of {self.name}" if self.name else "Evaluation"
+        lines = [
+            f"{head}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
+            f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self.auc:.4f}, "
+            f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
+        ]
+        for row in self.applications:
+            lines.append(
+                f"  ({row.prior:g}, {row.cost_fn:g}, {row.cost_fp:g}): DCF {_short(row.dcf)}, "
+                f"min {_short(row.min_dcf)}, threshold {row.threshold:.4g}"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "<tr><th>prior<th>cost of a miss<th>cost of a false alarm<th>DCF<th>min DCF</tr>"
+        rows = "".join(
+            f"<tr><td>{r.prior:g}<td>{r.cost_fn:g}<td>{r.cost_fp:g}<td>{_short(r.dcf)}<td>{_short(r.min_dcf)}</tr>"
+            for r in self.applications
+        )
+        return f"<p>{_escaped(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+
+
+class MulticlassResult(NamedTuple):
+    """A K-class system at one application: rows of `confusion` and `costs` are decisions, columns classes."""
+
+    priors: list[float]
+    costs: list[list[float]]
+    actions: list[str]
+    confusion: list[list[Any]]
+    risk: float | None
+    dcf: float | None
+    dummy_cost: float
+    dummy_action: str
+    contributions: list[float] | None
+    reasons: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassEvaluation:
+    """A K-class system's facts; log-loss (bits), Brier and accuracy are at the data's own class frequencies."""
+
+    name: str | None
+    meaning: str
+    input: dict[str, Any]
+    classes: tuple[str, ...]
+    accuracy: float | None
+    log_loss: float | None
+    normalised_cross_entropy: float | None
+    brier: float | None
+    applications: tuple[MulticlassResult, ...]
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry of "systems" in the JSON."""
+        return dict(_plain(self))
+
+    def __repr__(self) -> str:
+        head = f"Evaluation of {self.name}" if self.name else "Evaluation"
+        lines = [
+            f"{head}: {self.input['trials']} trials of {len(self.classes)} classes, accuracy {_short(self.accuracy)}, "
+            f"log-loss {_short(self.log_loss)} bits"
+        ]
+        lines += [f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{_short(row.risk)}<td>{_short(row.dcf)}</tr>" for row in self.applications)
+        head = "<tr><th>risk<th>DCF</tr>"
+        return f"<p>{_escaped(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+
+
+def evaluate(
+    trials: Trials | Tally,
+    applications: Iterable[object] = (),
+    *,
+    bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
+    eer: str = "rocch",
+    name: str | None = None,
+) -> Any:
+    """Evaluates labelled trials for any number of applications.
+
+    Applications are triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> evaluate(trials, [(0.5, 1, 1)])
+    Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
+      (0.5, 1, 1): DCF 0.6667, min 0.3333, threshold 0
+    """
+    if not isinstance(trials, Trials | Tally):
+        raise InputError(
+            "evaluate takes Trials: say what the scores mean, for instance tercet.Trials.of_llr(scores, labels)."
+        )
+    asked = list(applications) if not isinstance(applications, str | tuple) else _listed(applications)
+    several = any(isinstance(app, MulticlassApplication) for app in asked)
+    if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
+        return _evaluate_classes(trials, asked, name)
+    tally = trials if isinstance(trials, Tally) else Tally.of(trials)
+    called = name if name is not None or isinstance(trials, Tally) else trials.name
+    return _evaluate_two(tally, [Application.of(app) for app in asked], bayes_plot, eer, called)
+
+
+def _listed(applications: Any) -> list[Any]:
+    """A single name or a single triple, where a list of them was meant."""
+    one = isinstance(applications, str) or (
+        len(applications) == 3 and all(isinstance(value, int | float) for value in applications)
+    )
+    return [applications] if one else list(applications)
+
+
+def _evaluate_two(
+    tally: Tally, apps: Sequence[Application], plot: tuple[float, float, int], eer: str, name: str | None
+) -> Evaluation:
+    curve = Curve.of(tally)
+    reasons = {} if tally.meaning != "raw" else {"cllr": _no_llr(), "bayes_plot.dcf": _no_llr()}
+    targets, nontargets = tally.weight(curve.targets), tally.weight(curve.nontargets)
+    llr = None if tally.meaning == "raw" else tally.as_llr()
+    return Evaluation(
+        name=name,
+        meaning=tally.meaning,
+        input={"trials": targets + nontargets, "targets": targets, "nontargets": nontargets},
+        eer=curve.eer(eer),
+        auc=curve.auc,
+        cllr=None if llr is None else cllr(llr),
+        min_cllr=min_cllr(curve),
+        applications=_results(curve, llr, apps),
+        bayes_plot=bayes_error(curve, _grid(plot), llr),
+        curve=curve,
+        reasons=reasons,
+    )
+
+
+def _no_llr() -> str:
+    """Why raw scores have no actual cost, in the words of the door."""
+    try:
+        to_llr(np.empty(0), "raw", None)
+    except InputError as error:
+        return str(error)
+    raise AssertionError
+
+
+def _grid(plot: tuple[float, float, int]) -> Floats:
+    low, high, count = plot
+    if not (-math.inf < low < high < math.inf) or int(count) != count or count < 2:
+        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {plot}.")
+    return np.linspace(low, high, int(count))
+
+
+def _results(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tuple[Result, ...]:
+    if not apps:
+        return ()
+    log_odds = np.array([app.log_odds for app in apps])
+    with np.errstate(invalid="ignore"):  # a free error has infinite log-odds and is priced one by one
+        least, thresholds, missed, alarmed = (column.tolist() for column in curve.hull.minimum(log_odds))
+    errors = None if llr is None else [column.tolist() for column in llr.at(0.0 - log_odds)]
+    return tuple(
+        _result(
+            curve,
+            app,
+            None if errors is None else (errors[0][i], errors[1][i]),
+            least[i],
+            thresholds[i],
+            (missed[i], alarmed[i]),
+        )
+        for i, app in enumerate(apps)
+    )
+
+
+def _result(
+    curve: Curve,
+    app: Application,
+    errors: tuple[int, int] | None,
+    least: float,
+    min_threshold: float,
+    least_errors: tuple[int, int],
+) -> Result:
+    targets, nontargets, weight = curve.targets, curve.nontargets, curve.tally.weight
+    free = app.cost_fn == 0.0 or app.cost_fp == 0.0
+    reasons: dict[str, str] = {}
+    table = fnr = fpr = dcf_u = dcf = None
+    if free:
+        reasons |= dict.fromkeys(("dcf", "min_dcf", "calibration_loss"), "One kind of error is free: no normaliser.")
+    if errors is None:
+        reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), _no_llr())
+    else:
+        misses, alarms = errors
+        table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]
+        fnr, fpr = misses / targets, alarms / nontargets
+        dcf_u, dcf = app.dcf_u(fnr=fnr, fpr=fpr), None if free else app.dcf(fnr=fnr, fpr=fpr)
+    least_u = 0.0 if free else app.dcf_u(fnr=least_errors[0] / targets, fpr=least_errors[1] / nontargets)
+    return Result(
+        prior=app.prior, cost_fn=app.cost_fn, cost_fp=app.cost_fp, name=app.name,
+        effective_prior=app.effective_prior, threshold=app.threshold,
+        confusion=table, fnr=fnr, fpr=fpr, dcf_u=dcf_u, dcf=dcf,
+        min_dcf=None if free else least, min_dcf_u=least_u, min_threshold=min_threshold,
+        calibration_loss=None if dcf is None else max(dcf - least, 0.0), reasons=reasons,
+    )  # fmt: skip
+
+
+def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) -> MulticlassEvaluation:
+    reasons: dict[str, str] = {}
+    if len(trials) == 0:
+        raise UndefinedError("There is nothing to evaluate: no trials.")
+
+    def known(key: str, compute: Callable[[], float]) -> float | None:
+        try:
+            return compute()
+        except UndefinedError as error:
+            reasons[key] = str(error)
+            return None
+
+    def accuracy() -> float:
+        return confusion_of(trials, Application.multiclass(class_prior(trials))).accuracy
+
+    sizes = Confusion.counted(
+        np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
+    ).matrix[0]
+    return MulticlassEvaluation(
+        name=name or trials.name,
+        meaning=trials.meaning,
+        input={"trials": sum(sizes), "classes": dict(zip(trials.classes, sizes, strict=True))},
+        classes=trials.classes,
+        accuracy=known("accuracy", accuracy),
+        log_loss=known("log_loss", lambda: log_loss(trials)),
+        normalised_cross_entropy=known("normalised_cross_entropy", lambda: normalised_cross_entropy(trials)),
+        brier=known("brier", lambda: brier(trials)),
+        applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
+        reasons=reasons,
+    )
+
+
+def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResult:
+    table = confusion_of(trials, app)
+    reasons: dict[str, str] = {}
+    parts = risk = dcf = None
+    try:
+        parts = table.contributions(app).tolist()
+        risk = table.risk(app)
+        dcf = table.normalised_risk(app)
+    except UndefinedError as error:
+        reasons = {key: str(error) for key, v in (("contributions", parts), ("risk", risk), ("dcf", dcf)) if v is None}
+    return MulticlassResult(
+        app.prior.tolist(), app.costs.tolist(), list(table.actions), table.matrix,
+        risk, dcf, app.dummy_cost, app.renamed(trials.classes).dummy_action, parts, reasons,
+    )  # fmt: skip
+
+
+class RiskCurve(NamedTuple):
+    """Risk of a K-class system along the log-odds of one class's prior; `dummy` is the best blind action's."""
+
+    log_odds: Floats
+    risk: Floats
+    dcf: Floats
+    dummy: Floats
+
+
+def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
+    """The Bayes-risk curve of a K-class task: one class's prior moves, the others keep their proportions."""
+    app = as_matrix(application)
+    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else np.asarray(log_odds, np.float64)
+    path = [app.with_log_odds(trials.classes.index(str(label)), value) for value in grid.tolist()]
+    risks = np.array([confusion_of(trials, step).risk(step) for step in path])
+    dummy = np.array([step.dummy_cost for step in path])
+    return RiskCurve(grid, risks, risks / dummy, dummy)
+
+
+def _short(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}"
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)
+
+
+def _plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
+    """Facts as JSON knows them: infinities as text, arrays as lists, empty reasons and names left out."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size == 0 or np.isfinite(value).all() else [_plain(v) for v in value.tolist()]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if hasattr(value, "_asdict"):
+        return _facts(value._asdict())
+    if hasattr(value, "__dataclass_fields__"):
+        return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _facts(items: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: _plain(item)
+        for key, item in items.items()
+        if not (key == "reasons" and not item) and not (key == "name" and item is None)
+    }
+
+
+def _thinned(curve: Curve) -> dict[str, Any]:
+    """Enough points to draw and to price from: the hull whole, the worst errors one by one, quantiles between."""
+    sides = (curve.tally.targets.scores, curve.tally.nontargets.scores)
+    kept = [side[np.linspace(0, len(side) - 1, min(len(side), _GRID)).astype(np.intp)] for side in sides]
+    hull = curve.hull
+    thresholds = np.unique(np.concatenate((*kept, sides[0][:_EXTREMES], sides[1][-_EXTREMES:], hull.thresholds[1:])))
+    misses, alarms = curve.tally.at(thresholds)
+    return {
+        "targets": curve.targets,
+        "nontargets": curve.nontargets,
+        "unit": curve.tally.unit,
+        "thresholds": ["-inf", *_plain(thresholds)],
+        "misses": [0, *misses.tolist()],
+        "false_alarms": [curve.nontargets, *alarms.tolist()],
+        "hull": {
+            "thresholds": _plain(hull.thresholds),
+            "misses": hull.misses.tolist(),
+            "false_alarms": hull.false_alarms.tolist(),
+        },
+    }
+
+
+def _histogram(tally: Tally) -> dict[str, Any]:
+    sides = {"targets": tally.targets, "nontargets": tally.nontargets}
+    finite = [
+        side.scores[np.isfinite(side.scores[[0, -1]]).all() or np.isfinite(side.scores)] for side in sides.values()
+    ]
+    ends = [side[[int(0.0005 * (len(side) - 1)), -1 - int(0.0005 * (len(side) - 1))]] for side in finite if len(side)]
+    if not ends:
+        return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
+    low, high = float(np.min(ends)), float(np.max(ends))
+    steps = np.linspace(0.0, 1.0, _BINS + 1)
+    edges = low * (1.0 - steps) + high * steps if high > low else np.array([low, low])
+    result: dict[str, Any] = {"edges": edges.tolist()}
+    for key, side in sides.items():
+        counts = side.below(edges)
+        counts[-1] = side.upto(edges[-1])
+        weights = [tally.weight(count) for count in (int(counts[0]), side.total - int(counts[-1]))]
+        bins = np.diff(counts)
+        result[key] = {
+            "below": weights[0],
+            "bins": bins.tolist() if tally.unit == 0 else [tally.weight(count) for count in bins.tolist()],
+            "above": weights[1],
+        }
+    return result

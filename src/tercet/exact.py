@@ -1,0 +1,145 @@
+"""Sums and weights as integers, so that no result depends on the order or the grouping of the rows.
+
+Every double is a whole multiple of 2**-1074. A sum of doubles is therefore kept as one Python integer in
+that unit: it adds exactly, whatever the chunks, and is rounded once, when it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 bits
+
+UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
+_BLOCK = 1 << 15  # a block stays in the cache, and 2**15 terms of 37 bits add exactly in a double
+_HUGE = 2.0**980  # above this the extraction constant would overflow
+_INT64_BITS = 62
+
+
+def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) -> int:
+    """Sum of finite doubles, or of term(values), in units of 2**-1074, without any rounding.
+
+    >>> exact_sum(np.array([1e300, 1.0, -1e300])) == 1 << 1074
+    True
+    """
+    total = 0
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        total += _sum_block(np.array(block) if term is None else term(block))
+    return total
+
+
+def _sum_block(rest: Floats) -> int:
+    """Takes 37 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+    total = 0
+    top = max(float(rest.max()), -float(rest.min()))
+    if top >= _HUGE:
+        huge = np.abs(rest) >= _HUGE
+        total += sum(int(value) for value in rest[huge]) << UNIT
+        rest[huge] = 0.0
+        top = max(float(rest.max()), -float(rest.min()))
+    slice_ = np.empty_like(rest)
+    while top > 0.0:
+        # The ulp of this constant is the grid: 37 bits below the largest value left.
+        exponent = max(math.frexp(top)[1] + 15, -1022)
+        constant = math.ldexp(1.5, exponent)
+        np.add(rest, constant, out=slice_)
+        slice_ -= constant
+        rest -= slice_
+        grid = exponent - 52
+        total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
+        top = max(float(rest.max()), -float(rest.min()))
+    return total
+
+
+def exact_dot(values: Floats, weights: Counts) -> int:
+    """Sum of weight x value in units of 2**-1074, for whole weights >= 0 and finite values.
+
+    >>> exact_dot(np.array([0.1, 0.2]), np.array([3, 1])) == exact_sum(np.array([0.1, 0.1, 0.1, 0.2]))
+    True
+    """
+    huge = np.abs(values) >= 2.0**900  # splitting and multiplying these would overflow
+    total = sum((int(value) << UNIT) * int(weight) for value, weight in zip(values[huge], weights[huge], strict=True))
+    values, weights = values[~huge], weights[~huge]
+    high = _upper_half(values)
+    low = values - high
+    shift = 0
+    while len(weights) and np.any(weights):
+        # 26 bits of the weight times at most 27 of the value: every product is exact.
+        limb = (weights & ((1 << 26) - 1)).astype(np.float64)
+        total += (exact_sum(high * limb) + exact_sum(low * limb)) << shift
+        weights = weights >> 26
+        shift += 26
+    return total
+
+
+def _upper_half(values: Floats) -> Floats:
+    """The leading 26 bits of each value (Veltkamp's splitting)."""
+    scaled = values * 134217729.0
+    upper: Floats = scaled - (scaled - values)
+    return upper
+
+
+def ratio(numerator: int, denominator: int, unit: int = 0) -> float:
+    """numerator / denominator * 2**-unit, rounded once.
+
+    >>> ratio(1, 3)
+    0.3333333333333333
+    """
+    return numerator / (denominator << unit)
+
+
+def as_integers(weights: Floats) -> tuple[Counts, int]:
+    """Positive finite weights as whole multiples of a power of two: weights = integers * 2**unit, exactly.
+
+    >>> as_integers(np.array([0.5, 3.0]))
+    (array([1, 6]), -1)
+    """
+    if len(weights) == 0:
+        return np.zeros(0, np.int64), 0
+    fractions, exponents = np.frexp(weights)
+    mantissas = np.ldexp(fractions, 53).astype(np.int64)
+    trailing = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
+    mantissas >>= trailing
+    exponents = exponents - 53 + trailing
+    unit = int(exponents.min())
+    return shifted(mantissas, exponents - unit), unit
+
+
+def shifted(integers: Counts, by: NDArray[np.int32] | int) -> Counts:
+    """integers * 2**by, in int64 when every sum of them fits, else as Python's integers."""
+    if len(integers) == 0:
+        return integers
+    bits = int(np.max(np.frexp(integers.astype(np.float64))[1] + by)) + len(integers).bit_length()
+    if bits <= _INT64_BITS and integers.dtype != np.object_:
+        return integers << by
+    wide: NDArray[np.object_] = integers.astype(np.object_) << np.asarray(by).astype(np.object_)
+    return wide.astype(np.int64) if bits <= _INT64_BITS else wide
+
+
+def running_total(integers: Counts) -> Counts:
+    """0, then the running sums: one longer than its input."""
+    sums: Counts = np.zeros(len(integers) + 1, integers.dtype)
+    np.cumsum(integers, out=sums[1:])
+    return sums
+
+
+def log_ratio(above: int, below: int) -> float:
+    """ln(above / below) for whole numbers >= 0, not both 0.
+
+    >>> log_ratio(1, 0), log_ratio(3, 3)
+    (inf, 0.0)
+    """
+    if above == 0 or below == 0:
+        return math.inf if above else -math.inf
+    try:
+        quotient = above / below
+    except OverflowError:
+        quotient = 0.0
+    return math.log(quotient) if quotient > 0.0 else math.log(above) - math.log(below)

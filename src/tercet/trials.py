@@ -1,0 +1,434 @@
+"""Trials: a recogniser's scores, what they mean and, where known, the truth. Input is judged here and nowhere else."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import class_codes, frozen, is_target, names, numbers, same_index, same_length, shown
+from tercet.errors import InputError
+
+Floats = NDArray[np.float64]
+
+TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
+MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
+
+
+class Columns(TypedDict, total=False):
+    """What may come along with two-class scores, matched by position."""
+
+    target: object
+    weights: object
+    ids: object
+    groups: Mapping[str, object] | None
+    name: str | None
+
+
+class MatrixColumns(TypedDict, total=False):
+    """What may come along with a matrix of scores."""
+
+    classes: Iterable[object] | None
+    orientation: str | None
+    weights: object
+    ids: object
+    groups: Mapping[str, object] | None
+    name: str | None
+
+
+_SUM_TOLERANCE = 1e-6  # posteriors kept in float32 sum to one within this; more than this is another mistake
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trials:
+    """Scores with their meaning; optional labels, weights, ids and named groups, all matched by position.
+
+    Two classes: one score a trial, higher for the target. K classes: one row a sample, one column a class.
+    Made by the `of_...` functions, which check everything; nothing after them does.
+
+    >>> Trials.of_llr([2.0, -1.0, 0.5], [1, 0, 0])
+    Trials: 3 trials (1 target, 2 nontarget), meaning llr
+    """
+
+    scores: Floats
+    meaning: str
+    labels: NDArray[Any] | None
+    classes: tuple[str, ...]
+    trained_prior: float | tuple[float, ...] | None
+    weights: Floats | None
+    ids: NDArray[Any] | None
+    groups: Mapping[str, NDArray[Any]]
+    name: str | None
+
+    @classmethod
+    def of_llr(cls, llr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
+        """Natural logarithms of likelihood ratios; +inf and -inf are legal."""
+        return _two_class("llr", llr, labels, **more)
+
+    @classmethod
+    def of_lr(cls, lr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
+        """Likelihood ratios, 0 to inf: llr = ln lr."""
+        return _two_class("lr", lr, labels, low=0.0, **more)
+
+    @classmethod
+    def of_log10_llr(cls, log10_llr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
+        """Decimal logarithms of likelihood ratios, the forensic habit: llr = ln(10) x score."""
+        return _two_class("log10-llr", log10_llr, labels, **more)
+
+    @classmethod
+    def of_log_odds(
+        cls, log_odds: object, labels: object = None, *, trained_prior: float, **more: Unpack[Columns]
+    ) -> Trials:
+        """Posterior log-odds of the target with the prior they were made with: llr = score - logit(prior)."""
+        return _two_class("log-odds", log_odds, labels, trained_prior=trained_prior, **more)
+
+    @classmethod
+    def of_scores(cls, scores: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
+        """Raw scores, higher for the target, meaning nothing more: they rank, and can be calibrated."""
+        return _two_class("raw", scores, labels, **more)
+
+    @classmethod
+    def of_posteriors(cls, posteriors: object, labels: object = None, *, trained_prior: Any, **more: Any) -> Trials:
+        """Posterior probabilities with the prior they were made with: one of the target a trial, or a row of K.
+
+        llr = logit(p) - logit(prior); rows of K columns must sum to one.
+        """
+        if np.ndim(posteriors) == 2:  # type: ignore[arg-type]
+            return _matrix("posteriors", posteriors, labels, trained_prior=trained_prior, **more)
+        return _two_class("posterior", posteriors, labels, trained_prior=trained_prior, low=0.0, high=1.0, **more)
+
+    @classmethod
+    def of_log_likelihoods(
+        cls, log_likelihoods: object, labels: object = None, **more: Unpack[MatrixColumns]
+    ) -> Trials:
+        """Class-conditional log-likelihoods, one row a sample; a constant may be added to any row."""
+        return _matrix("log-likelihoods", log_likelihoods, labels, **more)
+
+    @classmethod
+    def of_logits(
+        cls, logits: object, labels: object = None, *, trained_prior: object, **more: Unpack[MatrixColumns]
+    ) -> Trials:
+        """Log-posteriors up to a constant a row, with the class prior they were trained with."""
+        return _matrix("logits", logits, labels, trained_prior=trained_prior, **more)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} trials"
+        if self.labels is not None:
+            sizes = np.bincount(self.labels, minlength=len(self.classes))
+            parts = [f"{n} {shown(c)[1:-1]}" for n, c in zip(sizes[::-1][:4], self.classes[::-1][:4], strict=True)]
+            count += f" ({', '.join(parts if not self.is_matrix else parts[::-1])})"
+        return f"Trials: {count}, meaning {self.meaning}"
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the scores are one row a sample and one column a class."""
+        return self.scores.ndim == 2
+
+    @property
+    def llr(self) -> Floats:
+        """The two-class scores as natural log-likelihood ratios; raw scores have none."""
+        return to_llr(self.scores, self.meaning, self.trained_prior)
+
+    @property
+    def log_likelihoods(self) -> Floats:
+        """The score matrix as log-likelihoods, each row up to a constant."""
+        if not self.is_matrix:
+            raise InputError(f"log-likelihoods need one column a class, not two-class scores ({self.meaning}).")
+        if self.meaning == "log-likelihoods":
+            return self.scores
+        assert isinstance(self.trained_prior, tuple)
+        log_prior = np.log(np.array(self.trained_prior))
+        with np.errstate(divide="ignore"):
+            log_posteriors = np.log(self.scores) if self.meaning == "posteriors" else self.scores
+        return frozen(log_posteriors - log_prior)
+
+    def known_labels(self) -> NDArray[Any]:
+        """The labels, or an error that says they are needed."""
+        if self.labels is None:
+            raise InputError("These trials have no labels: they can be decided and calibrated, not evaluated.")
+        return self.labels
+
+    def select(self, rows: NDArray[Any] | slice) -> Trials:
+        """The trials of a mask, a slice or an array of row numbers."""
+
+        def of(column: NDArray[Any] | None) -> Any:
+            return None if column is None else frozen(np.array(column[rows]))
+
+        groups = MappingProxyType({key: of(group) for key, group in self.groups.items()})
+        return replace(
+            self,
+            scores=of(self.scores),
+            labels=of(self.labels),
+            weights=of(self.weights),
+            ids=of(self.ids),
+            groups=groups,
+        )
+
+    def versus(self, target: object, against: object = None, *, prior: Sequence[float] | None = None) -> Trials:
+        """The two-class task cut out of K: one class against another, or against the rest.
+
+        The rest's likelihoods are mixed by their priors (equal unless `prior` gives one per class):
+        llr = l_t - ln(sum_j pi_j e^l_j / sum_j pi_j), j over the rest.
+        """
+        likelihoods = self.log_likelihoods
+        index = self._class(target)
+        others = [self._class(against)] if against is not None else [j for j in range(len(self.classes)) if j != index]
+        if index in others:
+            raise InputError(f"versus: class {shown(self.classes[index])} cannot stand against itself.")
+        trials, likelihoods = (
+            (self, likelihoods) if against is None or self.labels is None else self._only([index, *others], likelihoods)
+        )
+        weights = np.ones(len(self.classes)) if prior is None else prior_vector(prior, len(self.classes), "prior")
+        llr = likelihoods[:, index] - _mixed(likelihoods[:, others], weights[others])
+        bad = np.flatnonzero(np.isnan(llr))
+        if len(bad):
+            raise InputError(f"versus: row {bad[0]} gives neither side any likelihood (both -inf).")
+        rest = self.classes[others[0]] if len(others) == 1 else f"not {self.classes[index]}"
+        return replace(
+            trials,
+            scores=frozen(llr + 0.0),
+            meaning="llr",
+            trained_prior=None,
+            classes=(rest, self.classes[index]),
+            labels=None if trials.labels is None else frozen(trials.labels == index),
+        )
+
+    def _class(self, label: object) -> int:
+        """A class by name, or by number."""
+        if str(label) in self.classes:
+            return self.classes.index(str(label))
+        raise InputError(f"{shown(label)} is not among the classes {', '.join(map(shown, self.classes[:6]))}.")
+
+    def _only(self, classes: list[int], likelihoods: Floats) -> tuple[Trials, Floats]:
+        rows = np.isin(self.known_labels(), classes)
+        return self.select(rows), likelihoods[rows]
+
+
+def to_llr(scores: Floats, meaning: str, trained_prior: float | tuple[float, ...] | None) -> Floats:
+    """Two-class scores of a known meaning as natural log-likelihood ratios."""
+    if meaning == "llr":
+        return scores
+    if meaning == "log10-llr":
+        return scores * math.log(10.0)
+    with np.errstate(divide="ignore"):
+        if meaning == "lr":
+            return np.log(scores)
+        if meaning in ("log-odds", "posterior"):
+            assert isinstance(trained_prior, float)
+            odds = scores if meaning == "log-odds" else np.log(scores) - np.log1p(-scores)
+            return odds - logit(trained_prior)
+    if meaning == "raw":
+        raise InputError(
+            "Raw scores are not log-likelihood ratios, so no actual cost or Bayes decision exists for them: "
+            "calibrate them first. Curves, EER, AUC and minimum costs need no calibration."
+        )
+    raise InputError(f"Scores that are {meaning} have one column a class: cut out two classes with versus().")
+
+
+def logit(probability: float) -> float:
+    """ln(p / (1 - p))."""
+    return math.log(probability) - math.log1p(-probability)
+
+
+def probability(value: object, name: str) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise InputError(f"{name} must be a number between 0 and 1, not {shown(value)}.")
+    number = float(value)
+    if not 0.0 < number < 1.0:
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {number}.")
+    return number
+
+
+def prior_vector(prior: object, classes: int, name: str) -> Floats:
+    """One prior a class, positive and summing to one within 1e-6; scaled to sum to one."""
+    vector = numbers(prior, name)
+    if len(vector) != classes:
+        raise InputError(f"{name} has {len(vector)} entries for {classes} classes.")
+    bad = np.flatnonzero(~(vector > 0.0) | ~np.isfinite(vector))
+    if len(bad):
+        raise InputError(f"{name} must be positive: entry {bad[0]} is {vector[bad[0]]}.")
+    total = math.fsum(vector)
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise InputError(f"{name} must sum to 1, not to {total}.")
+    return vector if total == 1.0 else vector / total
+
+
+def _mixed(columns: Floats, weights: Floats) -> Floats:
+    """ln of the weighted mean of e^column over the columns, stably."""
+    if columns.shape[1] == 1:
+        return columns[:, 0]
+    top = columns.max(axis=1)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        mixed: Floats = np.log(np.exp(columns - shift[:, None]) @ (weights / math.fsum(weights))) + shift
+    return mixed
+
+
+def _two_class(
+    meaning: str,
+    scores: object,
+    labels: object,
+    *,
+    target: object = None,
+    trained_prior: object = None,
+    weights: object = None,
+    ids: object = None,
+    groups: Mapping[str, object] | None = None,
+    name: str | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Trials:
+    same_index(scores=scores, labels=labels, weights=weights, ids=ids, **(groups or {}))
+    values = numbers(scores, "scores")
+    outside = np.flatnonzero((values < low) | (values > high)) if low > -math.inf else values[:0]
+    if len(outside):
+        row = int(outside[0])
+        raise InputError(
+            f"scores that are {meaning} must lie in {low:g}..{high:g}: row {row} holds {values[row]}. "
+            f"Say what they mean: of_llr, of_log_odds or of_scores."
+        )
+    mask, classes = (None, ("nontarget", "target")) if labels is None else is_target(labels, target)
+    return _assembled(
+        values,
+        meaning,
+        mask,
+        classes,
+        None if trained_prior is None else probability(trained_prior, "trained_prior"),
+        weights,
+        ids,
+        groups,
+        name,
+    )
+
+
+def _matrix(
+    meaning: str,
+    scores: object,
+    labels: object,
+    *,
+    classes: Iterable[object] | None = None,
+    orientation: str | None = None,
+    trained_prior: object = None,
+    weights: object = None,
+    ids: object = None,
+    groups: Mapping[str, object] | None = None,
+    name: str | None = None,
+) -> Trials:
+    same_index(scores=scores, labels=labels, weights=weights, ids=ids, **(groups or {}))
+    given = None if classes is None else list(classes)
+    values = _upright(numbers(scores, "scores", ndim=(2,)), labels, given, orientation)
+    count = values.shape[1]
+    if count < 2:
+        raise InputError(f"scores must have one column a class, at least two, not {count}.")
+    called = class_names(given, count)
+    _check_matrix(values, meaning)
+    return _assembled(
+        values,
+        meaning,
+        None if labels is None else class_codes(labels, called, given),
+        called,
+        None if trained_prior is None else tuple(prior_vector(trained_prior, count, "trained_prior").tolist()),
+        weights,
+        ids,
+        groups,
+        name,
+    )
+
+
+def class_names(given: Sequence[object] | None, count: int) -> tuple[str, ...]:
+    """Distinct class names, one a column; the numbers 0..K-1 where none are given."""
+    called = tuple(str(value) for value in (range(count) if given is None else given))
+    if len(called) != count:
+        raise InputError(f"classes names {len(called)} classes for {count} columns.")
+    if len(set(called)) < count:
+        ordered = sorted(called)
+        twice = next(one for one, other in itertools.pairwise(ordered) if one == other)
+        raise InputError(f"classes must be distinct: {shown(twice)} is there twice.")
+    return called
+
+
+def _upright(values: Floats, labels: object, given: list[object] | None, orientation: str | None) -> Floats:
+    """Samples x classes; turned when asked for, or when only that fits the number of labels or class names."""
+    layouts = ("samples x classes", "classes x samples")
+    if orientation is None:
+        fits = [_fits(values.shape, labels, given), _fits(values.T.shape, labels, given)]
+        square = values.shape[0] == values.shape[1] > 1 and labels is not None
+        if square and np.all(np.abs(values.sum(axis=1) - 1.0) <= _SUM_TOLERANCE) and values.min() >= 0.0:
+            square = bool(np.all(np.abs(values.sum(axis=0) - 1.0) <= _SUM_TOLERANCE))  # rows are distributions
+        if square and all(fits):
+            raise InputError(
+                f"scores of shape {values.shape} could be either way round: say orientation={layouts[0]!r} "
+                f"or {layouts[1]!r}."
+            )
+        orientation = layouts[1] if fits == [False, True] else layouts[0]
+    if orientation not in layouts:
+        raise InputError(f"orientation is {layouts[0]!r} or {layouts[1]!r}, not {shown(orientation)}.")
+    return values if orientation == layouts[0] else frozen(np.ascontiguousarray(values.T))
+
+
+def _fits(shape: tuple[int, ...], labels: object, given: list[object] | None) -> bool:
+    """Whether rows match the labels and columns the class names, as far as they are known."""
+    return (labels is None or shape[0] == len(labels)) and (given is None or shape[1] == len(given))  # type: ignore[arg-type]
+
+
+def _check_matrix(values: Floats, meaning: str) -> None:
+    if meaning == "posteriors":
+        check_posteriors(values)
+        return
+    top = values.max(axis=1) if len(values) else values[:, 0]
+    _refuse(values, top == math.inf, f"{meaning} must not be +inf")
+    _refuse(values, top == -math.inf, f"a row of {meaning} must not be -inf for every class")
+
+
+def check_posteriors(values: Floats) -> None:
+    """Refuses rows that are not distributions over the classes."""
+    _refuse(values, np.any((values < 0.0) | (values > 1.0), axis=1), "posteriors must lie in 0..1")
+    off: NDArray[Any] = np.abs(values.sum(axis=1) - 1.0)
+    worst = f"posteriors must sum to one (off by up to {off.max(initial=0.0):.3g})"
+    _refuse(values, np.asarray(off > _SUM_TOLERANCE), worst)
+
+
+def _refuse(values: Floats, bad: NDArray[Any], rule: str) -> None:
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        raise InputError(
+            f"{rule}: {len(rows)} of {len(values)} rows, the first is row {rows[0]} (counting from 0) "
+            f"with {shown(values[rows[0]].tolist())}."
+        )
+
+
+def _assembled(
+    values: Floats,
+    meaning: str,
+    codes: NDArray[Any] | None,
+    classes: tuple[str, ...],
+    trained_prior: float | tuple[float, ...] | None,
+    weights: object,
+    ids: object,
+    groups: Mapping[str, object] | None,
+    name: str | None,
+) -> Trials:
+    same_length(len(values), labels=codes)
+    heavy = None if weights is None else _weights(weights)
+    keys = None if ids is None else names(ids, "ids")
+    grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
+    same_length(len(values), weights=heavy, ids=keys, **grouped)
+    return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, MappingProxyType(grouped), name)
+
+
+def _weights(weights: object) -> Floats:
+    heavy = numbers(weights, "weights")
+    bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
+    if len(bad):
+        raise InputError(f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}.")
+    return heavy
