@@ -16,6 +16,11 @@ from tercet.trials import class_names, logit, prior_vector, probability
 
 Floats = NDArray[np.float64]
 
+NO_NORMALISER = (
+    "A normalised cost does not exist when one kind of error is free: the best dummy costs 0. "
+    "Use the un-normalised dcf_u."
+)
+
 # Working points of public evaluations: name -> (prior, C_fn, C_fp, source). An evaluation with two points
 # averages their normalised costs.
 _NAMED: dict[str, tuple[float, float, float, str]] = {
@@ -154,13 +159,15 @@ class Application:
     def _cost(self, fnr: Any, fpr: Any) -> Any:
         return self.prior * self.cost_fn * fnr + (1.0 - self.prior) * self.cost_fp * fpr
 
+    @property
+    def dummy_is_free(self) -> bool:
+        """Whether one kind of error costs nothing, so that no normalised cost exists."""
+        return self.cost_fn == 0.0 or self.cost_fp == 0.0
+
     def check_normaliser(self) -> None:
         """Refuses to normalise where one kind of error is free."""
-        if self.cost_fn == 0.0 or self.cost_fp == 0.0:
-            raise UndefinedError(
-                "A normalised cost does not exist when one kind of error is free: the best dummy costs 0. "
-                "Use the un-normalised dcf_u."
-            )
+        if self.dummy_is_free:
+            raise UndefinedError(NO_NORMALISER)
 
 
 def tau(prior: float, cost_fn: float, cost_fp: float) -> float:

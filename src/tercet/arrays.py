@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.errors import InputError
+from tercet.threads import over_parts
 
 Floats = NDArray[np.float64]
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
@@ -68,9 +69,14 @@ def numbers(values: object, name: str, ndim: tuple[int, ...] = (1,)) -> Floats:
     if array.ndim not in ndim:
         wanted = " or ".join(f"{n}-dimensional" for n in ndim)
         raise InputError(f"{name} must be {wanted}, not an array of shape {array.shape}.")
-    result = _widened(array, name) + 0.0  # the sum is a fresh array, and turns -0.0 into 0.0
-    result = np.ascontiguousarray(result)
-    if result.size and np.isnan(result.min()):
+    wide = _widened(array, name)
+    result = np.empty(wide.shape)
+
+    def copied(part: slice) -> bool:
+        np.add(wide[part], 0.0, out=result[part])  # adding 0 turns -0.0 into 0.0
+        return bool(np.isnan(result[part].min(initial=0.0)))
+
+    if any(over_parts(copied, len(wide))):
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
         raise InputError(
             f"{name} must not hold NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "

@@ -16,7 +16,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
 from tercet.posteriors import blocks, log_posteriors, posteriors, prior_of
 from tercet.tally import Ranked, Tally
-from tercet.threads import parts, together
+from tercet.threads import over_parts
 from tercet.trials import Trials, check_posteriors, logit, probability
 
 Floats = NDArray[np.float64]
@@ -105,11 +105,12 @@ def min_cross_entropy(curve: Curve, prior: float) -> float:
 
 def softplus(x: Floats) -> Floats:
     """ln(1 + e^x), without overflow."""
-    result = np.abs(x)
-    np.negative(result, out=result)
-    np.exp(result, out=result)
+    positive = x.min(initial=math.inf) >= 0.0
+    mixed = not positive and x.max() > 0.0
+    result = np.exp(-x if positive else -np.abs(x) if mixed else x)
     np.log1p(result, out=result)
-    result += np.maximum(x, 0.0)
+    if positive or mixed:
+        result += np.maximum(x, 0.0) if mixed else x
     return result
 
 
@@ -361,6 +362,5 @@ def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
     """Mean of a finite cost over one class, exact but for the cost's own rounding."""
     if side.running is not None:
         return ratio(exact_dot(cost(side.scores), np.diff(side.running)), side.total, UNIT)
-    pieces = [side.scores[part] for part in parts(len(side.scores))]
-    jobs = [lambda piece=piece: exact_sum(piece, cost) for piece in pieces]
-    return ratio(sum(together(jobs, len(side.scores))), side.total, UNIT)
+    sums = over_parts(lambda part: exact_sum(side.scores[part], cost), len(side.scores))
+    return ratio(sum(sums), side.total, UNIT)

@@ -18,9 +18,11 @@ from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import Counts, exact_dot, log_ratio, ratio
 from tercet.tally import Ranked, Tally
-from tercet.threads import parts, together
+from tercet.threads import over_parts
 
 Floats = NDArray[np.float64]
+_SAMPLE = 64  # every 64th point gives a hull that most others lie above
+_FEW = 256  # so many points are walked along faster than compared as arrays
 EER_DEFINITIONS = ("rocch", "interpolated", "nearest")
 
 
@@ -318,9 +320,7 @@ class _Meeting(NamedTuple):
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.distinct()
-        pieces = parts(len(scores))
-        found = together([lambda p=p: np.searchsorted(many.scores, scores[p]) for p in pieces], len(scores))  # type: ignore[misc]
-        low = np.concatenate(found) if len(found) > 1 else found[0]
+        low = np.concatenate(over_parts(lambda part: np.searchsorted(many.scores, scores[part]), len(scores)))
         tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
         high = low
         if len(tied):
@@ -360,21 +360,32 @@ def rates(counts: Counts, total: int) -> Floats:
 def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
     """The places of the strict vertices of the lower convex hull of points that ascend in both coordinates.
 
-    A point on or above the chord of two other points is no vertex, so all such points go at once; what many
-    rounds of that would leave over is finished one by one. Slopes are compared as integers, never divided.
+    A point on or above the chord of two other points is no vertex. The chords of a sample's hull sort out nearly
+    all points, neighbours' chords most of the rest, and a walk the last. Slopes are compared as integers, never
+    divided.
     """
     x, y = _wide(largest, x, y)
     places = np.arange(len(x))
-    while len(places) > 2:
-        dx, dy = np.diff(x), np.diff(y)
+    if len(x) > _SAMPLE**2:
+        sample = np.append(places[:-1:_SAMPLE], len(x) - 1)
+        places = _below_chords(x, y, sample[convex_vertices(x[sample], y[sample], largest)])
+    while len(places) > _FEW:
+        dx, dy = (column[places[1:]] - column[places[:-1]] for column in (x, y))
         convex = np.concatenate(([True], dx[:-1] * dy[1:] > dx[1:] * dy[:-1], [True]))
-        left = np.count_nonzero(convex)
-        if left == len(places):
-            return places
-        places, x, y = places[convex], x[convex], y[convex]
-        if left > 0.9 * len(convex):
+        before, places = len(places), places[convex]
+        if len(places) > 0.9 * before:
             break
-    return places[_chain(x.tolist(), y.tolist())]
+    return places[_chain(x[places].tolist(), y[places].tolist())]
+
+
+def _below_chords(x: Counts, y: Counts, ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The chords' ends and the places of all points strictly below the chord over them."""
+    kept = [ends]
+    for start, end in itertools.pairwise(ends.tolist()):
+        inner = slice(start + 1, end)
+        below = (x[inner] - x[start]) * (y[end] - y[start]) > (y[inner] - y[start]) * (x[end] - x[start])
+        kept.append(np.flatnonzero(below) + (start + 1))
+    return np.sort(np.concatenate(kept))
 
 
 def _chain(x: list[int], y: list[int]) -> list[int]:

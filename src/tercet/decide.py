@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
 from tercet.posteriors import blocks, likelihoods_of, posteriors, unnormalised
-from tercet.threads import parts, together
+from tercet.threads import over_parts
 from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,7 @@ def decide(trials: Trials, application: object) -> NDArray[Any]:
     [1, 0, 0]
     """
     if isinstance(application, MulticlassApplication):
-        return np.concatenate([actions for _, actions in _decided(trials, application)] or [np.zeros(0, np.int8)])
+        return np.concatenate([actions for _, actions in _decided(trials, application)])
     threshold = Application.of(application).threshold
     return (_as_two_class(trials).llr > threshold).astype(np.int8)
 
@@ -91,21 +92,14 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
         )
         for rows, actions in _decided(trials, application)
     ]
-    if not tables:
-        raise InputError("There are no trials to decide.")
-    total = tables[0]
-    for table in tables[1:]:
-        total = total + table
-    return total
+    return reduce(add, tables)
 
 
-def _decided(trials: Trials, app: MulticlassApplication) -> Iterator[tuple[slice, NDArray[Any]]]:
+def _decided(trials: Trials, app: MulticlassApplication) -> list[tuple[slice, NDArray[Any]]]:
     """Each core's rows with their decisions."""
     _check_classes(trials, app)
     likelihoods = likelihoods_of(trials)
-    pieces = parts(len(likelihoods)) if len(likelihoods) else []
-    jobs = [lambda piece=piece: _decide_rows(likelihoods[piece], app) for piece in pieces]
-    return zip(pieces, together(jobs, likelihoods.size), strict=True)
+    return over_parts(lambda rows: (rows, _decide_rows(likelihoods[rows], app)), len(likelihoods))
 
 
 def _decide_rows(likelihoods: Floats, app: MulticlassApplication) -> NDArray[Any]:

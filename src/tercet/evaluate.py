@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, MulticlassApplication
+from tercet.application import NO_NORMALISER, Application, MulticlassApplication, normalised_dcf
 from tercet.confusion import Confusion, as_matrix
 from tercet.costs import (
     BayesPlot,
@@ -23,7 +23,7 @@ from tercet.costs import (
     min_cllr,
     normalised_cross_entropy,
 )
-from tercet.curves import Curve, Eer
+from tercet.curves import Curve, Eer, Minimum, rates
 from tercet.decide import confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.tally import Tally
@@ -32,7 +32,7 @@ from tercet.trials import Trials, to_llr
 Floats = NDArray[np.float64]
 _GRID = 500  # quantiles of each class kept in a thinned curve
 _EXTREMES = 300  # the worst errors of each side, kept one by one
-_BINS = 200
+_STEPS = np.linspace(0.0, 1.0, 201)  # the edges of 200 bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,50 +251,39 @@ def _results(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tu
     if not apps:
         return ()
     log_odds = np.array([app.log_odds for app in apps])
-    with np.errstate(invalid="ignore"):  # a free error has infinite log-odds and is priced one by one
-        least, thresholds, missed, alarmed = (column.tolist() for column in curve.hull.minimum(log_odds))
-    errors = None if llr is None else [column.tolist() for column in llr.at(0.0 - log_odds)]
+    least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds)), strict=True)
+    actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
+    if llr is not None:
+        misses, alarms = llr.at(0.0 - log_odds)
+        costs = normalised_dcf(log_odds, rates(misses, curve.targets), rates(alarms, curve.nontargets))
+        actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
     return tuple(
-        _result(
-            curve,
-            app,
-            None if errors is None else (errors[0][i], errors[1][i]),
-            least[i],
-            thresholds[i],
-            (missed[i], alarmed[i]),
-        )
-        for i, app in enumerate(apps)
+        _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
     )
 
 
-def _result(
-    curve: Curve,
-    app: Application,
-    errors: tuple[int, int] | None,
-    least: float,
-    min_threshold: float,
-    least_errors: tuple[int, int],
-) -> Result:
+def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | None, least: Minimum) -> Result:
     targets, nontargets, weight = curve.targets, curve.nontargets, curve.tally.weight
-    free = app.cost_fn == 0.0 or app.cost_fp == 0.0
     reasons: dict[str, str] = {}
     table = fnr = fpr = dcf_u = dcf = None
-    if free:
-        reasons |= dict.fromkeys(("dcf", "min_dcf", "calibration_loss"), "One kind of error is free: no normaliser.")
-    if errors is None:
+    min_dcf: float | None = least.dcf
+    if actual is None:
         reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), _no_llr())
     else:
-        misses, alarms = errors
+        misses, alarms, dcf = actual
         table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]
         fnr, fpr = misses / targets, alarms / nontargets
-        dcf_u, dcf = app.dcf_u(fnr=fnr, fpr=fpr), None if free else app.dcf(fnr=fnr, fpr=fpr)
-    least_u = 0.0 if free else app.dcf_u(fnr=least_errors[0] / targets, fpr=least_errors[1] / nontargets)
+        dcf_u = app.dcf_u(fnr=fnr, fpr=fpr)
+    if app.dummy_is_free:
+        dcf = min_dcf = None
+        reasons |= dict.fromkeys(("dcf", "min_dcf", "calibration_loss"), NO_NORMALISER)
     return Result(
         prior=app.prior, cost_fn=app.cost_fn, cost_fp=app.cost_fp, name=app.name,
         effective_prior=app.effective_prior, threshold=app.threshold,
         confusion=table, fnr=fnr, fpr=fpr, dcf_u=dcf_u, dcf=dcf,
-        min_dcf=None if free else least, min_dcf_u=least_u, min_threshold=min_threshold,
-        calibration_loss=None if dcf is None else max(dcf - least, 0.0), reasons=reasons,
+        min_dcf=min_dcf, min_threshold=least.threshold,
+        min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
+        calibration_loss=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
     )  # fmt: skip
 
 
@@ -403,9 +392,12 @@ def _facts(items: dict[str, Any]) -> dict[str, Any]:
 def _thinned(curve: Curve) -> dict[str, Any]:
     """Enough points to draw and to price from: the hull whole, the worst errors one by one, quantiles between."""
     sides = (curve.tally.targets.scores, curve.tally.nontargets.scores)
-    kept = [side[np.linspace(0, len(side) - 1, min(len(side), _GRID)).astype(np.intp)] for side in sides]
     hull = curve.hull
-    thresholds = np.unique(np.concatenate((*kept, sides[0][:_EXTREMES], sides[1][-_EXTREMES:], hull.thresholds[1:])))
+    kept = sides
+    if len(curve.tally) > 2 * _GRID:
+        quantiles = [side[np.linspace(0, len(side) - 1, _GRID).astype(np.intp)] for side in sides]
+        kept = (*quantiles, sides[0][:_EXTREMES], sides[1][-_EXTREMES:], hull.thresholds[1:])  # type: ignore[assignment]
+    thresholds = np.unique(np.concatenate(kept))
     misses, alarms = curve.tally.at(thresholds)
     return {
         "targets": curve.targets,
@@ -425,14 +417,14 @@ def _thinned(curve: Curve) -> dict[str, Any]:
 def _histogram(tally: Tally) -> dict[str, Any]:
     sides = {"targets": tally.targets, "nontargets": tally.nontargets}
     finite = [
-        side.scores[np.isfinite(side.scores[[0, -1]]).all() or np.isfinite(side.scores)] for side in sides.values()
+        side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
+        for side in sides.values()
     ]
     ends = [side[[int(0.0005 * (len(side) - 1)), -1 - int(0.0005 * (len(side) - 1))]] for side in finite if len(side)]
     if not ends:
         return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
     low, high = float(np.min(ends)), float(np.max(ends))
-    steps = np.linspace(0.0, 1.0, _BINS + 1)
-    edges = low * (1.0 - steps) + high * steps if high > low else np.array([low, low])
+    edges = low * (1.0 - _STEPS) + high * _STEPS if high > low else np.array([low, low])
     result: dict[str, Any] = {"edges": edges.tolist()}
     for key, side in sides.items():
         counts = side.below(edges)

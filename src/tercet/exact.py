@@ -43,18 +43,21 @@ def _sum_block(rest: Floats) -> int:
         huge = np.abs(rest) >= _HUGE
         total += sum(int(value) for value in rest[huge]) << UNIT
         rest[huge] = 0.0
-        top = max(float(rest.max()), -float(rest.min()))
+        top = _HUGE
     slice_ = np.empty_like(rest)
-    while top > 0.0:
-        # The ulp of this constant is the grid: 37 bits below the largest value left.
-        exponent = max(math.frexp(top)[1] + 15, -1022)
+    exponent = math.frexp(top)[1] + 15  # every value is below 2**(exponent - 15)
+    rounds = 0
+    while rounds < 2 or rest.any():  # two rounds take 74 bits: enough for 53-bit values of like size
+        # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
+        exponent = max(exponent, -1022)
         constant = math.ldexp(1.5, exponent)
         np.add(rest, constant, out=slice_)
         slice_ -= constant
         rest -= slice_
         grid = exponent - 52
         total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
-        top = max(float(rest.max()), -float(rest.min()))
+        exponent = grid + 14
+        rounds += 1
     return total
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "empirical_cross_entropy",
     "hull",
     "hull_auc",
-    "hull_llrs",
+    "hull_lrs",
     "labelled_scores",
     "log_loss",
     "min_cllr",
@@ -113,10 +113,10 @@ def hull(scores: Sequence[float], labels: Sequence[object], weights: Weights = N
     return vertices
 
 
-def hull_llrs(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> list[Fraction | float]:
+def hull_lrs(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> list[Fraction | float]:
     """Likelihood ratio (not its log) of each hull segment: (targets / T) / (non-targets / N), maybe inf.
 
-    >>> hull_llrs([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> hull_lrs([1, 2, 3, 4], [0, 1, 0, 1])
     [Fraction(0, 1), Fraction(1, 1), inf]
     """
     return [_slope(a, b) for a, b in pairwise(_rates(hull(scores, labels, weights)))]

@@ -1,10 +1,11 @@
-"""Side by side when it pays: numpy's sort, search and exp release the lock, so two cores can work."""
+"""Side by side when it pays: numpy's sort, search and exp release the lock, so several cores can work."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -13,9 +14,14 @@ _WORTHWHILE = 1 << 18  # below this many rows a thread costs more than it saves
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def many(rows: int) -> bool:
+    """Whether so many rows are worth a second core, and there is one."""
+    return rows >= _WORTHWHILE and CORES > 1
+
+
 def together(jobs: Sequence[Callable[[], T]], rows: int) -> list[T]:
     """The results of the jobs in their order, run at the same time when there are many rows."""
-    if rows < _WORTHWHILE or CORES == 1 or len(jobs) == 1:
+    if len(jobs) == 1 or not many(rows):
         return [job() for job in jobs]
     from concurrent.futures import ThreadPoolExecutor
 
@@ -23,8 +29,8 @@ def together(jobs: Sequence[Callable[[], T]], rows: int) -> list[T]:
         return [future.result() for future in [pool.submit(job) for job in jobs]]
 
 
-def parts(length: int) -> list[slice]:
-    """A range cut into one piece a core, or left whole when it is short."""
-    pieces = CORES if length >= _WORTHWHILE else 1
-    edges = [length * i // pieces for i in range(pieces + 1)]
-    return [slice(low, high) for low, high in itertools.pairwise(edges)]
+def over_parts(function: Callable[[slice], T], rows: int) -> list[T]:
+    """function of one slice a core, in order; of everything at once where there are few rows."""
+    pieces = CORES if many(rows) else 1
+    edges = pairwise(rows * piece // pieces for piece in range(pieces + 1))
+    return together([partial(function, slice(low, high)) for low, high in edges], rows)
