@@ -203,6 +203,8 @@ def _cost(value: object, name: str) -> float:
 
 
 def _rate(value: float, name: str) -> float:
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise InputError(f"{name} must be a rate between 0 and 1, not {shown(value)}.")
     if not 0.0 <= value <= 1.0:
         raise InputError(f"{name} must be a rate between 0 and 1, not {value}.")
     return float(value)
@@ -230,7 +232,7 @@ class MulticlassApplication:
         count = len(numbers(prior, "prior"))
         vector = prior_vector(prior, count, "prior")
         called = class_names(None if classes is None else list(classes), count)
-        matrix = _named_costs(costs, count) if isinstance(costs, str) else numbers(costs, "costs", ndim=(2,))
+        matrix = _named_costs(costs, count) if isinstance(costs, str) else numbers(costs, "costs", ndim=2)
         if matrix.shape[1] != count or matrix.shape[0] < 1:
             raise InputError(
                 f"costs must have one column for each of the {count} classes (rows = decision, columns = class), "
@@ -290,7 +292,7 @@ def _named_costs(name: str, count: int) -> Floats:
 def _action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int) -> tuple[str, ...]:
     """The class names, and for further rows the given names."""
     if actions is not None:
-        return class_names(list(actions), count)
+        return class_names(list(actions), count, "actions")
     if count != len(classes):
         raise InputError(f"costs have {count} rows for {len(classes)} classes: name the actions (actions=...).")
     return classes
@@ -303,7 +305,7 @@ def costs_from_utilities(utilities: object) -> Floats:
     array([[ 0., 55.],
            [10.,  0.]])
     """
-    gains = numbers(utilities, "utilities", ndim=(2,))
+    gains = numbers(utilities, "utilities", ndim=2)
     if not np.isfinite(gains).all():
         raise InputError("utilities must be finite.")
     costs: Floats = gains.max(axis=0) - gains

@@ -6,7 +6,8 @@ conversion to numpy; none of these libraries is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,12 @@ def shown(value: object) -> str:
 def column(values: object, name: str) -> NDArray[Any]:
     """Any array-like as a numpy array, with missing entries refused."""
     if isinstance(values, np.ma.MaskedArray):
-        if np.ma.is_masked(values):
-            raise InputError(f"{name} has masked entries: fill or drop them first.")
+        _refuse_missing(np.ma.getmaskarray(values), name, "masked")
         values = values.data
     nulls = getattr(values, "null_count", 0)  # Arrow has it as a number, polars as a method
-    if (nulls() if callable(nulls) else nulls) > 0:
-        raise InputError(f"{name} has missing entries (null): drop these rows first.")
+    if np.sum(np.asarray(nulls() if callable(nulls) else nulls)) > 0:
+        marks = getattr(values, "is_null", None)
+        _refuse_missing(np.asarray(marks()) if callable(marks) else np.ones(1, np.bool_), name, "missing (null)")
     device = getattr(getattr(values, "device", None), "type", "cpu")
     if device != "cpu":
         raise InputError(f"{name} lives on the device {shown(device)}: move it to the CPU first (.cpu()).")
@@ -47,11 +48,20 @@ def column(values: object, name: str) -> NDArray[Any]:
         values = values.detach()
     try:
         return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(f"{name} cannot be read as an array: {error}.") from error
 
 
-def same_index(**columns: object) -> None:
+def _refuse_missing(marks: NDArray[np.bool_], name: str, kind: str) -> None:
+    rows = np.flatnonzero(marks.reshape(len(marks), -1).any(axis=1)) if marks.size else np.zeros(0, np.intp)
+    if len(rows):
+        raise InputError(
+            f"{name} has {kind} entries: {len(rows)} of {len(marks)} rows, the first in row {rows[0]} (counting "
+            f"from 0). Drop these rows first."
+        )
+
+
+def same_index(columns: Mapping[str, object]) -> None:
     """Refuses pandas objects whose indexes differ: rows are matched by position, so they must agree."""
     indexed = [(name, value) for name, value in columns.items() if hasattr(value, "iloc")]
     for name, value in indexed[1:]:
@@ -63,12 +73,12 @@ def same_index(**columns: object) -> None:
             )
 
 
-def numbers(values: object, name: str, ndim: tuple[int, ...] = (1,)) -> Floats:
-    """A frozen float64 copy of a numeric column, without NaN; -0.0 becomes 0.0."""
+def numbers(values: object, name: str, ndim: int = 1) -> Floats:
+    """A frozen float64 copy of a numeric column, or of a table where ndim is 2, without NaN; -0.0 becomes 0.0."""
     array = column(values, name)
-    if array.ndim not in ndim:
-        wanted = " or ".join(f"{n}-dimensional" for n in ndim)
-        raise InputError(f"{name} must be {wanted}, not an array of shape {array.shape}.")
+    if array.ndim != ndim:
+        way_out = "" if array.ndim else " Pass a list or an array."
+        raise InputError(f"{name} must be {ndim}-dimensional, not an array of shape {array.shape}.{way_out}")
     wide = _widened(array, name)
     result = np.empty(wide.shape)
 
@@ -78,9 +88,10 @@ def numbers(values: object, name: str, ndim: tuple[int, ...] = (1,)) -> Floats:
 
     if any(over_parts(copied, len(wide))):
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
+        way_out = ", or write -inf for a score that counts as a rejection" if name == "scores" else ""
         raise InputError(
             f"{name} must not hold NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
-            f"(counting from 0). Drop these rows, or write -inf for a score that counts as a rejection."
+            f"(counting from 0). Drop these rows{way_out}."
         )
     return frozen(result)
 
@@ -92,25 +103,42 @@ def _widened(array: NDArray[Any], name: str) -> Floats:
         kind = {"b": "true/false values", "U": "text", "S": "bytes", "c": "complex numbers"}
         what = kind.get(array.dtype.kind, f"values of type {array.dtype}")
         raise InputError(f"{name} must be numbers, not {what}.")
-    wide = array.astype(np.float64, copy=False)
-    if array.dtype.kind in "iu" or array.dtype.itemsize > 8:
-        lost = np.flatnonzero((wide.astype(array.dtype) != array).ravel() & ~np.isnan(wide).ravel())
-        if len(lost):
-            raise InputError(
-                f"{name} does not fit into 64-bit floating point without merging neighbours: first value "
-                f"{shown(array.ravel()[lost[0]].item())}. Round or rescale it on purpose."
-            )
+    with np.errstate(over="ignore"):
+        wide = array.astype(np.float64, copy=False)
+    if array.dtype.kind in "iu":
+        large = np.abs(wide) >= 2.0**53
+        _refuse_rounding(array[large].tolist(), name) if large.any() else None
+    elif array.dtype.itemsize > 8:
+        _refuse_rounding(array[wide.astype(array.dtype) != array].tolist(), name)
     return wide
+
+
+def _refuse_rounding(values: Iterable[Any], name: str) -> None:
+    """Refuses numbers that a double would round: neighbours could merge."""
+    lost = next((value for value in values if not math.isnan(value) and _rounds(value)), None)
+    if lost is not None:
+        raise InputError(
+            f"{name} does not fit into 64-bit floating point without merging neighbours: first value {shown(lost)}. "
+            f"Round or rescale it on purpose."
+        )
+
+
+def _rounds(value: Any) -> bool:
+    try:
+        return bool(float(value) != value)
+    except OverflowError:
+        return True
 
 
 def _from_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
     """Python numbers kept in an object array; text, None and the like are refused by place."""
     for place, value in enumerate(array.ravel()):
-        if isinstance(value, str | bytes | bool) or not hasattr(value, "__float__"):
+        if isinstance(value, str | bytes | bool | np.bool_) or not hasattr(value, "__float__"):
             raise InputError(f"{name} must be numbers: entry {place} is {shown(value)}.")
+    _refuse_rounding((value for value in array.ravel() if isinstance(value, int)), name)
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be numbers: {error}.") from error
 
 
@@ -120,7 +148,7 @@ def names(values: object, name: str) -> NDArray[Any]:
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, not an array of shape {array.shape}.")
     if array.dtype.kind == "O":
-        missing = [place for place, value in enumerate(array) if value is None or value != value or _is_na(value)]
+        missing = [place for place, value in enumerate(array) if value is None or _is_na(value) or value != value]
     elif array.dtype.kind in "fcmM":
         missing = list(np.flatnonzero(np.isnan(array)))
     else:
@@ -137,7 +165,7 @@ def _is_na(value: object) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def same_length(length: int, **columns: NDArray[Any] | None) -> None:
+def same_length(length: int, columns: Mapping[str, NDArray[Any] | None]) -> None:
     """Refuses columns that are not as long as the scores."""
     for name, values in columns.items():
         if values is not None and len(values) != length:

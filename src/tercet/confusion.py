@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tercet.application import Application, MulticlassApplication
 from tercet.arrays import distinct, frozen, names, numbers, same_index, same_length, shown
 from tercet.errors import InputError, UndefinedError
-from tercet.exact import Counts, as_integers, shifted
+from tercet.exact import Counts, as_integers, quotients, shifted
 from tercet.trials import class_names, probability
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Confusion:
         transposed: bool = False,
     ) -> None:
         """Counts with rows = decision; transposed=True takes scikit-learn's rows = class."""
-        values = numbers(matrix, "matrix", ndim=(2,))
+        values = numbers(matrix, "matrix", ndim=2)
         values = values.T if transposed else values
         if not ((values >= 0.0) & (values < math.inf)).all():
             raise InputError("matrix must hold counts: finite and not negative.")
@@ -108,7 +108,7 @@ class Confusion:
         self._set(
             counts.reshape(values.shape),
             called,
-            acts or class_names(list(actions or ()), len(values)),
+            acts or class_names(list(actions or ()), len(values), "actions"),
             _target(target, called),
             unit,
         )
@@ -149,9 +149,9 @@ class Confusion:
         >>> Confusion.of([1, 0, 1], [1, 0, 0]).matrix
         [[1, 0], [1, 1]]
         """
-        same_index(decisions=decisions, labels=labels, weights=weights)
+        same_index({"decisions": decisions, "labels": labels, "weights": weights})
         decided, true = names(decisions, "decisions"), names(labels, "labels")
-        same_length(len(decided), labels=true)
+        same_length(len(decided), {"labels": true})
         known = _known(decided, true) if classes is None else list(classes)
         acts = known if actions is None else list(actions)
         rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
@@ -159,7 +159,7 @@ class Confusion:
             rows,
             cols,
             class_names(known, len(known)),
-            class_names(acts, len(acts)),
+            class_names(acts, len(acts), "actions"),
             _target(target, tuple(map(str, known))),
             None if weights is None else numbers(weights, "weights"),
         )
@@ -182,7 +182,7 @@ class Confusion:
             return cls._made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
         if not ((weights >= 0.0) & (weights < math.inf)).all():
             raise InputError("weights must be finite and not negative.")
-        same_length(len(rows), weights=weights)
+        same_length(len(rows), {"weights": weights})
         integers, unit = as_integers(weights[weights > 0.0])
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
         np.add.at(counts, cells[weights > 0.0], integers)
@@ -405,7 +405,7 @@ class Confusion:
         empty = np.flatnonzero(sums == 0)
         if len(empty):
             raise UndefinedError(f"The rates of class {shown(self.classes[empty[0]])} are undefined: it has no trials.")
-        return np.asarray(self.counts / sums, np.float64)
+        return quotients(self.counts, sums)
 
     def contributions(self, application: object) -> Floats:
         """Each class's part of the risk: pi_j sum_i R_ij C_ij."""

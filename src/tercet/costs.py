@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from tercet.application import normalised_dcf
 from tercet.arrays import numbers, shown
-from tercet.curves import Curve, rates
+from tercet.curves import Curve
 from tercet.errors import InputError, UndefinedError
-from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
-from tercet.posteriors import blocks, log_posteriors, posteriors, prior_of
+from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
+from tercet.posteriors import joint, likelihoods_of, over_blocks, prior_of
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
 from tercet.trials import Trials, check_posteriors, logit, probability
@@ -41,7 +41,7 @@ def actual_dcf(tally: Tally, log_odds: Floats) -> Floats:
     """Normalised cost of the Bayes decisions llr > -tau, for each tau."""
     llr = tally.as_llr()
     misses, alarms = llr.at(0.0 - np.asarray(log_odds, np.float64))
-    fnr, fpr = rates(misses, llr.targets.total), rates(alarms, llr.nontargets.total)
+    fnr, fpr = quotients(misses, llr.targets.total), quotients(alarms, llr.nontargets.total)
     return np.asarray(normalised_dcf(log_odds, fnr, fpr), np.float64)
 
 
@@ -93,8 +93,8 @@ def min_cross_entropy(curve: Curve, prior: float) -> float:
     """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores."""
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
     hull = curve.hull
-    targets = np.asarray(np.diff(hull.misses) / hull.targets, np.float64)
-    nontargets = np.asarray(-np.diff(hull.false_alarms) / hull.nontargets, np.float64)
+    targets = quotients(np.diff(hull.misses), hull.targets)
+    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
     llrs = hull.llrs + tau
     # Blocks of one class cost nothing: their llr is infinite on the right side.
     mixed = np.isfinite(llrs)
@@ -193,8 +193,8 @@ def brier_parts(curve: Curve, prior: float | None = None) -> Parts:
     score += (1.0 - share) * _mean(llr.nontargets, lambda s: _sigmoid(s + tau) ** 2)
     hull = curve.hull
     posterior = _sigmoid(hull.llrs + tau)
-    targets = np.asarray(np.diff(hull.misses) / hull.targets, np.float64)
-    nontargets = np.asarray(-np.diff(hull.false_alarms) / hull.nontargets, np.float64)
+    targets = quotients(np.diff(hull.misses), hull.targets)
+    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
     best = math.fsum(share * targets * (1.0 - posterior) ** 2 + (1.0 - share) * nontargets * posterior**2)
     nothing = share * (1.0 - share)
     return Parts(score, score - best, nothing - best, nothing)
@@ -237,12 +237,14 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     0.6904911
     """
     share = class_prior(trials, prior)
+    return _class_means(trials, share, _surprise) / _log_base(base)
 
-    def surprise(rows: Trials) -> Floats:
-        logs = log_posteriors(rows, share)
-        return 0.0 - logs[np.arange(len(logs)), rows.known_labels().astype(np.intp)]
 
-    return _class_means(trials, share, surprise) / _log_base(base)
+def _surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
+    top = logs == 0.0
+    rest = np.where(top, 0.0, np.exp(logs)).sum(axis=0) + (top.sum(axis=0) - 1)
+    return np.asarray(np.log1p(rest) - logs[labels, np.arange(len(labels))])
 
 
 def perplexity(trials: Trials, prior: object = None) -> float:
@@ -262,27 +264,27 @@ def brier(trials: Trials, prior: object = None) -> float:
     Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
     """
     share = class_prior(trials, prior)
+    return _class_means(trials, share, _distance) / (1.0 if trials.is_matrix else 2.0)
 
-    def distance(rows: Trials) -> Floats:
-        wrong = posteriors(rows, share)
-        wrong[np.arange(len(wrong)), rows.known_labels().astype(np.intp)] -= 1.0
-        return np.asarray((wrong * wrong).sum(axis=1))
 
-    return _class_means(trials, share, distance) / (1.0 if trials.is_matrix else 2.0)
+def _distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+    """Squared distance of the posteriors from the truth."""
+    wrong = np.exp(logs)
+    wrong /= wrong.sum(axis=0)
+    wrong[labels, np.arange(len(labels))] -= 1.0
+    return np.asarray((wrong * wrong).sum(axis=0))
 
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     """How often the true class is among the k most probable; a class tied with it does not push it out."""
     if not 1 <= k <= len(trials.classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
-    share = class_prior(trials, prior)
 
-    def found(rows: Trials) -> Floats:
-        logs = log_posteriors(rows, share)
-        own = logs[np.arange(len(logs)), rows.known_labels().astype(np.intp)]
-        return np.asarray((logs > own[:, None]).sum(axis=1) < k, np.float64)
+    def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+        own = logs[labels, np.arange(len(labels))]
+        return np.asarray((logs > own).sum(axis=0) < k, np.float64)
 
-    return _class_means(trials, share, found)
+    return _class_means(trials, class_prior(trials, prior), found)
 
 
 def class_prior(trials: Trials, prior: object = None) -> Floats:
@@ -310,24 +312,34 @@ def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tu
     return [int(value) for value in sums], rows
 
 
-def _class_means(trials: Trials, share: Floats, cost: Callable[[Trials], Floats]) -> float:
-    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding."""
+def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[np.intp]], Floats]) -> float:
+    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding.
+
+    cost takes the joint logs (classes x rows) and the labels.
+    """
     labels = trials.known_labels().astype(np.intp)
     sizes, weights = _class_weights(labels, trials, len(share))
-    sums = [0] * len(share)
-    for rows in blocks(len(trials)):
-        values, codes = cost(trials.select(rows)), labels[rows]
-        heavy = np.ones(len(codes), np.int64) if weights is None else weights[rows]
-        if np.any(np.isinf(values) & (heavy > 0)):
-            return math.inf
-        values = np.where(heavy > 0, values, 0.0)
-        for code in np.unique(codes):
-            own = codes == code
-            sums[code] += exact_sum(values[own]) if weights is None else exact_dot(values[own], heavy[own])
-    for size, name in zip(sizes, trials.classes, strict=True):
-        if size == 0:
-            raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
-    return math.fsum(pi * ratio(total, size, UNIT) for pi, total, size in zip(share.tolist(), sums, sizes, strict=True))
+    likelihoods, log_prior = likelihoods_of(trials), np.log(share)
+    values = np.empty(len(labels))
+
+    def fill(rows: slice) -> None:
+        values[rows] = cost(joint(likelihoods[rows], log_prior), labels[rows])
+
+    over_blocks(fill, len(values))
+    return math.fsum(
+        pi * _class_mean(values, labels == code, weights, size, name)
+        for code, (pi, size, name) in enumerate(zip(share.tolist(), sizes, trials.classes, strict=True))
+    )
+
+
+def _class_mean(values: Floats, own: NDArray[np.bool_], weights: Counts | None, size: int, name: str) -> float:
+    if size == 0:
+        raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
+    heavy = None if weights is None else weights[own]
+    costs = values[own] if heavy is None else np.where(heavy > 0, values[own], 0.0)
+    if np.isinf(costs).any():
+        return math.inf
+    return ratio(exact_sum(costs) if heavy is None else exact_dot(costs, heavy), size, UNIT)
 
 
 class KnownTruth(NamedTuple):
@@ -345,7 +357,7 @@ def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) ->
     >>> parts.conditional_entropy, round(parts.cross_entropy - parts.divergence, 12)
     (1.0, 1.0)
     """
-    q, p = numbers(true, "true", ndim=(2,)), numbers(model, "model", ndim=(2,))
+    q, p = numbers(true, "true", ndim=2), numbers(model, "model", ndim=2)
     if q.shape != p.shape or len(q) == 0:
         raise InputError(f"true and model must have the same shape and rows, not {q.shape} and {p.shape}.")
     check_posteriors(q)

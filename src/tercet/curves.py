@@ -16,7 +16,7 @@ from tercet.application import Application, normalised_dcf
 from tercet.arrays import shown
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
-from tercet.exact import Counts, exact_dot, log_ratio, ratio
+from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
 
@@ -113,22 +113,22 @@ class Curve:
     @property
     def fnr(self) -> Floats:
         """Miss rate at each point."""
-        return rates(self.misses, self.targets)
+        return quotients(self.misses, self.targets)
 
     @property
     def tpr(self) -> Floats:
         """Detection rate at each point."""
-        return rates(self.targets - self.misses, self.targets)
+        return quotients(self.targets - self.misses, self.targets)
 
     @property
     def fpr(self) -> Floats:
         """False-alarm rate at each point."""
-        return rates(self.false_alarms, self.nontargets)
+        return quotients(self.false_alarms, self.nontargets)
 
     @property
     def tnr(self) -> Floats:
         """Correct-rejection rate at each point."""
-        return rates(self.nontargets - self.false_alarms, self.nontargets)
+        return quotients(self.nontargets - self.false_alarms, self.nontargets)
 
     def det(self) -> tuple[Floats, Floats]:
         """DET: the probits of (FPR, FNR), point by point; rates of 0 and 1 lie at -inf and inf."""
@@ -140,7 +140,7 @@ class Curve:
         """(precision, recall) at each point that accepts something: reject-all has no precision."""
         hits = (self.targets - self.misses)[:-1]
         accepted = hits + self.false_alarms[:-1]
-        return np.asarray(hits / accepted, np.float64), rates(hits, self.targets)
+        return quotients(hits, accepted), quotients(hits, self.targets)
 
     @cached_property
     def _meeting(self) -> _Meeting:
@@ -214,42 +214,44 @@ class Curve:
         scores, running = self.tally.targets.distinct()
         hits = self.targets - running[:-1]
         alarms = self.nontargets - self.tally.nontargets.below(scores)
-        total = exact_dot(np.asarray(hits / (hits + alarms), np.float64), np.diff(running))
-        return ratio(total, self.targets, 1074)
+        total = exact_dot(quotients(hits, hits + alarms), np.diff(running))
+        return ratio(total, self.targets, UNIT)
 
     def precision_at_recalled(self, k: float) -> float:
         """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K."""
-        wanted = self._units(k, self.targets, "targets")
+        above, below = self._units(k, self.targets, "targets")
         scores, running = self.tally.targets.distinct()
-        place = int(np.searchsorted(running, self.targets - wanted, "right")) - 1
+        place = int(np.searchsorted(running, (self.targets * below - above) // below, "right")) - 1
         hits = self.targets - int(running[place])
         return ratio(hits, hits + self.nontargets - int(self.tally.nontargets.below(scores[place])))
 
     def precision_at(self, k: float) -> float:
         """Precision among the k highest scores, averaged over the orders of tied ones."""
-        return self._top(k) / self._units(k, self.targets + self.nontargets, "trials")
+        hits, of = self._top(k)
+        above, below = self._units(k, self.targets + self.nontargets, "trials")
+        return ratio(hits * below, of * above)
 
     def recall_at(self, k: float) -> float:
         """The part of the targets among the k highest scores, averaged over the orders of tied ones."""
-        return self._top(k) / self.targets
+        hits, of = self._top(k)
+        return ratio(hits, of * self.targets)
 
-    def _top(self, k: float) -> float:
-        """Targets expected among the k highest scores."""
-        wanted = self._units(k, self.targets + self.nontargets, "trials")
+    def _top(self, k: float) -> tuple[int, int]:
+        """Targets expected among the k highest scores, as a fraction."""
+        above, below = self._units(k, self.targets + self.nontargets, "trials")
         hits = self.targets - self.misses
         accepted = hits + self.false_alarms  # falls from everything to nothing
-        place = int(np.searchsorted(-accepted, -wanted, "right")) - 1
+        place = int(np.searchsorted(-accepted, -above // below, "right")) - 1  # the last that accepts k or more
         (high, most), (low, least) = ((int(accepted[i]), int(hits[i])) for i in (place, place + 1))
-        return ratio(least * (high - low) + (most - least) * (wanted - low), high - low)
+        return least * (high - low) * below + (most - least) * (above - low * below), (high - low) * below
 
-    def _units(self, k: float, most: int, what: str) -> int:
-        """A number of rows (or their weight) in the tally's unit."""
-        numerator, denominator = float(k).as_integer_ratio() if math.isfinite(k) else (0, 1)
-        up, down = max(-self.tally.unit, 0), max(self.tally.unit, 0)
-        wanted = -((-numerator << up) // (denominator << down))
-        if not 0 < wanted <= most:
+    def _units(self, k: float, most: int, what: str) -> tuple[int, int]:
+        """A number of rows (or their weight) in the tally's unit, as a fraction."""
+        above, below = float(k).as_integer_ratio() if math.isfinite(k) else (0, 1)
+        above, below = above << max(-self.tally.unit, 0), below << max(self.tally.unit, 0)
+        if not 0 < above <= most * below:
             raise InputError(f"k must lie between 1 and the {self.tally.weight(most)} {what}, not {k}.")
-        return wanted
+        return above, below
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -274,12 +276,12 @@ class Hull:
     @property
     def fnr(self) -> Floats:
         """Miss rate at each vertex."""
-        return rates(self.misses, self.targets)
+        return quotients(self.misses, self.targets)
 
     @property
     def fpr(self) -> Floats:
         """False-alarm rate at each vertex."""
-        return rates(self.false_alarms, self.nontargets)
+        return quotients(self.false_alarms, self.nontargets)
 
     @property
     def area(self) -> float:
@@ -350,11 +352,6 @@ class _Meeting(NamedTuple):
 def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
     """Python's integers where products could leave 64 bits."""
     return columns if largest < 2**62 else tuple(column.astype(object) for column in columns)
-
-
-def rates(counts: Counts, total: int) -> Floats:
-    """count / total as doubles."""
-    return np.asarray(counts / total, np.float64)
 
 
 def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
@@ -462,7 +459,7 @@ def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> 
 def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> list[tuple[float, float, str, Any]]:
     if isinstance(rule, Curve):
         hull = rule.hull
-        hits = rates(hull.targets - hull.misses, hull.targets)
+        hits = quotients(hull.targets - hull.misses, hull.targets)
         rows = zip(hull.fpr.tolist(), hits.tolist(), hull.thresholds.tolist(), strict=True)
         return [(fpr, tpr, name, threshold) for fpr, tpr, threshold in rows][1:-1]
     fpr, tpr = (rule.fpr, rule.tpr) if isinstance(rule, Confusion) else rule

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +14,7 @@ from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
-from tercet.posteriors import blocks, likelihoods_of, posteriors, unnormalised
-from tercet.threads import over_parts
+from tercet.posteriors import joint, likelihoods_of, over_blocks, posteriors
 from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
@@ -41,7 +38,7 @@ def decide(trials: Trials, application: object) -> NDArray[Any]:
     [1, 0, 0]
     """
     if isinstance(application, MulticlassApplication):
-        return np.concatenate([actions for _, actions in _decided(trials, application)])
+        return _matrix_decisions(trials, application)
     threshold = Application.of(application).threshold
     return (_as_two_class(trials).llr > threshold).astype(np.int8)
 
@@ -80,37 +77,33 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
         return Confusion.counted(
             decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
         )
+    app = application.renamed(trials.classes)
     target = trials.classes[1] if len(trials.classes) == 2 else None
-    tables = [
-        Confusion.counted(
-            actions,
-            labels[rows],
-            trials.classes,
-            application.renamed(trials.classes).actions,
-            target,
-            None if trials.weights is None else trials.weights[rows],
-        )
-        for rows, actions in _decided(trials, application)
-    ]
-    return reduce(add, tables)
+    return Confusion.counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
 
 
-def _decided(trials: Trials, app: MulticlassApplication) -> list[tuple[slice, NDArray[Any]]]:
-    """Each core's rows with their decisions."""
+def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:
     _check_classes(trials, app)
-    likelihoods = likelihoods_of(trials)
-    return over_parts(lambda rows: (rows, _decide_rows(likelihoods[rows], app)), len(likelihoods))
-
-
-def _decide_rows(likelihoods: Floats, app: MulticlassApplication) -> NDArray[Any]:
-    logs, by_class = np.log(app.prior), np.ascontiguousarray(app.costs.T)
+    likelihoods, logs = likelihoods_of(trials), np.log(app.prior)
     actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
-    for rows in blocks(len(likelihoods)):
+
+    def fill(rows: slice) -> None:
         if app.is_zero_one:  # least expected cost = largest posterior, and no exponential is needed
-            actions[rows] = np.add(likelihoods[rows], logs).argmax(axis=1)
+            actions[rows] = _first_least(-joint(likelihoods[rows], logs))
         else:
-            actions[rows] = (unnormalised(likelihoods[rows], logs) @ by_class).argmin(axis=1)
+            actions[rows] = _first_least(app.costs @ np.exp(joint(likelihoods[rows], logs)))
+
+    over_blocks(fill, len(actions))
     return actions
+
+
+def _first_least(costs: Floats) -> NDArray[Any]:
+    """The row number of each column's least entry, the lowest on ties (numpy's argmin is slow along short axes)."""
+    least, place = costs[0].copy(), np.zeros(costs.shape[1], np.int32)
+    for action in range(1, len(costs)):
+        np.putmask(place, costs[action] < least, action)
+        np.minimum(least, costs[action], out=least)
+    return place
 
 
 def _as_two_class(trials: Trials) -> Trials:

@@ -19,13 +19,14 @@ from tercet.costs import (
     brier,
     class_prior,
     cllr,
+    entropy,
     log_loss,
     min_cllr,
-    normalised_cross_entropy,
 )
-from tercet.curves import Curve, Eer, Minimum, rates
+from tercet.curves import Curve, Eer, Minimum
 from tercet.decide import confusion_of
 from tercet.errors import InputError, UndefinedError
+from tercet.exact import quotients
 from tercet.tally import Tally
 from tercet.trials import Trials, to_llr
 
@@ -192,7 +193,7 @@ def evaluate(
         raise InputError(
             "evaluate takes Trials: say what the scores mean, for instance tercet.Trials.of_llr(scores, labels)."
         )
-    asked = list(applications) if not isinstance(applications, str | tuple) else _listed(applications)
+    asked = _listed(applications)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
         return _evaluate_classes(trials, asked, name)
@@ -202,11 +203,15 @@ def evaluate(
 
 
 def _listed(applications: Any) -> list[Any]:
-    """A single name or a single triple, where a list of them was meant."""
-    one = isinstance(applications, str) or (
-        len(applications) == 3 and all(isinstance(value, int | float) for value in applications)
-    )
-    return [applications] if one else list(applications)
+    """The applications as a list; a single one, where a list was meant, is taken too."""
+    if isinstance(applications, str | int | float | Application | MulticlassApplication):
+        return [applications]
+    try:
+        asked = list(applications)
+    except TypeError:
+        raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
+    one = len(asked) == 3 and all(isinstance(value, int | float) for value in asked)
+    return [tuple(asked)] if one else asked
 
 
 def _evaluate_two(
@@ -255,7 +260,7 @@ def _results(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tu
     actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
     if llr is not None:
         misses, alarms = llr.at(0.0 - log_odds)
-        costs = normalised_dcf(log_odds, rates(misses, curve.targets), rates(alarms, curve.nontargets))
+        costs = normalised_dcf(log_odds, quotients(misses, curve.targets), quotients(alarms, curve.nontargets))
         actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
     return tuple(
         _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
@@ -302,6 +307,7 @@ def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) 
     def accuracy() -> float:
         return confusion_of(trials, Application.multiclass(class_prior(trials))).accuracy
 
+    bits = known("log_loss", lambda: log_loss(trials))
     sizes = Confusion.counted(
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
     ).matrix[0]
@@ -311,8 +317,8 @@ def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) 
         input={"trials": sum(sizes), "classes": dict(zip(trials.classes, sizes, strict=True))},
         classes=trials.classes,
         accuracy=known("accuracy", accuracy),
-        log_loss=known("log_loss", lambda: log_loss(trials)),
-        normalised_cross_entropy=known("normalised_cross_entropy", lambda: normalised_cross_entropy(trials)),
+        log_loss=bits,
+        normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials)),
         brier=known("brier", lambda: brier(trials)),
         applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
         reasons=reasons,

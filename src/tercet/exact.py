@@ -98,6 +98,17 @@ def ratio(numerator: int, denominator: int, unit: int = 0) -> float:
     return numerator / (denominator << unit)
 
 
+def quotients(above: Counts, below: Counts | int) -> Floats:
+    """above / below, each rounded once: beyond 2**53 numpy would round the integers first.
+
+    >>> quotients(np.array([1, 2]), 3).tolist()
+    [0.3333333333333333, 0.6666666666666666]
+    """
+    if np.max(below, initial=0) > 2**53:
+        above = above.astype(np.object_)
+    return np.asarray(above / below, np.float64)
+
+
 def as_integers(weights: Floats) -> tuple[Counts, int]:
     """Positive finite weights as whole multiples of a power of two: weights = integers * 2**unit, exactly.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet.threads import over_parts
 from tercet.trials import Trials, prior_vector, probability
 
 Floats = NDArray[np.float64]
-_ROWS = 1 << 14  # rows at a time, so that a block and its products stay in the cache
+_ROWS = 1 << 13  # rows at a time, so that a block and its products stay in the cache
 
 
 def posteriors(trials: Trials, prior: object) -> Floats:
@@ -22,24 +24,36 @@ def posteriors(trials: Trials, prior: object) -> Floats:
     likelihoods = likelihoods_of(trials)
     logs = np.log(prior_of(prior, likelihoods.shape[1]))
     result = np.empty(likelihoods.shape)
-    for rows in blocks(len(result)):
-        scaled = unnormalised(likelihoods[rows], logs)
-        np.divide(scaled, scaled.sum(axis=1, keepdims=True), out=result[rows])
+
+    def fill(rows: slice) -> None:
+        shares = np.exp(joint(likelihoods[rows], logs))
+        shares /= shares.sum(axis=0)
+        result[rows] = shares.T
+
+    over_blocks(fill, len(result))
     return result
 
 
-def log_posteriors(trials: Trials, prior: Floats) -> Floats:
-    """Natural logs of the posteriors, exact even where a posterior is too small for a double."""
-    joint = likelihoods_of(trials) + np.log(prior)
-    joint -= joint.max(axis=1, keepdims=True)
-    return np.asarray(joint - np.log(np.exp(joint).sum(axis=1, keepdims=True)))
+def joint(likelihoods: Floats, log_prior: Floats) -> Floats:
+    """ln(prior x likelihood), classes x rows, the largest of each row made 0.
+
+    Turned round, because numpy works along long rows much faster than along short ones.
+    """
+    logs = np.array(likelihoods.T, order="C")
+    logs -= logs.max(axis=0)  # first, so that a constant added to a row changes nothing
+    logs += log_prior[:, None]
+    logs -= logs.max(axis=0)
+    return logs
 
 
-def unnormalised(likelihoods: Floats, log_prior: Floats) -> Floats:
-    """Posteriors up to a factor a row, the largest made 1."""
-    scaled: Floats = likelihoods + log_prior
-    scaled -= scaled.max(axis=1, keepdims=True)
-    return np.exp(scaled, out=scaled)
+def over_blocks(function: Callable[[slice], Any], rows: int) -> None:
+    """Calls function with slices that cover a range a cache-full at a time, on every core."""
+
+    def walk(part: slice) -> None:
+        for start in range(part.start, part.stop, _ROWS):
+            function(slice(start, min(start + _ROWS, part.stop)))
+
+    over_parts(walk, rows)
 
 
 def likelihoods_of(trials: Trials) -> Floats:
@@ -56,8 +70,3 @@ def prior_of(prior: object, classes: int) -> Floats:
         share = probability(prior, "prior")
         return np.array([1.0 - share, share])
     return prior_vector(prior, classes, "prior")
-
-
-def blocks(length: int) -> Iterator[slice]:
-    """Slices that cover a range a cache-full at a time."""
-    return (slice(start, min(start + _ROWS, length)) for start in range(0, length, _ROWS))

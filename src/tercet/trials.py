@@ -12,11 +12,14 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import class_codes, frozen, is_target, names, numbers, same_index, same_length, shown
+from tercet.arrays import class_codes, column, frozen, is_target, names, numbers, same_index, same_length, shown
 from tercet.errors import InputError
 
 Floats = NDArray[np.float64]
 
+NEEDS_PRIOR = (
+    "trained_prior is needed with {}: the prior that these scores were made with, so that it can be taken out."
+)
 TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
 MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
 
@@ -99,7 +102,7 @@ class Trials:
 
         llr = logit(p) - logit(prior); rows of K columns must sum to one.
         """
-        if np.ndim(posteriors) == 2:  # type: ignore[arg-type]
+        if column(posteriors, "scores").ndim == 2:
             return _matrix("posteriors", posteriors, labels, trained_prior=trained_prior, **more)
         return _two_class("posterior", posteriors, labels, trained_prior=trained_prior, low=0.0, high=1.0, **more)
 
@@ -288,8 +291,10 @@ def _two_class(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> Trials:
-    same_index(scores=scores, labels=labels, weights=weights, ids=ids, **(groups or {}))
+    same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
+    if meaning in ("log-odds", "posterior") and trained_prior is None:
+        raise InputError(NEEDS_PRIOR.format(meaning))
     outside = np.flatnonzero((values < low) | (values > high)) if low > -math.inf else values[:0]
     if len(outside):
         row = int(outside[0])
@@ -314,7 +319,7 @@ def _two_class(
 def _matrix(
     meaning: str,
     scores: object,
-    labels: object,
+    labels: Any,
     *,
     classes: Iterable[object] | None = None,
     orientation: str | None = None,
@@ -324,9 +329,12 @@ def _matrix(
     groups: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> Trials:
-    same_index(scores=scores, labels=labels, weights=weights, ids=ids, **(groups or {}))
+    same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     given = None if classes is None else list(classes)
-    values = _upright(numbers(scores, "scores", ndim=(2,)), labels, given, orientation)
+    labels = None if labels is None else names(labels, "labels")
+    if meaning != "log-likelihoods" and trained_prior is None:
+        raise InputError(NEEDS_PRIOR.format(meaning))
+    values = _upright(numbers(scores, "scores", ndim=2), labels, given, orientation)
     count = values.shape[1]
     if count < 2:
         raise InputError(f"scores must have one column a class, at least two, not {count}.")
@@ -345,19 +353,21 @@ def _matrix(
     )
 
 
-def class_names(given: Sequence[object] | None, count: int) -> tuple[str, ...]:
-    """Distinct class names, one a column; the numbers 0..K-1 where none are given."""
+def class_names(given: Sequence[object] | None, count: int, what: str = "classes") -> tuple[str, ...]:
+    """Distinct names, one for each class (or action); the numbers 0..K-1 where none are given."""
     called = tuple(str(value) for value in (range(count) if given is None else given))
     if len(called) != count:
-        raise InputError(f"classes names {len(called)} classes for {count} columns.")
+        raise InputError(f"{what} has {len(called)} names where {count} are needed.")
     if len(set(called)) < count:
         ordered = sorted(called)
         twice = next(one for one, other in itertools.pairwise(ordered) if one == other)
-        raise InputError(f"classes must be distinct: {shown(twice)} is there twice.")
+        raise InputError(f"{what} must be distinct: {shown(twice)} is there twice.")
     return called
 
 
-def _upright(values: Floats, labels: object, given: list[object] | None, orientation: str | None) -> Floats:
+def _upright(
+    values: Floats, labels: NDArray[Any] | None, given: list[object] | None, orientation: str | None
+) -> Floats:
     """Samples x classes; turned when asked for, or when only that fits the number of labels or class names."""
     layouts = ("samples x classes", "classes x samples")
     if orientation is None:
@@ -376,34 +386,39 @@ def _upright(values: Floats, labels: object, given: list[object] | None, orienta
     return values if orientation == layouts[0] else frozen(np.ascontiguousarray(values.T))
 
 
-def _fits(shape: tuple[int, ...], labels: object, given: list[object] | None) -> bool:
+def _fits(shape: tuple[int, ...], labels: NDArray[Any] | None, given: list[object] | None) -> bool:
     """Whether rows match the labels and columns the class names, as far as they are known."""
-    return (labels is None or shape[0] == len(labels)) and (given is None or shape[1] == len(given))  # type: ignore[arg-type]
+    return (labels is None or shape[0] == len(labels)) and (given is None or shape[1] == len(given))
 
 
 def _check_matrix(values: Floats, meaning: str) -> None:
     if meaning == "posteriors":
         check_posteriors(values)
         return
-    top = values.max(axis=1) if len(values) else values[:, 0]
-    _refuse(values, top == math.inf, f"{meaning} must not be +inf")
-    _refuse(values, top == -math.inf, f"a row of {meaning} must not be -inf for every class")
+    if values.max(initial=0.0) == math.inf:
+        way_out = "Write -inf for the classes that are ruled out."
+        _refuse(values, values.max(axis=1) == math.inf, f"{meaning} must not be +inf", way_out)
+    if values.min(initial=0.0) == -math.inf:
+        way_out = "Drop such rows: no class could have made them."
+        _refuse(values, values.max(axis=1) == -math.inf, f"{meaning} must not be -inf for every class", way_out)
 
 
 def check_posteriors(values: Floats) -> None:
     """Refuses rows that are not distributions over the classes."""
-    _refuse(values, np.any((values < 0.0) | (values > 1.0), axis=1), "posteriors must lie in 0..1")
+    outside = np.any((values < 0.0) | (values > 1.0), axis=1)
+    way_out = "Say what they are, of_logits or of_log_likelihoods, or divide each row by its sum."
+    _refuse(values, outside, "posteriors must lie in 0..1", way_out)
     off: NDArray[Any] = np.abs(values.sum(axis=1) - 1.0)
     worst = f"posteriors must sum to one (off by up to {off.max(initial=0.0):.3g})"
-    _refuse(values, np.asarray(off > _SUM_TOLERANCE), worst)
+    _refuse(values, np.asarray(off > _SUM_TOLERANCE), worst, way_out)
 
 
-def _refuse(values: Floats, bad: NDArray[Any], rule: str) -> None:
+def _refuse(values: Floats, bad: NDArray[Any], rule: str, way_out: str) -> None:
     rows = np.flatnonzero(bad)
     if len(rows):
         raise InputError(
             f"{rule}: {len(rows)} of {len(values)} rows, the first is row {rows[0]} (counting from 0) "
-            f"with {shown(values[rows[0]].tolist())}."
+            f"with {shown(values[rows[0]].tolist())}. {way_out}"
         )
 
 
@@ -418,12 +433,18 @@ def _assembled(
     groups: Mapping[str, object] | None,
     name: str | None,
 ) -> Trials:
-    same_length(len(values), labels=codes)
     heavy = None if weights is None else _weights(weights)
     keys = None if ids is None else names(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
-    same_length(len(values), weights=heavy, ids=keys, **grouped)
+    same_length(len(values), {"labels": codes, "weights": heavy, "ids": keys, **_group_columns(grouped)})
     return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, MappingProxyType(grouped), name)
+
+
+def _group_columns(groups: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Groups under names that cannot be taken for another column's."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise InputError('groups must be a mapping from a name to a column, such as {"speaker": speakers}.')
+    return {f"groups[{key!r}]": group for key, group in (groups or {}).items()}
 
 
 def _weights(weights: object) -> Floats:
