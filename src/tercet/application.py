@@ -16,6 +16,7 @@ from tercet.trials import class_names, logit, prior_vector, probability
 
 Floats = NDArray[np.float64]
 
+MAX_CELLS = 25_000_000  # 5,000 classes squared, 200 MB; beyond it a dense table is a mistake
 NO_NORMALISER = (
     "A normalised cost does not exist when one kind of error is free: the best dummy costs 0. "
     "Use the un-normalised dcf_u."
@@ -266,8 +267,9 @@ class MulticlassApplication:
 
     def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
         """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
+        share = probability(_sigmoid(log_odds), f"the prior at log-odds {log_odds}")
         prior = self.prior * (_sigmoid(-log_odds) / (1.0 - self.prior[place]))
-        prior[place] = _sigmoid(log_odds)
+        prior[place] = share
         return replace(self, prior=frozen(prior))
 
     def renamed(self, classes: tuple[str, ...]) -> MulticlassApplication:
@@ -281,7 +283,17 @@ class MulticlassApplication:
         return self.costs.shape[0] == self.costs.shape[1] and bool((self.costs == 1.0 - np.eye(len(self.costs))).all())
 
 
+def check_cells(rows: int, columns: int) -> None:
+    """Refuses tables that are too large to be meant."""
+    if rows * columns > MAX_CELLS:
+        raise InputError(
+            f"A table of {rows} x {columns} cells is beyond the cap of {MAX_CELLS}: group rare classes first, or cut "
+            f"out the classes of interest with versus()."
+        )
+
+
 def _named_costs(name: str, count: int) -> Floats:
+    check_cells(count, count)
     if name == "0-1":
         return frozen(1.0 - np.eye(count))
     if name == "ordinal":

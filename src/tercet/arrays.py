@@ -6,7 +6,6 @@ conversion to numpy; none of these libraries is imported.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -115,7 +114,7 @@ def _widened(array: NDArray[Any], name: str) -> Floats:
 
 def _refuse_rounding(values: Iterable[Any], name: str) -> None:
     """Refuses numbers that a double would round: neighbours could merge."""
-    lost = next((value for value in values if not math.isnan(value) and _rounds(value)), None)
+    lost = next((value for value in values if value == value and _rounds(value)), None)
     if lost is not None:
         raise InputError(
             f"{name} does not fit into 64-bit floating point without merging neighbours: first value {shown(lost)}. "
@@ -144,9 +143,11 @@ def _from_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
 
 def names(values: object, name: str) -> NDArray[Any]:
     """A frozen copy of a one-dimensional column of labels, ids or groups, nothing missing."""
-    array = column(values, name)
+    array = column(_as_objects(values) if isinstance(values, list | tuple) else values, name)
     if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, not an array of shape {array.shape}.")
+        raise InputError(
+            f"{name} must be one-dimensional, not an array of shape {array.shape}. Pass a list or an array."
+        )
     if array.dtype.kind == "O":
         missing = [place for place, value in enumerate(array) if value is None or _is_na(value) or value != value]
     elif array.dtype.kind in "fcmM":
@@ -159,6 +160,16 @@ def names(values: object, name: str) -> NDArray[Any]:
             f"(counting from 0). Drop these rows, or give them a name of their own."
         )
     return frozen(array.copy())
+
+
+def _as_objects(values: list[Any] | tuple[Any, ...]) -> object:
+    """Lists in which numpy would turn a NaN into the word, or drop a trailing NUL: kept as they are."""
+    words = [value for value in values if isinstance(value, str)]
+    if not words or (len(words) == len(values) and not any(word.endswith("\0") for word in words)):
+        return values
+    objects = np.empty(len(values), np.object_)
+    objects[:] = values
+    return objects
 
 
 def _is_na(value: object) -> bool:

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, MulticlassApplication
+from tercet.application import Application, MulticlassApplication, check_cells
 from tercet.arrays import distinct, frozen, names, numbers, same_index, same_length, shown
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import Counts, as_integers, quotients, shifted
-from tercet.trials import class_names, probability
+from tercet.trials import class_names, probability, weight_column
 
 Floats = NDArray[np.float64]
 
 CELLS = ("tp", "fn", "fp", "tn")
-MAX_CELLS = 25_000_000  # 5,000 classes squared, 200 MB; beyond it a dense table is a mistake
 _STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "target"): "target"}
 _EMPTY = {
     ("tp", "fn"): "there are no targets",
@@ -161,7 +160,7 @@ class Confusion:
             class_names(known, len(known)),
             class_names(acts, len(acts), "actions"),
             _target(target, tuple(map(str, known))),
-            None if weights is None else numbers(weights, "weights"),
+            None if weights is None else weight_column(weights),
         )
 
     @classmethod
@@ -176,12 +175,10 @@ class Confusion:
     ) -> Confusion:
         """Counts pairs of (action number, class number) that are known to be in range."""
         shape = (len(actions), len(classes))
-        _check_size(shape)
+        check_cells(*shape)
         cells = rows.astype(np.intp) * len(classes) + cols
         if weights is None:
             return cls._made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
-        if not ((weights >= 0.0) & (weights < math.inf)).all():
-            raise InputError("weights must be finite and not negative.")
         same_length(len(rows), {"weights": weights})
         integers, unit = as_integers(weights[weights > 0.0])
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
@@ -531,11 +528,3 @@ def _codes(values: NDArray[Any], known: list[Any], name: str) -> NDArray[np.intp
         raise InputError(
             f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."
         ) from None
-
-
-def _check_size(shape: tuple[int, int]) -> None:
-    if shape[0] * shape[1] > MAX_CELLS:
-        raise InputError(
-            f"A table of {shape[0]} x {shape[1]} cells is beyond the cap of {MAX_CELLS}: group rare classes first, "
-            f"or cut out the classes of interest."
-        )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import normalised_dcf
-from tercet.arrays import numbers, shown
+from tercet.arrays import frozen, numbers, shown
 from tercet.curves import Curve
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
@@ -57,7 +57,8 @@ def bayes_error(curve: Curve, log_odds: object, llr: Tally | None = None) -> Bay
     if not np.isfinite(grid).all():
         raise InputError("log_odds must be finite.")
     actual = None if curve.tally.meaning == "raw" else actual_dcf(llr or curve.tally.as_llr(), grid)
-    return BayesPlot(grid, actual, curve.hull.minimum(grid)[0])
+    columns = (np.array(grid), actual, curve.hull.minimum(grid)[0])
+    return BayesPlot(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
 
 
 def cllr(tally: Tally) -> float:
@@ -144,21 +145,19 @@ def worth_using(curve: Curve) -> tuple[Span, ...]:
         highest = np.log(llr.tpr) - np.log(llr.fpr)
         lowest = np.log(llr.fnr) - np.log(llr.tnr)
     highest, lowest = np.where(np.isnan(highest), -math.inf, highest), np.where(np.isnan(lowest), math.inf, lowest)
-    above = zip(np.maximum(starts, 0.0), np.minimum(ends, highest), strict=True)
-    below = zip(np.maximum(starts, lowest), np.minimum(ends, 0.0), strict=True)
-    useful = sorted((low, high) for low, high in [*below, *above] if low < high)
-    return tuple(Span(0.0 - high, 0.0 - low) for low, high in reversed(_joined(useful)))
+    low = np.concatenate((np.maximum(starts, lowest), np.maximum(starts, 0.0)))
+    high = np.concatenate((np.minimum(ends, 0.0), np.minimum(ends, highest)))
+    useful = low < high
+    return tuple(Span(0.0 - high, 0.0 - low) for low, high in reversed(_joined(low[useful], high[useful])))
 
 
-def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Ascending spans with touching ones made one."""
-    joined: list[tuple[float, float]] = []
-    for low, high in spans:
-        if joined and low <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
-        else:
-            joined.append((float(low), float(high)))
-    return joined
+def _joined(low: Floats, high: Floats) -> list[tuple[float, float]]:
+    """Ascending spans, touching ones made one."""
+    if len(low) == 0:
+        return []
+    new = np.flatnonzero(low[1:] > high[:-1]) + 1
+    first, last = np.concatenate(([0], new)), np.concatenate((new - 1, [len(low) - 1]))
+    return list(zip(low[first].tolist(), high[last].tolist(), strict=True))
 
 
 class Parts(NamedTuple):
@@ -173,8 +172,9 @@ class Parts(NamedTuple):
 def log_loss_parts(curve: Curve, prior: float | None = None) -> Parts:
     """Empirical cross-entropy in bits, split by isotonic recalibration; the data's own prior unless given."""
     share = _share(curve, prior)
-    best, nothing = min_cross_entropy(curve, share), entropy([share, 1.0 - share])
-    score = empirical_cross_entropy(curve.tally, share)
+    tau = np.array([logit(share)])  # the score of saying nothing, in the same form as the score
+    nothing = float((share * softplus(-tau) + (1.0 - share) * softplus(tau))[0]) / math.log(2.0)
+    best, score = min_cross_entropy(curve, share), empirical_cross_entropy(curve.tally, share)
     return Parts(score, score - best, nothing - best, nothing)
 
 
@@ -216,7 +216,9 @@ def entropy(distribution: object, base: float = 2.0) -> float:
     >>> entropy([.5, .25, .25])
     1.5
     """
-    p = np.asarray(distribution, np.float64)
+    p = numbers(distribution, "distribution")
+    if (p < 0.0).any() or abs(math.fsum(p) - 1.0) > 1e-6:
+        raise InputError("distribution must not be negative and must sum to 1.")
     return math.fsum(-p[p > 0.0] * np.log(p[p > 0.0])) / _log_base(base)
 
 
@@ -249,7 +251,8 @@ def _surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 def perplexity(trials: Trials, prior: object = None) -> float:
     """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling."""
-    return float(2.0 ** log_loss(trials, prior))
+    with np.errstate(over="ignore"):
+        return float(np.exp2(log_loss(trials, prior)))
 
 
 def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
@@ -277,7 +280,7 @@ def _distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     """How often the true class is among the k most probable; a class tied with it does not push it out."""
-    if not 1 <= k <= len(trials.classes):
+    if not 1 <= k <= len(trials.classes) or k != int(k):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
     def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, normalised_dcf
-from tercet.arrays import shown
+from tercet.arrays import frozen, shown
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio
@@ -90,9 +90,9 @@ class Curve:
         ).distinct()
         misses, alarms = self.tally.at(scores)
         return (
-            np.concatenate(([-math.inf], scores)),
-            np.concatenate((np.zeros(1, misses.dtype), misses)),
-            np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms)),
+            frozen(np.concatenate(([-math.inf], scores))),
+            frozen(np.concatenate((np.zeros(1, misses.dtype), misses))),
+            frozen(np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))),
         )
 
     @property
@@ -158,7 +158,8 @@ class Curve:
         kept = convex_vertices(rejected, misses, self.targets * self.nontargets)
         misses, rejected = misses[kept], rejected[kept]
         thresholds = np.maximum(self.tally.targets.highest(misses), self.tally.nontargets.highest(rejected))
-        return Hull(thresholds, misses, self.nontargets - rejected, self.targets, self.nontargets)
+        alarms = self.nontargets - rejected
+        return Hull(frozen(thresholds), frozen(misses), frozen(alarms), self.targets, self.nontargets)
 
     @property
     def hull_auc(self) -> float:
@@ -271,7 +272,7 @@ class Hull:
         ln((misses / targets) / (non-targets / all non-targets)) of the scores between two vertices.
         """
         blocks = zip(np.diff(self.misses).tolist(), (-np.diff(self.false_alarms)).tolist(), strict=True)
-        return np.array([log_ratio(t * self.nontargets, n * self.targets) for t, n in blocks])
+        return frozen(np.array([log_ratio(t * self.nontargets, n * self.targets) for t, n in blocks]))
 
     @property
     def fnr(self) -> Floats:

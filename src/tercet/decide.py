@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, MulticlassApplication
+from tercet.arrays import shown
 from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
@@ -77,6 +78,7 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
         return Confusion.counted(
             decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
         )
+    _check_classes(trials, application)
     app = application.renamed(trials.classes)
     target = trials.classes[1] if len(trials.classes) == 2 else None
     return Confusion.counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
@@ -117,7 +119,10 @@ def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
         raise InputError(f"The application has {len(app.classes)} classes, the trials {len(trials.classes)}.")
     numbered = tuple(map(str, range(len(app.classes))))
     if numbered not in (app.classes, trials.classes) and app.classes != trials.classes and trials.is_matrix:
-        raise InputError(f"The application's classes {app.classes} are not the trials' {trials.classes}.")
+        raise InputError(
+            f"The application's classes ({', '.join(map(shown, app.classes[:4]))}) are not the trials' "
+            f"({', '.join(map(shown, trials.classes[:4]))})."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, normalised_dcf
+from tercet.arrays import numbers, shown
 from tercet.confusion import Confusion, as_matrix
 from tercet.costs import (
     BayesPlot,
@@ -100,27 +101,28 @@ class Evaluation:
         result["histogram"] = self.histogram
         return result
 
-    def __repr__(self) -> str:
-        head = f"Evaluation of {self.name}" if self.name else "Evaluation"
-        lines = [
-            f"{head}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
+    def _headline(self) -> str:
+        return (
+            f"{_title(self.name)}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
             f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self.auc:.4f}, "
             f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
-        ]
-        for row in self.applications:
-            lines.append(
-                f"  ({row.prior:g}, {row.cost_fn:g}, {row.cost_fp:g}): DCF {_short(row.dcf)}, "
-                f"min {_short(row.min_dcf)}, threshold {row.threshold:.4g}"
-            )
-        return "\n".join(lines)
+        )
+
+    def __repr__(self) -> str:
+        rows = (
+            f"  ({row.prior:g}, {row.cost_fn:g}, {row.cost_fp:g}): DCF {_short(row.dcf)}, "
+            f"min {_short(row.min_dcf)}, threshold {row.threshold:.4g}"
+            for row in self.applications
+        )
+        return "\n".join([self._headline(), *rows])
 
     def _repr_html_(self) -> str:
-        head = "<tr><th>prior<th>cost of a miss<th>cost of a false alarm<th>DCF<th>min DCF</tr>"
-        rows = "".join(
-            f"<tr><td>{r.prior:g}<td>{r.cost_fn:g}<td>{r.cost_fp:g}<td>{_short(r.dcf)}<td>{_short(r.min_dcf)}</tr>"
-            for r in self.applications
-        )
-        return f"<p>{_escaped(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+        head = ["prior", "cost of a miss", "cost of a false alarm", "DCF", "min DCF"]
+        rows = [
+            [f"{row.prior:g}", f"{row.cost_fn:g}", f"{row.cost_fp:g}", _short(row.dcf), _short(row.min_dcf)]
+            for row in self.applications
+        ]
+        return _html_table(self._headline(), head, rows)
 
 
 class MulticlassResult(NamedTuple):
@@ -157,19 +159,19 @@ class MulticlassEvaluation:
         """One entry of "systems" in the JSON."""
         return dict(_plain(self))
 
+    def _headline(self) -> str:
+        return (
+            f"{_title(self.name)}: {self.input['trials']} trials of {len(self.classes)} classes, accuracy "
+            f"{_short(self.accuracy)}, log-loss {_short(self.log_loss)} bits"
+        )
+
     def __repr__(self) -> str:
-        head = f"Evaluation of {self.name}" if self.name else "Evaluation"
-        lines = [
-            f"{head}: {self.input['trials']} trials of {len(self.classes)} classes, accuracy {_short(self.accuracy)}, "
-            f"log-loss {_short(self.log_loss)} bits"
-        ]
-        lines += [f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications]
-        return "\n".join(lines)
+        rows = (f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications)
+        return "\n".join([self._headline(), *rows])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{_short(row.risk)}<td>{_short(row.dcf)}</tr>" for row in self.applications)
-        head = "<tr><th>risk<th>DCF</tr>"
-        return f"<p>{_escaped(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+        rows = [[_short(row.risk), _short(row.dcf)] for row in self.applications]
+        return _html_table(self._headline(), ["risk", "DCF"], rows)
 
 
 def evaluate(
@@ -353,21 +355,27 @@ class RiskCurve(NamedTuple):
 def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
     """The Bayes-risk curve of a K-class task: one class's prior moves, the others keep their proportions."""
     app = as_matrix(application)
-    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else np.asarray(log_odds, np.float64)
-    path = [app.with_log_odds(trials.classes.index(str(label)), value) for value in grid.tolist()]
+    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
+    path = [app.with_log_odds(trials.class_number(label), value) for value in grid.tolist()]
     risks = np.array([confusion_of(trials, step).risk(step) for step in path])
     dummy = np.array([step.dummy_cost for step in path])
     return RiskCurve(grid, risks, risks / dummy, dummy)
 
 
 def _short(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4f}"
+    return "undefined" if value is None else f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
 
 
-def _escaped(text: str) -> str:
+def _title(name: str | None) -> str:
+    return f"Evaluation of {shown(name)[1:-1]}" if name else "Evaluation"
+
+
+def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
     from html import escape
 
-    return escape(text)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    titles = "".join(f"<th>{cell}</th>" for cell in head)
+    return f"<p>{escape(headline)}</p><table><tr>{titles}</tr>{body}</table>"
 
 
 def _plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:

@@ -42,6 +42,8 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     """
     _check(count, out_of)
     z = _quantile(level) if z is None else z
+    if not 0.0 < z < math.inf:
+        raise InputError(f"z must be positive, not {z}.")
     p, square = count / out_of, z * z / out_of
     centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
     low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
@@ -97,6 +99,8 @@ def enough_errors(count: int) -> bool:
 def _check(count: int, out_of: int) -> None:
     if out_of == 0:
         raise UndefinedError("A proportion of nothing has no interval.")
+    if not (math.isfinite(count) and math.isfinite(out_of)):
+        raise InputError(f"A proportion needs whole numbers, not {count} of {out_of}.")
     if count != int(count) or out_of != int(out_of) or not 0 <= count <= out_of:
         raise InputError(f"A proportion needs whole numbers with 0 <= count <= out_of, not {count} of {out_of}.")
 

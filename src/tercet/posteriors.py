@@ -40,9 +40,10 @@ def joint(likelihoods: Floats, log_prior: Floats) -> Floats:
     Turned round, because numpy works along long rows much faster than along short ones.
     """
     logs = np.array(likelihoods.T, order="C")
-    logs -= logs.max(axis=0)  # first, so that a constant added to a row changes nothing
-    logs += log_prior[:, None]
-    logs -= logs.max(axis=0)
+    with np.errstate(over="ignore"):
+        logs -= logs.max(axis=0)  # first, so that a constant added to a row changes nothing
+        logs += log_prior[:, None]
+        logs -= logs.max(axis=0)
     return logs
 
 

@@ -74,7 +74,7 @@ class Ranked:
         if by == 0 or len(self.scores) == 0:
             return self
         scores, running = self.distinct()
-        return Ranked(scores, running_total(shifted(np.diff(running), by)))
+        return Ranked(scores, frozen(running_total(shifted(np.diff(running), by))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +148,8 @@ class Tally:
 
     def at(self, thresholds: Any) -> tuple[Any, Any]:
         """The weights (misses, false alarms) when exactly the scores > threshold are accepted."""
+        if np.isnan(thresholds).any():
+            raise InputError("A threshold must not be NaN.")
         return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)
 
     def as_llr(self) -> Tally:
@@ -198,4 +200,4 @@ def _grouped(scores: Floats, weights: Counts) -> Ranked:
     ranked = scores[order]
     starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
     sums: Counts = np.add.reduceat(weights[order], starts)
-    return Ranked(frozen(ranked[starts]), running_total(sums))
+    return Ranked(frozen(ranked[starts]), frozen(running_total(sums)))

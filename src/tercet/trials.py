@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
@@ -123,6 +123,10 @@ class Trials:
     def __len__(self) -> int:
         return len(self.scores)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [getattr(self, field.name) for field in fields(self)]
+        return _rebuilt, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
     def __repr__(self) -> str:
         count = f"{len(self)} trials"
         if self.labels is not None:
@@ -139,7 +143,7 @@ class Trials:
     @property
     def llr(self) -> Floats:
         """The two-class scores as natural log-likelihood ratios; raw scores have none."""
-        return to_llr(self.scores, self.meaning, self.trained_prior)
+        return frozen(to_llr(self.scores, self.meaning, self.trained_prior))
 
     @property
     def log_likelihoods(self) -> Floats:
@@ -150,7 +154,7 @@ class Trials:
             return self.scores
         assert isinstance(self.trained_prior, tuple)
         log_prior = np.log(np.array(self.trained_prior))
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             log_posteriors = np.log(self.scores) if self.meaning == "posteriors" else self.scores
         return frozen(log_posteriors - log_prior)
 
@@ -183,15 +187,18 @@ class Trials:
         llr = l_t - ln(sum_j pi_j e^l_j / sum_j pi_j), j over the rest.
         """
         likelihoods = self.log_likelihoods
-        index = self._class(target)
-        others = [self._class(against)] if against is not None else [j for j in range(len(self.classes)) if j != index]
+        index = self.class_number(target)
+        others = [j for j in range(len(self.classes)) if j != index]
+        if against is not None:
+            others = [self.class_number(against)]
         if index in others:
             raise InputError(f"versus: class {shown(self.classes[index])} cannot stand against itself.")
         trials, likelihoods = (
             (self, likelihoods) if against is None or self.labels is None else self._only([index, *others], likelihoods)
         )
         weights = np.ones(len(self.classes)) if prior is None else prior_vector(prior, len(self.classes), "prior")
-        llr = likelihoods[:, index] - _mixed(likelihoods[:, others], weights[others])
+        with np.errstate(invalid="ignore", over="ignore"):
+            llr = likelihoods[:, index] - _mixed(likelihoods[:, others], weights[others])
         bad = np.flatnonzero(np.isnan(llr))
         if len(bad):
             raise InputError(f"versus: row {bad[0]} gives neither side any likelihood (both -inf).")
@@ -205,8 +212,8 @@ class Trials:
             labels=None if trials.labels is None else frozen(trials.labels == index),
         )
 
-    def _class(self, label: object) -> int:
-        """A class by name, or by number."""
+    def class_number(self, label: object) -> int:
+        """The column of a class, by its name."""
         if str(label) in self.classes:
             return self.classes.index(str(label))
         raise InputError(f"{shown(label)} is not among the classes {', '.join(map(shown, self.classes[:6]))}.")
@@ -216,13 +223,22 @@ class Trials:
         return self.select(rows), likelihoods[rows]
 
 
+def _rebuilt(*values: Any) -> Trials:
+    """Trials from the fields that were pickled or copied, frozen again."""
+    kept: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
+    for value in kept:
+        if isinstance(value, np.ndarray):
+            frozen(value)
+    return Trials(*kept)
+
+
 def to_llr(scores: Floats, meaning: str, trained_prior: float | tuple[float, ...] | None) -> Floats:
     """Two-class scores of a known meaning as natural log-likelihood ratios."""
     if meaning == "llr":
         return scores
-    if meaning == "log10-llr":
-        return scores * math.log(10.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        if meaning == "log10-llr":
+            return scores * math.log(10.0)
         if meaning == "lr":
             return np.log(scores)
         if meaning in ("log-odds", "posterior"):
@@ -433,7 +449,7 @@ def _assembled(
     groups: Mapping[str, object] | None,
     name: str | None,
 ) -> Trials:
-    heavy = None if weights is None else _weights(weights)
+    heavy = None if weights is None else weight_column(weights)
     keys = None if ids is None else names(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
     same_length(len(values), {"labels": codes, "weights": heavy, "ids": keys, **_group_columns(grouped)})
@@ -447,9 +463,12 @@ def _group_columns(groups: Mapping[str, Any] | None) -> dict[str, Any]:
     return {f"groups[{key!r}]": group for key, group in (groups or {}).items()}
 
 
-def _weights(weights: object) -> Floats:
+def weight_column(weights: object) -> Floats:
+    """Weights that are finite and not negative."""
     heavy = numbers(weights, "weights")
     bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
     if len(bad):
-        raise InputError(f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}.")
+        raise InputError(
+            f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}. Weight 0 drops a row."
+        )
     return heavy
