@@ -79,7 +79,7 @@ def test_weights_are_taken_exactly_and_zero_drops_the_row():
 
 
 def test_a_class_without_weight_leaves_the_numbers_undefined():
-    for function in (ref.auc, ref.hull_auc, ref.eer, ref.cllr, ref.min_cllr, ref.hull_llrs):
+    for function in (ref.auc, ref.hull_auc, ref.eer, ref.cllr, ref.min_cllr, ref.hull_lrs):
         for rows in ([1, 2], [0, 0], None), ([1, 2], [1, 1], None), ([1, 2], [0, 1], [1, 0]), ([], [], None):
             with pytest.raises(ZeroDivisionError):
                 function(*rows[:2], weights=rows[2])
@@ -110,7 +110,7 @@ def test_every_point_after_the_first_has_the_rates_at_its_threshold(rows, data):
 
 def test_the_hull_of_the_tied_set():
     assert ref.hull(*TIED) == ref.points(*TIED)
-    assert ref.hull_llrs(*TIED) == [0, F(4, 3), INF]
+    assert ref.hull_lrs(*TIED) == [0, F(4, 3), INF]
     assert ref.hull_auc(*TIED) == F(5, 6)
 
 
@@ -122,7 +122,7 @@ def test_collinear_points_are_no_vertices():
 
 def test_the_hull_of_wrongly_ordered_scores_is_the_diagonal():
     assert ref.hull([1, 2], [1, 0]) == [(-INF, 0, 1), (2, 1, 0)]
-    assert ref.hull_llrs([1, 2], [1, 0]) == [1]
+    assert ref.hull_lrs([1, 2], [1, 0]) == [1]
     assert ref.hull_auc([1, 2], [1, 0]) == F(1, 2)
 
 
@@ -140,7 +140,7 @@ def test_hull_and_pav_are_one_computation(rows, data):
     assert [v for v, _, _ in vertices[1:]] == [high for _, high, _, _ in blocks]
     steps = [(b[1] - a[1], a[2] - b[2]) for a, b in pairwise(vertices)]
     assert steps == [(t, n) for _, _, t, n in blocks]
-    llrs = ref.hull_llrs(*rows, weights)
+    llrs = ref.hull_lrs(*rows, weights)
     assert llrs == sorted(set(llrs))
 
 
@@ -225,7 +225,7 @@ def test_the_rocch_eer_is_the_worst_minimum_error_rate(rows):
     value, _ = ref.eer(*rows)
     priors = [F(i, 8) for i in range(1, 8)]
     # The worst prior lies where two vertices of the hull cost the same: odds(prior) = 1 / likelihood ratio.
-    priors += [1 / (1 + r) for r in ref.hull_llrs(*rows) if 0 < r < INF]
+    priors += [1 / (1 + r) for r in ref.hull_lrs(*rows) if 0 < r < INF]
     least = [ref.min_dcf(*rows, p)[0] * min(p, 1 - p) for p in priors]
     assert max(least) <= value <= F(1, 2)
     assert value in least or value == 0
@@ -410,7 +410,7 @@ def test_an_integer_weight_repeats_the_row_and_zero_drops_it(rows, data):
     weights = [w % 4 for w in data.draw(ref.weights_for(len(rows[0]), zeros=True))]
     repeated = [[x for x, w in zip(column, weights, strict=True) for _ in range(w)] for column in rows]
     assume(0 < sum(repeated[1]) < len(repeated[1]))
-    functions = [ref.points, ref.hull, ref.hull_llrs, ref.pav, ref.auc, ref.hull_auc, ref.average_precision]
+    functions = [ref.points, ref.hull, ref.hull_lrs, ref.pav, ref.auc, ref.hull_auc, ref.average_precision]
     functions += [ref.cllr, ref.min_cllr]
     for function in functions:
         assert function(*rows, weights=weights) == function(*repeated)

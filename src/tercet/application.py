@@ -248,7 +248,7 @@ class MulticlassApplication:
             )
         if not matrix.any():
             raise InputError("costs are all 0: then every decision is free and none is better.")
-        return cls(frozen(np.array(vector)), matrix, called, _action_names(actions, called, len(matrix)))
+        return cls(frozen(np.array(vector)), matrix, called, action_names(actions, called, len(matrix), "costs"))
 
     @property
     def fixed_costs(self) -> Floats:
@@ -301,12 +301,14 @@ def _named_costs(name: str, count: int) -> Floats:
     raise InputError(f'costs are a matrix, "0-1" or "ordinal", not {shown(name)}.')
 
 
-def _action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int) -> tuple[str, ...]:
+def action_names(
+    actions: Sequence[object] | None, classes: tuple[str, ...], count: int, what: str
+) -> tuple[str, ...]:
     """The class names, and for further rows the given names."""
     if actions is not None:
         return class_names(list(actions), count, "actions")
     if count != len(classes):
-        raise InputError(f"costs have {count} rows for {len(classes)} classes: name the actions (actions=...).")
+        raise InputError(f"{what} with {count} rows for {len(classes)} classes: name the actions (actions=...).")
     return classes
 
 

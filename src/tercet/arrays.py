@@ -230,14 +230,13 @@ def _equals_target(array: NDArray[Any], target: object) -> tuple[NDArray[np.bool
     return frozen(mask), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
 
 
-def class_codes(labels: object, classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
+def class_codes(labels: NDArray[Any], classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
     """K-class labels as 0..K-1: whole numbers already, or the class names in the order of the columns."""
-    array = names(labels, "labels")
     if given is None:
-        return _numbered(array, len(classes))
+        return _numbered(labels, len(classes))
     codes = {value: code for code, value in enumerate(given)}
     try:
-        return frozen(np.fromiter((codes[value] for value in array.tolist()), np.intp, len(array)))
+        return frozen(np.fromiter((codes[value] for value in labels.tolist()), np.intp, len(labels)))
     except KeyError as error:
         raise InputError(
             f"labels hold {shown(error.args[0])}, which is not among the classes "
@@ -245,14 +244,14 @@ def class_codes(labels: object, classes: tuple[str, ...], given: Iterable[object
         ) from None
 
 
-def _numbered(array: NDArray[Any], count: int) -> NDArray[np.intp]:
-    whole = array.dtype.kind in "iub" or (array.dtype.kind == "f" and np.array_equal(array, np.floor(array)))
+def _numbered(labels: NDArray[Any], count: int) -> NDArray[np.intp]:
+    whole = labels.dtype.kind in "iub" or (labels.dtype.kind == "f" and np.array_equal(labels, np.floor(labels)))
     if not whole:
         raise InputError("labels are not class numbers: name the classes in the order of the columns (classes=...).")
-    bad = np.flatnonzero((array < 0) | (array >= count))
-    if len(bad):
+    if labels.size and not 0 <= labels.min() <= labels.max() < count:
+        bad = np.flatnonzero((labels < 0) | (labels >= count))
         raise InputError(
             f"labels must lie in 0..{count - 1} for {count} columns of scores: row {bad[0]} holds "
-            f"{shown(array[bad[0]].item())}. Name the classes with classes=... if they are called otherwise."
+            f"{shown(labels[bad[0]].item())}. Name the classes with classes=... if they are called otherwise."
         )
-    return frozen(array.astype(np.intp))
+    return frozen(labels.astype(np.intp))

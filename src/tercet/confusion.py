@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, MulticlassApplication, check_cells
+from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.arrays import distinct, frozen, names, numbers, same_index, same_length, shown
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import Counts, as_integers, quotients, shifted
@@ -101,16 +101,8 @@ class Confusion:
         if unit > 0:  # whole counts stay what they are
             counts, unit = shifted(counts, unit), 0
         called = class_names(None if classes is None else list(classes), values.shape[1])
-        acts = called if actions is None and len(values) == len(called) else None
-        if acts is None and actions is None:
-            raise InputError(f"matrix has {len(values)} rows for {len(called)} classes: name the actions.")
-        self._set(
-            counts.reshape(values.shape),
-            called,
-            acts or class_names(list(actions or ()), len(values), "actions"),
-            _target(target, called),
-            unit,
-        )
+        acts = action_names(actions, called, len(values), "a matrix")
+        self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit)
 
     def _set(
         self, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int
@@ -153,6 +145,7 @@ class Confusion:
         same_length(len(decided), {"labels": true})
         known = _known(decided, true) if classes is None else list(classes)
         acts = known if actions is None else list(actions)
+        check_cells(len(acts), len(known))
         rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
         return cls.counted(
             rows,

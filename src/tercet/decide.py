@@ -15,7 +15,7 @@ from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
-from tercet.posteriors import joint, likelihoods_of, over_blocks, posteriors
+from tercet.posteriors import comparable, joint, likelihoods_of, over_blocks, posteriors
 from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any
 
     def fill(rows: slice) -> None:
         if app.is_zero_one:  # least expected cost = largest posterior, and no exponential is needed
-            actions[rows] = _first_least(-joint(likelihoods[rows], logs))
+            actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
         else:
             actions[rows] = _first_least(app.costs @ np.exp(joint(likelihoods[rows], logs)))
 

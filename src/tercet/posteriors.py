@@ -35,15 +35,22 @@ def posteriors(trials: Trials, prior: object) -> Floats:
 
 
 def joint(likelihoods: Floats, log_prior: Floats) -> Floats:
-    """ln(prior x likelihood), classes x rows, the largest of each row made 0.
+    """ln(prior x likelihood), classes x rows, the largest of each row made 0."""
+    logs = comparable(likelihoods, log_prior)
+    logs -= logs.max(axis=0)
+    return logs
 
-    Turned round, because numpy works along long rows much faster than along short ones.
+
+def comparable(likelihoods: Floats, log_prior: Floats) -> Floats:
+    """ln(prior x likelihood) up to a constant a row, classes x rows.
+
+    Turned round, because numpy works along long rows much faster than along short ones. The largest likelihood is
+    taken off before the prior is added, so that a constant added to a row changes nothing.
     """
     logs = np.array(likelihoods.T, order="C")
     with np.errstate(over="ignore"):
-        logs -= logs.max(axis=0)  # first, so that a constant added to a row changes nothing
-        logs += log_prior[:, None]
         logs -= logs.max(axis=0)
+    logs += log_prior[:, None]
     return logs
 
 

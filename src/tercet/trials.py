@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tercet.arrays import class_codes, column, frozen, is_target, names, numbers, same_index, same_length, shown
 from tercet.errors import InputError
+from tercet.threads import over_parts
 
 Floats = NDArray[np.float64]
 
@@ -411,10 +412,11 @@ def _check_matrix(values: Floats, meaning: str) -> None:
     if meaning == "posteriors":
         check_posteriors(values)
         return
-    if values.max(initial=0.0) == math.inf:
+    ends = over_parts(lambda part: (values[part].min(initial=0.0), values[part].max(initial=0.0)), len(values))
+    if any(high == math.inf for _, high in ends):
         way_out = "Write -inf for the classes that are ruled out."
         _refuse(values, values.max(axis=1) == math.inf, f"{meaning} must not be +inf", way_out)
-    if values.min(initial=0.0) == -math.inf:
+    if any(low == -math.inf for low, _ in ends):
         way_out = "Drop such rows: no class could have made them."
         _refuse(values, values.max(axis=1) == -math.inf, f"{meaning} must not be -inf for every class", way_out)
 
