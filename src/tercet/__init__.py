@@ -23,7 +23,7 @@ from tercet.costs import (
 from tercet.curves import Curve, Hull, best_rules
 from tercet.decide import Decisions, Rule, confusion_of, decide, decisions, expected_costs, hull_rule, neyman_pearson
 from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
-from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, risk_curve
+from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
 from tercet.intervals import Interval, clopper_pearson, enough_errors, interval, k_sigma, wilson
 from tercet.posteriors import posteriors
 from tercet.tally import Tally
@@ -77,6 +77,7 @@ __all__ = [
     "perplexity",
     "posteriors",
     "risk_curve",
+    "risk_path",
     "top_k_accuracy",
     "wilson",
     "worth_using",

@@ -265,6 +265,20 @@ class MulticlassApplication:
         """The action to take without looking; the first of equals."""
         return self.actions[int(self.fixed_costs.argmin())]
 
+    def path_to(self, other: MulticlassApplication, steps: int) -> list[MulticlassApplication]:
+        """Applications in equal steps from this one to another, priors and costs mixed in proportion."""
+        if self.costs.shape != other.costs.shape or steps < 2:
+            raise InputError("A path needs two applications of the same shape and at least two steps.")
+        shares = (step / (steps - 1) for step in range(steps))
+        return [
+            replace(
+                self,
+                prior=frozen((1.0 - share) * self.prior + share * other.prior),
+                costs=frozen((1.0 - share) * self.costs + share * other.costs),
+            )
+            for share in shares
+        ]
+
     def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
         """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
         share = probability(_sigmoid(log_odds), f"the prior at log-odds {log_odds}")
@@ -301,9 +315,7 @@ def _named_costs(name: str, count: int) -> Floats:
     raise InputError(f'costs are a matrix, "0-1" or "ordinal", not {shown(name)}.')
 
 
-def action_names(
-    actions: Sequence[object] | None, classes: tuple[str, ...], count: int, what: str
-) -> tuple[str, ...]:
+def action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int, what: str) -> tuple[str, ...]:
     """The class names, and for further rows the given names."""
     if actions is not None:
         return class_names(list(actions), count, "actions")

@@ -117,12 +117,13 @@ class Confusion:
             object.__setattr__(self, field, value)
 
     @classmethod
-    def _made(
+    def made(
         cls, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int = 0
     ) -> Confusion:
-        made = cls.__new__(cls)
-        made._set(counts, classes, actions, target, unit)
-        return made
+        """A table of integer counts in units of 2**unit, known to be sound."""
+        table = cls.__new__(cls)
+        table._set(counts, classes, actions, target, unit)
+        return table
 
     @classmethod
     def of(
@@ -171,19 +172,19 @@ class Confusion:
         check_cells(*shape)
         cells = rows.astype(np.intp) * len(classes) + cols
         if weights is None:
-            return cls._made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
+            return cls.made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
         same_length(len(rows), {"weights": weights})
         integers, unit = as_integers(weights[weights > 0.0])
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
         np.add.at(counts, cells[weights > 0.0], integers)
-        return cls._made(counts.reshape(shape), classes, actions, target, unit)
+        return cls.made(counts.reshape(shape), classes, actions, target, unit)
 
     def __add__(self, other: Confusion) -> Confusion:
         if (self.classes, self.actions, self.target) != (other.classes, other.actions, other.target):
             raise InputError("Confusion matrices add only when classes, actions and target are the same.")
         unit = min(self.unit, other.unit)
         mine, others = (shifted(c.counts.ravel(), c.unit - unit) for c in (self, other))
-        return Confusion._made(
+        return Confusion.made(
             (shifted(np.concatenate((mine, others)), 0).reshape(2, -1).sum(axis=0)).reshape(self.counts.shape),
             self.classes,
             self.actions,
@@ -218,7 +219,7 @@ class Confusion:
 
     def for_target(self, target: object) -> Confusion:
         """The same counts, the rates speaking of another class."""
-        return Confusion._made(self.counts, self.classes, self.actions, _target(target, self.classes), self.unit)
+        return Confusion.made(self.counts, self.classes, self.actions, _target(target, self.classes), self.unit)
 
     @property
     def cells(self) -> dict[str, int]:

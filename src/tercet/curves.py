@@ -197,6 +197,18 @@ class Curve:
         app.check_normaliser()
         return Minimum(*(value.item() for value in self.hull.minimum(np.array([app.log_odds]))))
 
+    def confusion(self, threshold: float) -> Confusion:
+        """The confusion matrix when exactly the scores > threshold are accepted.
+
+        >>> from tercet import Trials
+        >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).confusion(0.5).matrix
+        [[1, 1], [1, 1]]
+        """
+        misses, alarms = (int(count) for count in self.tally.at(threshold))
+        counts = np.array([[self.nontargets - alarms, misses], [alarms, self.targets - misses]])
+        names = ("nontarget", "target")
+        return Confusion.made(counts, names, names, "target", self.tally.unit)
+
     def partial_auc(self, *, fpr: tuple[float, float] | None = None, tpr: tuple[float, float] | None = None) -> float:
         """The area under the ROC between two false-alarm rates, or right of it between two detection rates.
 

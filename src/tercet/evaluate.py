@@ -29,12 +29,10 @@ from tercet.decide import confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import quotients
 from tercet.tally import Tally
+from tercet.thin import histogram, thinned
 from tercet.trials import Trials, to_llr
 
 Floats = NDArray[np.float64]
-_GRID = 500  # quantiles of each class kept in a thinned curve
-_EXTREMES = 300  # the worst errors of each side, kept one by one
-_STEPS = np.linspace(0.0, 1.0, 201)  # the edges of 200 bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +90,12 @@ class Evaluation:
     @cached_property
     def histogram(self) -> dict[str, Any]:
         """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
-        return _histogram(self.curve.tally)
+        return histogram(self.curve.tally)
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
         result = dict(_plain(self, leave_out=("curve",)))
-        result["curve"] = _thinned(self.curve)
+        result["curve"] = thinned(self.curve)
         result["histogram"] = self.histogram
         return result
 
@@ -343,8 +341,16 @@ def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResul
     )  # fmt: skip
 
 
+class RiskPath(NamedTuple):
+    """Risk of a K-class system for one application after another; `dummy` is the best blind action's."""
+
+    risk: Floats
+    dcf: Floats
+    dummy: Floats
+
+
 class RiskCurve(NamedTuple):
-    """Risk of a K-class system along the log-odds of one class's prior; `dummy` is the best blind action's."""
+    """A risk path along the log-odds of one class's prior."""
 
     log_odds: Floats
     risk: Floats
@@ -352,14 +358,22 @@ class RiskCurve(NamedTuple):
     dummy: Floats
 
 
-def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
-    """The Bayes-risk curve of a K-class task: one class's prior moves, the others keep their proportions."""
-    app = as_matrix(application)
-    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
-    path = [app.with_log_odds(trials.class_number(label), value) for value in grid.tolist()]
+def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
+    """What the Bayes decisions of each application cost: along priors, costs or both (see path_to)."""
+    path = [as_matrix(app) for app in applications]
     risks = np.array([confusion_of(trials, step).risk(step) for step in path])
     dummy = np.array([step.dummy_cost for step in path])
-    return RiskCurve(grid, risks, risks / dummy, dummy)
+    if not dummy.all():
+        raise UndefinedError("A normalised risk does not exist where the best dummy costs 0.")
+    return RiskPath(risks, risks / dummy, dummy)
+
+
+def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
+    """The error plot of a K-class task: one class's prior moves, the others keep their proportions."""
+    app = as_matrix(application)
+    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
+    place = trials.class_number(label)
+    return RiskCurve(grid, *risk_path(trials, [app.with_log_odds(place, value) for value in grid.tolist()]))
 
 
 def _short(value: float | None) -> str:
@@ -401,53 +415,3 @@ def _facts(items: dict[str, Any]) -> dict[str, Any]:
         for key, item in items.items()
         if not (key == "reasons" and not item) and not (key == "name" and item is None)
     }
-
-
-def _thinned(curve: Curve) -> dict[str, Any]:
-    """Enough points to draw and to price from: the hull whole, the worst errors one by one, quantiles between."""
-    sides = (curve.tally.targets.scores, curve.tally.nontargets.scores)
-    hull = curve.hull
-    kept = sides
-    if len(curve.tally) > 2 * _GRID:
-        quantiles = [side[np.linspace(0, len(side) - 1, _GRID).astype(np.intp)] for side in sides]
-        kept = (*quantiles, sides[0][:_EXTREMES], sides[1][-_EXTREMES:], hull.thresholds[1:])  # type: ignore[assignment]
-    thresholds = np.unique(np.concatenate(kept))
-    misses, alarms = curve.tally.at(thresholds)
-    return {
-        "targets": curve.targets,
-        "nontargets": curve.nontargets,
-        "unit": curve.tally.unit,
-        "thresholds": ["-inf", *_plain(thresholds)],
-        "misses": [0, *misses.tolist()],
-        "false_alarms": [curve.nontargets, *alarms.tolist()],
-        "hull": {
-            "thresholds": _plain(hull.thresholds),
-            "misses": hull.misses.tolist(),
-            "false_alarms": hull.false_alarms.tolist(),
-        },
-    }
-
-
-def _histogram(tally: Tally) -> dict[str, Any]:
-    sides = {"targets": tally.targets, "nontargets": tally.nontargets}
-    finite = [
-        side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
-        for side in sides.values()
-    ]
-    ends = [side[[int(0.0005 * (len(side) - 1)), -1 - int(0.0005 * (len(side) - 1))]] for side in finite if len(side)]
-    if not ends:
-        return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
-    low, high = float(np.min(ends)), float(np.max(ends))
-    edges = low * (1.0 - _STEPS) + high * _STEPS if high > low else np.array([low, low])
-    result: dict[str, Any] = {"edges": edges.tolist()}
-    for key, side in sides.items():
-        counts = side.below(edges)
-        counts[-1] = side.upto(edges[-1])
-        weights = [tally.weight(count) for count in (int(counts[0]), side.total - int(counts[-1]))]
-        bins = np.diff(counts)
-        result[key] = {
-            "below": weights[0],
-            "bins": bins.tolist() if tally.unit == 0 else [tally.weight(count) for count in bins.tolist()],
-            "above": weights[1],
-        }
-    return result
