@@ -1,5 +1,9 @@
 """tercet turns a classifier's scores into decisions and says what they cost."""
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
 from tercet.application import Application, MulticlassApplication, costs_from_utilities
 from tercet.confusion import Confusion
 from tercet.costs import (
@@ -29,9 +33,36 @@ from tercet.posteriors import posteriors
 from tercet.tally import Tally
 from tercet.trials import Trials
 
+if TYPE_CHECKING:
+    from tercet.calibrate import Gaussian, Isotonic, Logistic, Threshold, shift_prior
+    from tercet.folds import choose, cross_fit, two_step
+    from tercet.fusion import Fusion, load
+    from tercet.minimum import min_risk
+    from tercet.multiclass import Affine
+    from tercet.sources import read
+
 __version__ = "0.1.0"
 
+# Rooms that not everyone enters are opened when they are asked for, so that `import tercet` stays quick.
+_LATER = {
+    "Affine": "multiclass",
+    "Fusion": "fusion",
+    "Gaussian": "calibrate",
+    "Isotonic": "calibrate",
+    "Logistic": "calibrate",
+    "Threshold": "calibrate",
+    "choose": "folds",
+    "cross_fit": "folds",
+    "load": "fusion",
+    "min_risk": "minimum",
+    "read": "sources",
+    "shift_prior": "calibrate",
+    "two_step": "folds",
+}
+_MODULES = ("datasets", "recognize", "sklearn", "testing")
+
 __all__ = [
+    "Affine",
     "Application",
     "BayesPlot",
     "CalibrationError",
@@ -39,25 +70,32 @@ __all__ = [
     "Curve",
     "Decisions",
     "Evaluation",
+    "Fusion",
+    "Gaussian",
     "Hull",
     "InputError",
     "Interval",
+    "Isotonic",
+    "Logistic",
     "MulticlassApplication",
     "MulticlassEvaluation",
     "Rule",
     "Tally",
     "TercetError",
+    "Threshold",
     "Trials",
     "UndefinedError",
     "bayes_error",
     "best_rules",
     "brier",
     "brier_parts",
+    "choose",
     "cllr",
     "clopper_pearson",
     "confusion_of",
     "costs_from_utilities",
     "cross_entropy_of_truth",
+    "cross_fit",
     "decide",
     "decisions",
     "empirical_cross_entropy",
@@ -68,17 +106,36 @@ __all__ = [
     "hull_rule",
     "interval",
     "k_sigma",
+    "load",
     "log_loss",
     "log_loss_parts",
     "min_cllr",
     "min_cross_entropy",
+    "min_risk",
     "neyman_pearson",
     "normalised_cross_entropy",
     "perplexity",
     "posteriors",
+    "read",
     "risk_curve",
     "risk_path",
+    "shift_prior",
     "top_k_accuracy",
+    "two_step",
     "wilson",
     "worth_using",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"tercet.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'tercet' has no attribute {name!r}")
+    value = getattr(_import_module(f"tercet.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_MODULES})

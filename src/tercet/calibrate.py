@@ -1,0 +1,586 @@
+"""Calibrators: maps from two-class scores to log-likelihood ratios, trained once, saved, and used for any application.
+
+`Logistic`, `Isotonic` and `Gaussian` give llrs; `Threshold` only decides, for one application, and is the baseline
+that they must beat. All are trained on the scores as given, whatever their meaning, and weights count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.application import Application
+from tercet.arrays import column, frozen, numbers, shown
+from tercet.curves import Curve, convex_vertices
+from tercet.errors import CalibrationError, InputError
+from tercet.exact import Counts, log_ratio
+from tercet.newton import STILL, Terms, check_converged, in_blocks, minimise
+from tercet.saved import Model, damaged, finite, flag, real, reals
+from tercet.tally import Ranked, Tally
+from tercet.threads import over_parts
+from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
+
+Floats = NDArray[np.float64]
+
+SMOOTHING = "one made-up error per class"
+_FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
+_SAMPLE = 1 << 14  # quantiles a class that give the first Newton point of a long fit
+_ROWS = 1 << 14  # rows at a time when a map is applied
+_BUCKETS = 1 << 15  # of the table that finds a score's block
+
+
+class Calibrator(Model):
+    """A map from two-class scores to llrs: an array gives an array, Trials give Trials that mean llr."""
+
+    __slots__ = ()
+
+    @overload
+    def __call__(self, scores: Trials) -> Trials: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, scores: object) -> Floats: ...
+    def __call__(self, scores: Any) -> Any:
+        """The llrs of these scores; labels, weights, ids and groups are carried along."""
+        if not isinstance(scores, Trials):
+            return self._llr(numbers(scores, "scores"))
+        trials = one_column(scores)
+        check_meaning(trials, self.training)
+        return replace(trials, scores=frozen(self._llr(trials.scores)), meaning="llr", trained_prior=None)
+
+    def _llr(self, scores: Floats) -> Floats:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic(Calibrator):
+    """Prior-weighted logistic regression: llr = slope x score + offset.
+
+    Minimises sum_i xi_i ln(1 + e^(-z_i (a s_i + b))), xi = prior / targets or (1 - prior) / non-targets, z = +-1, and
+    takes logit(prior) off b again. The penalty, when given, adds penalty / 2 x (slope on standardised scores)^2.
+
+    >>> calibrator = Logistic.fit(Trials.of_scores([0., 0., 0., 0., 1., 1., 1., 1.], [0, 0, 0, 1, 0, 1, 1, 1]))
+    >>> calibrator([0.0, 1.0]).round(4).tolist()    # three of four are right: -ln 3 and ln 3
+    [-1.0986, 1.0986]
+    """
+
+    method: ClassVar[str] = "logistic"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"slope": finite, "offset": finite}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "prior", "penalty", "gradient_norm", "iterations")
+
+    slope: float
+    offset: float
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
+        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty."""
+        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        tally = two_classes(trials)
+        check_finite(tally, "Logistic")
+        standard = _Standard.of(tally)
+        if ridge == 0.0:
+            check_overlap(tally)
+        sides = [_Side(side.scores, _shares(side), standard) for side in (tally.targets, tally.nontargets)]
+        start, still = np.zeros(2), STILL
+        if max(len(side.scores) for side in sides) > 4 * _SAMPLE:
+            still = 1e-11  # the point is known to its square, and saves a pass over many rows
+            start = minimise(_logistic_terms([side.sample(_SAMPLE) for side in sides], share, ridge), start).point
+        best = minimise(_logistic_terms(sides, share, ridge), start, still=still)
+        check_converged(best, "Logistic calibration")
+        slope, offset = standard.back(*best.point)
+        facts = {"prior": share, "penalty": ridge, "gradient_norm": best.gradient_norm, "iterations": best.iterations}
+        return cls(slope, offset - logit(share), training_facts(trials, tally) | facts)
+
+    def _llr(self, scores: Floats) -> Floats:
+        return affine(scores, self.slope, self.offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isotonic(Calibrator):
+    """Pool adjacent violators: llrs that rise in steps, the best of all monotone maps on the training trials.
+
+    A score takes the llr of its block; between two blocks that of the upper one (block k holds the scores in
+    (thresholds[k-1], thresholds[k]]); outside the seen range the map is constant. So that every llr is finite, one
+    target below all scores and one non-target above all are made up; raw=True leaves them out.
+
+    >>> trials = Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1])
+    >>> Isotonic.fit(trials, raw=True)([0.0, 2.5, 9.0]).tolist()
+    [-inf, 0.0, inf]
+    >>> Isotonic.fit(trials)([0.0, 2.5, 9.0]).round(3).tolist()    # (1/3) / (1/3) everywhere
+    [0.0, 0.0, 0.0]
+    """
+
+    method: ClassVar[str] = "isotonic"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"thresholds": reals, "llrs": reals}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "smoothing")
+
+    thresholds: Floats
+    llrs: Floats
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    def _check(self) -> None:
+        if len(self.llrs) != len(self.thresholds) + 1:
+            raise damaged("an isotonic map has one llr more than thresholds")
+        if any((values[1:] <= values[:-1]).any() for values in (self.thresholds, self.llrs)):
+            raise damaged("thresholds and llrs of an isotonic map must ascend")
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, raw: bool = False) -> Isotonic:
+        """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior."""
+        probability(prior, "prior")
+        tally = two_classes(trials)
+        hull = Curve.of(tally).hull
+        thresholds, llrs = hull.thresholds, hull.llrs
+        if not raw:
+            thresholds, llrs = _smoothed(thresholds, hull.misses, hull.nontargets - hull.false_alarms, tally.unit)
+        facts = training_facts(trials, tally) | {"smoothing": "none" if raw else SMOOTHING}
+        return cls(frozen(thresholds[1:-1].copy()), frozen(llrs), facts)
+
+    def _llr(self, scores: Floats) -> Floats:
+        return _stepped(self.thresholds, self.llrs, scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(Calibrator):
+    """One Gaussian a class, by maximum likelihood: llr = ln N(s; target) - ln N(s; non-target).
+
+    A shared variance makes the map affine; own variances make it quadratic: it turns at `turning_point`, and beyond
+    that higher scores say the opposite.
+
+    >>> pair = Gaussian.fit(Trials.of_scores([-2., 0., 0., 2.], [0, 0, 1, 1]))
+    >>> pair([0.0, 1.0]).tolist()    # means -1 and 1, variance 1: llr = 2 s
+    [0.0, 2.0]
+    """
+
+    method: ClassVar[str] = "gaussian"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+        "target_mean": finite,
+        "target_deviation": finite,
+        "nontarget_mean": finite,
+        "nontarget_deviation": finite,
+    }
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "shared_variance")
+
+    target_mean: float
+    target_deviation: float
+    nontarget_mean: float
+    nontarget_deviation: float
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    def _check(self) -> None:
+        if not (self.target_deviation > 0.0 and self.nontarget_deviation > 0.0):
+            raise damaged("standard deviations must be positive")
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, shared_variance: bool = True) -> Gaussian:
+        """Trains on labelled two-class trials with finite scores; the map is the same for every prior."""
+        probability(prior, "prior")
+        tally = two_classes(trials)
+        check_finite(tally, "Gaussian")
+        sides = (tally.targets, tally.nontargets)
+        factor = _safe_factor(tally)
+        (mean_t, var_t), (mean_f, var_f) = (_moments(side, factor) for side in sides)
+        if shared_variance:
+            totals = tuple(float(side.total) for side in sides)
+            var_t = var_f = (totals[0] * var_t + totals[1] * var_f) / math.fsum(totals)
+        deviations = [math.sqrt(variance) / factor for variance in (var_t, var_f)]
+        if not min(deviations) > 0.0:
+            way_out = "use another method" if shared_variance else "share the variance (shared_variance=True)"
+            raise CalibrationError(
+                f"Gaussian calibration needs a positive variance (zero variance found), and within "
+                f"{'each class' if shared_variance else 'a class'} all scores are equal: {way_out}."
+            )
+        facts = training_facts(trials, tally) | {"shared_variance": bool(shared_variance)}
+        return cls(mean_t / factor, deviations[0], mean_f / factor, deviations[1], facts)
+
+    @property
+    def turning_point(self) -> float | None:
+        """The score at which the map turns; None where it is affine."""
+        (less, less_at), (more, more_at) = self._factors
+        return None if less == 0.0 else -0.5 * (less_at / less + more_at / more)
+
+    @property
+    def _factors(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """(z_F - z_T) and (z_F + z_T) as affine functions of the score, z = (s - mean) / deviation."""
+        rise_t, rise_f = 1.0 / self.target_deviation, 1.0 / self.nontarget_deviation
+        at_t, at_f = -self.target_mean * rise_t, -self.nontarget_mean * rise_f
+        return (rise_f - rise_t, at_f - at_t), (rise_f + rise_t, at_f + at_t)
+
+    def _llr(self, scores: Floats) -> Floats:
+        # The difference of squares as a product: it neither cancels nor turns inf - inf.
+        less, more = self._factors
+        level = math.log(self.nontarget_deviation) - math.log(self.target_deviation)
+        if less[0] == 0.0:
+            return affine(scores, 0.5 * less[1] * more[0], 0.5 * less[1] * more[1])
+        with np.errstate(over="ignore"):
+            return np.asarray(0.5 * affine(scores, *less) * affine(scores, *more) + level)
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold(Model):
+    """The empirical minimum-cost threshold of one application: decisions, no llrs.
+
+    >>> rule = Threshold.fit(Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1]), (0.5, 1, 1))
+    >>> rule.threshold, rule([1.0, 1.5]).tolist()
+    (1.0, [0, 1])
+    """
+
+    method: ClassVar[str] = "threshold"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "application")
+
+    threshold: float
+    accept_all: bool
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(cls, trials: Trials, application: object) -> Threshold:
+        """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
+        app = Application.of(application)
+        tally = two_classes(trials)
+        curve = Curve.of(tally)
+        best = curve.min_dcf(app)
+        everything = best.misses == 0 and best.false_alarms == curve.nontargets
+        facts = training_facts(trials, tally) | {"application": [app.prior, app.cost_fn, app.cost_fp]}
+        return cls(best.threshold, everything, facts)
+
+    def __call__(self, scores: object) -> NDArray[np.int8]:
+        """1 where the score is above the threshold, else 0."""
+        if isinstance(scores, Trials):
+            check_meaning(one_column(scores), self.training)
+            scores = one_column(scores).scores
+        return ((numbers(scores, "scores") > self.threshold) | self.accept_all).astype(np.int8)
+
+
+def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning: str) -> Floats:
+    """Posteriors or log-odds as they would be at another prior.
+
+    Log-odds gain logit(to) - logit(from); posteriors are multiplied by to / from, class by class, and made to sum to
+    one again. Posteriors may be the target's alone or one column a class.
+
+    >>> shift_prior([0.5], 0.5, 0.1, meaning="posterior").tolist()
+    [0.1]
+    >>> shift_prior([[0.2, 0.8]], [0.5, 0.5], [0.8, 0.2], meaning="posterior").tolist()
+    [[0.5, 0.5]]
+    """
+    if meaning not in ("posterior", "log-odds"):
+        raise InputError(f'meaning is "posterior" or "log-odds", not {shown(meaning)}.')
+    array = numbers(values, "values", ndim=2 if meaning == "posterior" and column(from_prior, "from_prior").ndim else 1)
+    if array.ndim == 2:
+        return _shift_rows(array, *(prior_vector(p, array.shape[1], n) for p, n in _named(from_prior, to_prior)))
+    before, after = (probability(p, n) for p, n in _named(from_prior, to_prior))
+    if meaning == "log-odds":
+        return array + (logit(after) - logit(before))
+    if len(bad := np.flatnonzero((array < 0.0) | (array > 1.0))):
+        raise InputError(f"values that are posteriors must lie in 0..1: row {bad[0]} holds {array[bad[0]]}.")
+    pairs = _shift_rows(np.stack((1.0 - array, array), axis=1), np.array([1.0 - before, before]), _pair(after))
+    return np.ascontiguousarray(pairs[:, 1])
+
+
+def _pair(prior: float) -> Floats:
+    return np.array([1.0 - prior, prior])
+
+
+def _named(from_prior: object, to_prior: object) -> tuple[tuple[object, str], tuple[object, str]]:
+    return (from_prior, "from_prior"), (to_prior, "to_prior")
+
+
+def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
+    check_posteriors(rows)
+    moved: Floats = rows * (after / before)
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+# --- What every fit asks of its trials ---
+
+
+def one_column(trials: Trials) -> Trials:
+    """Two-class trials; a matrix of two columns is read as the llr of its second class."""
+    if not trials.is_matrix:
+        return trials
+    if len(trials.classes) != 2:
+        raise InputError(
+            f"A two-class calibrator cannot take scores of {len(trials.classes)} classes: cut out two with versus(), "
+            f"or calibrate all of them with Affine."
+        )
+    return trials.versus(trials.classes[1], trials.classes[0])
+
+
+def two_classes(trials: Trials) -> Tally:
+    """The tally of labelled trials that hold both classes."""
+    tally = Tally.of(one_column(trials))
+    for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
+        if side.total == 0:
+            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
+    return tally
+
+
+def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
+    """What a saved model remembers of its trials."""
+    source = one_column(trials)
+    return {
+        "trials": len(trials),
+        "targets": tally.weight(tally.targets.total),
+        "nontargets": tally.weight(tally.nontargets.total),
+        "meaning": source.meaning,
+        "trained_prior": source.trained_prior,
+    }
+
+
+def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
+    """Refuses scores of another known meaning than the model was trained on; raw fits anything."""
+    trained = (training["meaning"], training["trained_prior"])
+    given = (trials.meaning, trials.trained_prior)
+    if "raw" not in (trained[0], given[0]) and trained != given:
+        raise InputError(
+            f"The model was trained on scores that are {trained[0]} (trained prior {trained[1]}), these are {given[0]} "
+            f"(trained prior {given[1]}): convert them first, or pass them as raw scores (of_scores)."
+        )
+
+
+def check_finite(tally: Tally, method: str) -> None:
+    """Refuses infinite scores in a fit that takes their mean."""
+    ends = [side.scores[place] for side in (tally.targets, tally.nontargets) for place in (0, -1)]
+    if not np.isfinite(ends).all():
+        raise CalibrationError(
+            f"{method} calibration needs finite scores to train on: leave the infinite ones out (applied to them, the "
+            f"map keeps them infinite), or use Isotonic, which takes them as the lowest and the highest score."
+        )
+
+
+def check_overlap(tally: Tally) -> None:
+    """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
+    targets, nontargets = tally.targets.scores, tally.nontargets.scores
+    if nontargets[-1] <= targets[0] or targets[-1] <= nontargets[0]:
+        raise CalibrationError(
+            "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
+            "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
+            "of the standardised scores), more data, or use Isotonic."
+        )
+
+
+def non_negative(value: object, name: str) -> float:
+    """A finite number that is not negative."""
+    if isinstance(value, bool) or not hasattr(value, "__float__") or not 0.0 <= float(value) < math.inf:
+        raise InputError(f"{name} must be a finite number, not negative, not {shown(value)}.")
+    return float(value)
+
+
+# --- Logistic regression on two sorted classes ---
+
+
+class _Side(NamedTuple):
+    """One class's scores, ascending, with weights that sum to one (None: equal ones), standardised as they are read."""
+
+    scores: Floats
+    weights: Floats | None
+    standard: _Standard
+
+    def sample(self, count: int) -> _Side:
+        """So many quantiles of equal weight."""
+        if len(self.scores) <= count:
+            return self
+        middles = (np.arange(count) + 0.5) / count
+        if self.weights is None:
+            return self._replace(scores=self.scores[(middles * len(self.scores)).astype(np.intp)])
+        places = np.searchsorted(np.cumsum(self.weights), middles)
+        return self._replace(scores=self.scores[np.minimum(places, len(self.scores) - 1)], weights=None)
+
+    def sums(self, slope: float, offset: float) -> Floats:
+        """Weighted means of u = slope x + offset: ln(1 + e^u), p, p x, h, h x, h x^2; p = sigmoid(u), h = p (1 - p)."""
+
+        def block(rows: slice) -> Floats:
+            x = self.standard.scaled(self.scores[rows])
+            u = x * slope
+            u += offset
+            low, high = (u[0], u[-1]) if slope >= 0.0 else (u[-1], u[0])
+            if low < 0.0 < high:  # u ascends or descends: each sign is one run
+                turn = int(np.count_nonzero((u < 0.0) == (u[0] < 0.0)))
+                return block(slice(rows.start, rows.start + turn)) + block(slice(rows.start + turn, rows.stop))
+            return _block_sums(x, u, high > 0.0, None if self.weights is None else self.weights[rows])
+
+        sums = in_blocks(block, len(self.scores))
+        return sums / len(self.scores) if self.weights is None else sums
+
+
+def _block_sums(x: Floats, u: Floats, positive: bool, weights: Floats | None) -> Floats:
+    """The sums of _Side over values u of one sign, so that e^-|u| needs no case by case."""
+    z = np.exp(-u if positive else u)
+    q = z + 1.0
+    p = np.reciprocal(q) if positive else z / q
+    h = (z * p if positive else p) / q
+    if weights is None:
+        cost = _log_product(q) + (float(u.sum()) if positive else 0.0)
+    else:
+        cost = float(np.log(q) @ weights) + (float(u @ weights) if positive else 0.0)
+        p *= weights
+        h *= weights
+    hx = h * x
+    return np.array([cost, p.sum(), p @ x, h.sum(), hx.sum(), hx @ x])
+
+
+def _log_product(q: Floats) -> float:
+    """The sum of ln q for q in 1..2: few logarithms, of products that cannot overflow."""
+    whole = len(q) // 512 * 512
+    products = np.multiply.reduce(q[:whole].reshape(-1, 512), axis=1)
+    return float(np.log(products).sum() + np.log(q[whole:]).sum())
+
+
+class _Standard(NamedTuple):
+    """x = (factor s - centre) / deviation has mean 0 and variance 1; factor is a power of two against overflow."""
+
+    factor: float
+    centre: float
+    deviation: float
+
+    @classmethod
+    def of(cls, tally: Tally) -> _Standard:
+        """The standard scores of both classes together."""
+        factor, sides = _safe_factor(tally), (tally.targets, tally.nontargets)
+        means, variances = zip(*(_moments(side, factor) for side in sides), strict=True)
+        total = float(sides[0].total + sides[1].total)
+        shares = [float(side.total) / total for side in sides]
+        between = shares[0] * shares[1] * (means[0] - means[1]) ** 2
+        deviation = math.sqrt(shares[0] * variances[0] + shares[1] * variances[1] + between)
+        if not deviation > 0.0:
+            raise CalibrationError("There is nothing to calibrate: all scores are equal (zero variance).")
+        return cls(factor, shares[0] * means[0] + shares[1] * means[1], deviation)
+
+    def scaled(self, scores: Floats) -> Floats:
+        """The standard scores of these."""
+        x: Floats = (scores if self.factor == 1.0 else scores * self.factor) - self.centre
+        x /= self.deviation
+        return x
+
+    def back(self, slope: float, offset: float) -> tuple[float, float]:
+        """Slope and offset for the scores as they are."""
+        steep = slope / self.deviation
+        result = steep * self.factor, offset - steep * self.centre
+        if not np.isfinite(result).all() or (slope != 0.0 and result[0] == 0.0):
+            raise CalibrationError(
+                f"The slope for scores of deviation {self.deviation} x {1.0 / self.factor} is not a double: rescale "
+                f"the scores to ordinary numbers first."
+            )
+        return float(result[0]), float(result[1])
+
+
+def _shares(side: Ranked) -> Floats | None:
+    """Each row's part of its class's weight."""
+    return None if side.running is None else np.asarray(np.diff(side.running) / side.total, np.float64)
+
+
+def _safe_factor(tally: Tally) -> float:
+    """A power of two that brings the largest score near 1 where squares would leave the doubles."""
+    ends = [float(side.scores[place]) for side in (tally.targets, tally.nontargets) for place in (0, -1)]
+    exponent = math.frexp(max(map(abs, ends)))[1]
+    return 1.0 if abs(exponent) < 400 else math.ldexp(1.0, min(-exponent, 1000))
+
+
+def _moments(side: Ranked, factor: float) -> tuple[float, float]:
+    """Mean and variance of one class's scores times factor, taken around its median."""
+    scores, shares = side.scores, _shares(side)
+    pivot = float(scores[len(scores) // 2]) * factor
+
+    def block(rows: slice) -> Floats:
+        x = scores[rows] * factor - pivot
+        wx = x if shares is None else x * shares[rows]
+        return np.array([wx.sum(), wx @ x])
+
+    first, second = in_blocks(block, len(scores)) / (len(scores) if shares is None else 1)
+    flat = scores[0] == scores[-1]  # then rounding must not invent a variance
+    return pivot + float(first), 0.0 if flat else max(float(second - first * first), 0.0)
+
+
+def _logistic_terms(sides: list[_Side], share: float, penalty: float) -> Terms:
+    """Value, gradient and Hessian of the prior-weighted cross-entropy in (slope, offset)."""
+
+    def terms(point: Floats) -> tuple[float, Floats, Floats]:
+        a, b = (float(value) for value in point)
+        t, f = share * sides[0].sums(-a, -b), (1.0 - share) * sides[1].sums(a, b)
+        h = t + f
+        gradient = np.array([f[2] - t[2] + penalty * a, f[1] - t[1]])
+        return float(h[0]) + 0.5 * penalty * a * a, gradient, np.array([[h[5] + penalty, h[4]], [h[4], h[3]]])
+
+    return terms
+
+
+# --- Applying ---
+
+
+def affine(scores: Floats, slope: float, offset: float) -> Floats:
+    """slope x score + offset; a slope of 0 says the same of every score, infinite ones too."""
+    if slope == 0.0:
+        return np.full(len(scores), offset)
+    result = np.empty(len(scores))
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            np.multiply(scores[rows], slope, out=result[rows])
+            result[rows] += offset
+
+    with np.errstate(over="ignore"):
+        over_parts(fill, len(scores))
+    return result
+
+
+def _smoothed(thresholds: Floats, misses: Counts, rejected: Counts, unit: int) -> tuple[Floats, Floats]:
+    """The hull with a target below and a non-target above all scores: its vertices' thresholds and its llrs.
+
+    Blocks of PAV stay together when trials are added at the ends, so the hull of the hull is enough.
+    """
+    one, scale = 1 << max(-unit, 0), 1 << max(unit, 0)  # one trial, in the tally's unit or a finer one
+    y, x = (column.astype(object) * scale for column in (misses, rejected))
+    y = np.concatenate(([0], y + one, [y[-1] + one]))
+    x = np.concatenate(([0], x, [x[-1] + one]))
+    kept = convex_vertices(x, y, int(x[-1] * y[-1]) + 2**62)  # so large that Python's integers are used
+    blocks = zip(np.diff(y[kept]), np.diff(x[kept]), strict=True)
+    llrs = np.array([log_ratio(t * x[-1], n * y[-1]) for t, n in blocks])
+    return np.concatenate(([-math.inf], thresholds, [math.inf]))[kept], llrs
+
+
+def _stepped(thresholds: Floats, llrs: Floats, scores: Floats) -> Floats:
+    """llrs[k], k = the number of thresholds below the score, by a table over equal buckets of scores.
+
+    A threshold in a lower bucket is below the score, one in a higher bucket is not; in the score's own bucket it is
+    compared. Scores in buckets with several thresholds are searched.
+    """
+    ends = thresholds[np.isfinite(thresholds)]
+    width = float(ends[-1] - ends[0]) if len(ends) > 1 else 0.0
+    if len(scores) < _ROWS or not 0.0 < width < math.inf or not math.isfinite(_BUCKETS / width):
+        return np.asarray(llrs[np.searchsorted(thresholds, scores)])
+    low, rise = float(ends[0]), (_BUCKETS - 1) / width
+    owner = _buckets(thresholds, low, rise)
+    edges = np.searchsorted(owner, np.arange(_BUCKETS + 1)).astype(np.int32)
+    first, crowded = edges[:-1], np.diff(edges) > 1
+    padded, result = np.append(thresholds, math.inf), np.empty(len(scores))
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            score = scores[rows]
+            bucket = _buckets(score, low, rise)
+            place = first.take(bucket)
+            place += score > padded.take(place)
+            llrs.take(place, out=result[rows])
+            again = np.flatnonzero(crowded.take(bucket))
+            result[rows][again] = llrs[np.searchsorted(thresholds, score[again])]
+
+    over_parts(fill, len(scores))
+    return result
+
+
+def _buckets(scores: Floats, low: float, rise: float) -> NDArray[np.int32]:
+    """A number from 0 to _BUCKETS - 1 that never falls as the score rises."""
+    with np.errstate(over="ignore"):
+        scaled = scores - low
+        scaled *= rise
+    np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
+    return scaled.astype(np.int32)
+
+
+__all__ = ["Calibrator", "Gaussian", "Isotonic", "Logistic", "Threshold", "shift_prior"]

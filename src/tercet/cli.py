@@ -1,0 +1,456 @@
+"""What the commands do: read, call, render, and return the exit code. Parsing lives in tercet_cli."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tercet
+from tercet.application import Application, MulticlassApplication
+from tercet.arrays import shown
+from tercet.confusion import Confusion, as_matrix
+from tercet.costs import worth_using
+from tercet.curves import Curve
+from tercet.decide import decisions, neyman_pearson
+from tercet.errors import InputError, TercetError
+from tercet.evaluate import Evaluation
+from tercet.report import text
+from tercet.tally import Tally
+from tercet.trials import MATRIX_MEANINGS, Trials
+
+Facts = dict[str, Any]
+DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
+METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix")
+_CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|<|>|==)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+}  # fmt: skip
+_PATIENCE = 2.0  # seconds before a progress bar appears
+
+
+# evaluate
+
+
+def evaluate(paths: Sequence[str], output: str | None, *, bayes_plot: str, eer: str, **options: Any) -> int:
+    """Reads one system a file, evaluates each for every application and prints the result."""
+    apps = applications(**{key: options.pop(key) for key in ("apps", "priors", "costs", "actions")})
+    low, high, count = _numbers(bayes_plot, "--bayes-plot", 3)
+    output = output or ("table" if sys.stdout.isatty() else "tsv")
+    source = _source(options)
+    if source["meaning"] == "decisions":
+        return _evaluate_decisions(paths, apps, output, source)
+    asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
+    loaded = [_read(path, source) for path in paths]
+    found = [tercet.evaluate(trials, asked, bayes_plot=(low, high, int(count)), eer=eer) for trials in loaded]
+    systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, paths, strict=True)]
+    order = sorted(range(len(systems)), key=lambda place: _cost(systems[place]))
+    _show([systems[place] for place in order], output)
+    if not apps and output == "table" and isinstance(found[order[0]], Evaluation):
+        _first_minute(found[order[0]], loaded[order[0]])
+    return 0
+
+
+def applications(apps: Sequence[str], priors: str | None, costs: str | None, actions: str | None) -> list[Any]:
+    """The applications of the command line: triples or names, and at most one multiclass one."""
+    asked: list[Application | MulticlassApplication] = [
+        Application.of(tuple(_numbers(app, "--app", 3)) if "," in app else app) for app in apps
+    ]
+    if priors is None:
+        if costs is not None:
+            raise InputError("--costs needs --priors: the class priors of the application.")
+        return asked
+    matrix: Any = costs or "0-1"
+    if ";" in matrix or "," in matrix:
+        matrix = [_numbers(row, "--costs", None) for row in matrix.split(";")]
+    named = None if actions is None else actions.split(",")
+    return [*asked, Application.multiclass(_numbers(priors, "--priors", None), matrix, actions=named)]
+
+
+def _numbers(words: str, name: str, count: int | None) -> list[float]:
+    try:
+        values = [float(word) for word in words.split(",")]
+    except ValueError:
+        raise InputError(f"{name} must be numbers separated by commas, not {shown(words)}.") from None
+    if count is not None and len(values) != count:
+        raise InputError(f"{name} takes {count} numbers separated by commas, not {shown(words)}.")
+    return values
+
+
+def _source(options: Facts) -> Facts:
+    """The reading options as read() takes them."""
+    known = {key: value for key, value in options.items() if value is not None and value != ()}
+    if "trained_prior" in known:
+        values = _numbers(known["trained_prior"], "--trained-prior", None)
+        known["trained_prior"] = values[0] if len(values) == 1 else values
+    for key in ("columns", "class_columns"):
+        if key in known:
+            known[key] = known[key].split(",")
+    return known
+
+
+def _read(path: str, source: Facts) -> Trials:
+    from tercet.sources import read
+
+    with _Bar(path) as bar:
+        return read(path, name=_name(path), progress=bar, notes=_say, **source)
+
+
+def _say(words: str) -> None:
+    print(f"tercet: {words}", file=sys.stderr)
+
+
+def _name(path: str) -> str:
+    return "stdin" if path == "-" else Path(path).name.split(".")[0]
+
+
+def _system(facts: Facts, path: str, source: Facts) -> Facts:
+    """The facts with the files that they came from, by name and hash."""
+    from tercet.sources import fingerprint
+
+    files = [path, *(source[key] for key in ("labels", "key") if key in source)]
+    facts["input"] = {"files": [fingerprint(file) for file in files if file != "-"], **facts["input"]}
+    return facts
+
+
+def _cost(system: Facts) -> float:
+    """What systems are sorted by: the actual cost at the first application, else the minimum."""
+    first = (system["applications"] or [{}])[0]
+    values = [first.get("dcf"), first.get("min_dcf"), system.get("log_loss")]
+    return next((float(value) for value in values if value is not None), math.inf)
+
+
+def _show(systems: list[Facts], output: str) -> None:
+    if output == "json":
+        print(json.dumps(document(systems), allow_nan=False))
+    elif output == "tsv":
+        print(text.tsv(systems))
+    elif output == "md":
+        print(text.markdown(systems))
+    else:
+        _print_table(systems)
+
+
+def document(systems: list[Facts]) -> Facts:
+    """The result as it is saved: everything that `check` and `report` need."""
+    return {"schema_version": 1, "tercet": tercet.__version__, "command": sys.argv[1:], "systems": systems}
+
+
+def _print_table(systems: list[Facts]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    for line in text.summaries(systems):
+        console.print(Text(line))
+    head, rows = text.table_cells(systems)
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, title in enumerate(head):
+        table.add_column(title, justify="left" if place in (0, len(head) - 1) else "right", overflow="fold")
+    for row in rows:
+        style = "red" if row[-1] == "harmful" else ""
+        table.add_row(*(Text(cell, style=style if place == len(row) - 1 else "") for place, cell in enumerate(row)))
+    console.print()
+    console.print(table)
+
+
+def _first_minute(ev: Evaluation, trials: Trials) -> None:
+    """Without an application: the Bayes error plot, where the system is worth using, and what to type next."""
+    print("\n" + "\n".join(text.block_plot(ev.to_dict()["bayes_plot"])) + "\n")
+    if trials.meaning == "raw":
+        print("These are raw scores: they rank, but no threshold comes with them. Calibrate them first.")
+    else:
+        print(text.worth_sentence(worth_using(ev.curve)))
+    print(_savings(ev, trials))
+    asked = " ".join(word for word in sys.argv[2:] if word not in ("--format", "table"))
+    print(f"Calibrate:           tercet calibrate fit {asked} -o calibrator.json")
+    print(f"Your own use:        tercet evaluate {asked} --app PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM")
+
+
+def _savings(ev: Evaluation, trials: Trials) -> str:
+    """What logistic calibration would save where it saves most, judged by five folds."""
+    from tercet.calibrate import Logistic
+    from tercet.folds import cross_fit
+
+    try:
+        fitted = cross_fit(Logistic, trials, 0.5, folds=5).scores
+    except TercetError as error:
+        return f"What calibration would save could not be judged by 5 folds: {error}"
+    after = tercet.evaluate(fitted, [Application(prior) for prior in DEFAULT_PRIORS]).applications
+    pairs = [(1.0 if old.dcf is None else old.dcf, new) for old, new in zip(ev.applications, after, strict=True)]
+    before, best = max(pairs, key=lambda pair: min(pair[0], 1.0) - pair[1].dcf)
+    if min(before, 1.0) - best.dcf < 0.01:
+        return "Calibration (logistic, judged by 5 folds) would make these scores no more useful at these priors."
+    old = "blind decisions at 1.000" if trials.meaning == "raw" else f"{before:.3f}"
+    where = text.frequency(best.prior)
+    return f"Calibration (logistic, judged by 5 folds) would bring the cost at {where} from {old} to {best.dcf:.3f}."
+
+
+def _evaluate_decisions(paths: Sequence[str], apps: Sequence[Any], output: str, source: Facts) -> int:
+    """Decided labels have a confusion matrix and costs, and nothing that needs a threshold."""
+    from tercet.sources import read_decisions
+
+    wanted = {key: value for key, value in source.items() if key not in ("meaning", "score_column", "trained_prior")}
+    systems = [_decided(path, read_decisions(path, **wanted), apps, source) for path in paths]
+    if output in ("json", "tsv"):
+        _show(systems, output)
+        return 0
+    for system in systems:
+        print(Confusion(system["confusion"], classes=system["classes"], actions=system["actions"]))
+        print(", ".join(text.summaries([system])))
+    if apps:
+        _show(systems, output)
+    return 0
+
+
+def _decided(path: str, table: Confusion, apps: Sequence[Any], source: Facts) -> Facts:
+    facts: Facts = {
+        "name": _name(path),
+        "meaning": "decisions",
+        "input": {"trials": sum(map(sum, table.matrix))},
+        "classes": list(table.classes),
+        "actions": list(table.actions),
+        "confusion": table.matrix,
+        "accuracy": table.accuracy,
+    }
+    facts["applications"] = [
+        {
+            "priors": as_matrix(app).prior.tolist(),
+            "costs": as_matrix(app).costs.tolist(),
+            "confusion": table.matrix,
+            "risk": table.risk(app),
+            "dcf": table.normalised_risk(app),
+            "dummy_cost": as_matrix(app).dummy_cost,
+            "dummy_action": as_matrix(app).renamed(table.classes).dummy_action,
+        }
+        for app in apps
+    ]
+    return _system(facts, path, source)
+
+
+# decide
+
+
+def decide(path: str, out: str, *, fpr_at_most: float | None, seed: int, calibrator: str | None, **options: Any) -> int:
+    """Writes one decision a trial: its name, the expected cost and the margin to the second best."""
+    from tercet.sources import write_table
+
+    apps = applications(**{key: options.pop(key) for key in ("apps", "priors", "costs", "actions")})
+    if (len(apps) == 1) == (fpr_at_most is not None) or len(apps) > 1:
+        raise InputError("decide takes exactly one application, or --fpr-at-most.")
+    trials = _read(path, _source(options))
+    if calibrator is not None:
+        trials = _model(calibrator)(trials)
+    columns = _trial_column(trials)
+    if fpr_at_most is not None:
+        rule = neyman_pearson(Curve.of(Tally.of(trials)), fpr_at_most)
+        columns["decision"] = _called(rule(trials, seed=seed), trials.classes)
+        below = "everything below" if rule.lower is None else f"the scores above {rule.lower:.17g}"
+        _say(
+            f"accepting above {rule.upper:.17g}, and of {below} with probability {rule.probability:.6g}: "
+            f"FPR {rule.fpr:.6g}, TPR {rule.tpr:.6g} on these trials."
+        )
+    else:
+        chosen = decisions(trials, apps[0])
+        columns["decision"] = _called(chosen.actions, as_matrix(apps[0]).renamed(trials.classes).actions)
+        columns |= {"expected_cost": chosen.expected_cost, "margin": chosen.margin}
+    write_table(out, columns)
+    return 0
+
+
+def _trial_column(trials: Trials) -> Facts:
+    return {"trial": np.arange(len(trials)) if trials.ids is None else trials.ids}
+
+
+def _called(actions: Any, names: Sequence[str]) -> Any:
+    return np.array(names, np.object_)[actions.astype(np.intp)]
+
+
+# calibrate and fuse
+
+
+def calibrate_fit(
+    paths: Sequence[str], out: str, *, method: str, prior: str | None, folds: int, by: str | None, **options: Any
+) -> int:
+    """Trains a calibrator (or, on several files, a fusion), says what it does to costs by folds, and saves it."""
+    from tercet.folds import cross_fit
+    from tercet.sources import write_text_atomically
+
+    source = _source(options)
+    systems = [_read(path, source) for path in paths]
+    given: Any = systems[0] if method != "fusion" else systems
+    maker, settings = _method(method)
+    fitted = cross_fit(maker, given, _prior(prior), folds=folds, by=by, **settings)
+    _print_before_and_after(systems, fitted.scores)
+    write_text_atomically(out, fitted.model.to_json())
+    _say(f"the model, trained on all {len(systems[0])} trials, is in {out}.")
+    return 0
+
+
+def _prior(words: str | None) -> Any:
+    if words is None:
+        return None
+    values = _numbers(words, "--prior", None)
+    return values[0] if len(values) == 1 else values
+
+
+def _method(name: str) -> tuple[Any, Facts]:
+    from tercet.calibrate import Gaussian, Isotonic, Logistic
+    from tercet.fusion import Fusion
+    from tercet.multiclass import Affine
+
+    methods: dict[str, tuple[Any, Facts]] = {
+        "logistic": (Logistic, {}),
+        "isotonic": (Isotonic, {}),
+        "gaussian": (Gaussian, {"shared_variance": True}),
+        "gaussian-own-variances": (Gaussian, {"shared_variance": False}),
+        "affine": (Affine, {"kind": "offsets"}),
+        "temperature": (Affine, {"kind": "temperature"}),
+        "matrix": (Affine, {"kind": "matrix"}),
+        "fusion": (Fusion, {}),
+    }
+    return methods[name]
+
+
+def _print_before_and_after(systems: Sequence[Trials], after: Trials) -> None:
+    """The costs of the systems as they came and of the new scores, which no fold's own model gave."""
+    apps = [] if len(after.classes) > 2 else [Application(prior) for prior in DEFAULT_PRIORS]
+    named = [(trials, trials.name or "before") for trials in systems] + [(after, "after, by folds")]
+    found = [tercet.evaluate(trials, apps, name=name).to_dict() for trials, name in named]
+    if len(after.classes) > 2:
+        print("\n".join(text.summaries(found)))
+    else:
+        _print_table(found) if sys.stdout.isatty() else print(text.tsv(found))
+
+
+def calibrate_apply(path: str, paths: Sequence[str], out: str, **options: Any) -> int:
+    """Writes the calibrated (or fused) scores of each trial, with what is known of it."""
+    from tercet.sources import write_table
+
+    model = _model(path)
+    source = _source(options)
+    trials = [_read(one, source) for one in paths]
+    if "systems" not in model.training and len(trials) > 1:
+        raise InputError(f"{path} calibrates one system and was given {len(trials)} files.")
+    result = model(trials if "systems" in model.training else trials[0])
+    columns = _trial_column(result)
+    if result.is_matrix:
+        columns |= {name: result.scores[:, place] for place, name in enumerate(result.classes)}
+    else:
+        columns["score"] = result.scores
+    if result.labels is not None:
+        columns["label"] = _called(result.labels, result.classes)
+    write_table(out, columns)
+    return 0
+
+
+def _model(path: str) -> Any:
+    from tercet.fusion import load
+
+    try:
+        return load(Path(path).read_text(encoding="utf-8"))
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a saved calibrator: {error}") from error
+
+
+# check
+
+
+def check(path: str, conditions: Sequence[str]) -> int:
+    """3 if any condition holds for any system and application, or what it asks for is undefined."""
+    result = saved_document(path)
+    failed = [line for condition in conditions for line in _violations(result, condition)]
+    for line in failed:
+        _say(line)
+    return 3 if failed else 0
+
+
+def saved_document(path: str) -> Facts:
+    """A result of `tercet evaluate --json`, refused if it is anything else."""
+    words = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    try:
+        result = json.loads(words)
+        sound = result["schema_version"] == 1 and all(isinstance(one["input"], dict) for one in result["systems"])
+    except (ValueError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise InputError(f"{path} is not a result of `tercet evaluate --json` (schema version 1).")
+    return dict(result)
+
+
+def _violations(result: Facts, condition: str) -> list[str]:
+    parsed = _CONDITION.fullmatch(condition)
+    if parsed is None:
+        raise InputError(f"A condition is NAME OP NUMBER, such as dcf>0.3, not {shown(condition)}.")
+    key, sign, bound = parsed.groups()
+    found = _values(result, key)
+    if not found:
+        raise InputError(f"No system in the result has a number called {shown(key)}.")
+    return [
+        f"{where}: {key} is {'undefined' if value is None else value}, so {condition.strip()} fails the check."
+        for where, value in found
+        if value is None or _COMPARE[sign](float(value), float(bound))
+    ]
+
+
+def _values(result: Facts, key: str) -> list[tuple[str, Any]]:
+    """Every number of that name: of a system, or of its applications."""
+    found = []
+    for system in result["systems"]:
+        name = text.harmless(system.get("name", "system"))
+        value = system.get(key, "")
+        value = value.get("value", "") if isinstance(value, dict) else value
+        if _is_number(value):
+            found.append((name, value))
+        for place, app in enumerate(system.get("applications", [])):
+            if _is_number(app.get(key, "")):
+                found.append((f"{name}, application {place}", app[key]))
+    return found
+
+
+def _is_number(value: object) -> bool:
+    return value is None or value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+class _Bar:
+    """A progress bar on a terminal's stderr, with rate and time left, for what takes more than two seconds."""
+
+    def __init__(self, path: str) -> None:
+        self.label, self.started = text.harmless(path), time.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.bar is None:
+            if not sys.stderr.isatty() or time.monotonic() - self.started < _PATIENCE or done >= total:
+                return
+            self._begin(total)
+        self.bar.update(self.task, completed=done, total=total)
+
+    def _begin(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import TransferSpeedColumn as Speed
+
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), Speed())
+        self.bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        self.bar.start()
+        self.task = self.bar.add_task(self.label, total=total)
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()

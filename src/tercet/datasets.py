@@ -1,0 +1,142 @@
+"""Tables to try things on: Fisher's Iris, a detection task whose truth is known, and a medical screening table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import frozen, shown
+from tercet.errors import InputError
+from tercet.trials import Trials, logit, probability
+
+__all__ = ["Detection", "Table", "detection", "iris", "screening"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """Samples (rows) with their features (columns) and labels: labels[i] is a place in `classes`."""
+
+    samples: Floats
+    labels: NDArray[Any]
+    classes: tuple[str, ...]
+    features: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __repr__(self) -> str:
+        sizes = np.bincount(self.labels, minlength=len(self.classes)).tolist()
+        parts = ", ".join(f"{size} {name}" for size, name in zip(sizes, self.classes, strict=True))
+        return f"{type(self).__name__}: {len(self)} samples ({parts}), {len(self.features)} features"
+
+
+@cache
+def iris() -> Table:
+    """Fisher's 150 flowers of three species, four lengths each in centimetres (1936; public domain).
+
+    >>> iris()
+    Table: 150 samples (50 setosa, 50 versicolor, 50 virginica), 4 features
+    >>> iris().samples[0].tolist()
+    [5.1, 3.5, 1.4, 0.2]
+    """
+    return _table("iris.csv", ("setosa", "versicolor", "virginica"))
+
+
+@cache
+def screening() -> Table:
+    """Breast masses: 30 measurements of the cell nuclei in a fine needle aspirate; class 1, malignant, is the target.
+
+    Breast Cancer Wisconsin (Diagnostic), W. H. Wolberg, W. N. Street, O. L. Mangasarian (1995), UCI Machine Learning
+    Repository, doi 10.24432/C5DW2B, licence CC BY 4.0.
+
+    >>> screening()
+    Table: 569 samples (357 benign, 212 malignant), 30 features
+    """
+    return _table("screening.csv", ("benign", "malignant"))
+
+
+def _table(name: str, classes: tuple[str, ...]) -> Table:
+    """A comma-separated table of ours: a line of names, then numbers with the class at the end."""
+    text = (files("tercet") / "data" / name).read_text(encoding="utf-8")
+    head, *rows = (line.split(",") for line in text.splitlines())
+    place = {called: code for code, called in enumerate(classes)}
+    labels = np.array([place[row.pop()] for row in rows])
+    return Table(frozen(np.array(rows, np.float64)), frozen(labels), classes, tuple(head[:-1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Detection(Table):
+    """A simulated detection task whose truth is known; its only feature is the llr itself.
+
+    llr ~ N(mean, 2 mean) for targets and N(-mean, 2 mean) for the others. The ratio of these two densities at x is
+    e^x, so that the llrs are perfectly calibrated; a target occurs with probability `prior`.
+    """
+
+    prior: float
+    mean: float
+
+    @property
+    def llr(self) -> Floats:
+        """The true log-likelihood ratio of each sample."""
+        return frozen(self.samples[:, 0])
+
+    @property
+    def trials(self) -> Trials:
+        """The calibrated llrs with their labels."""
+        return Trials.of_llr(self.llr, self.labels, name="calibrated")
+
+    def miscalibrated(self, scale: float = 1.0, shift: float = 0.0) -> Trials:
+        """A copy that ranks alike but claims scale x llr + shift: over-confident above 1, biased off 0."""
+        if not (0.0 < scale < math.inf and math.isfinite(shift)):
+            raise InputError(f"scale must be positive and shift finite, not {shown(scale)} and {shown(shift)}.")
+        return Trials.of_llr(scale * self.llr + shift, self.labels, name=f"{scale:g} x llr {shift:+g}")
+
+    @property
+    def posteriors(self) -> Floats:
+        """The true probability of being a target: 1 / (1 + e^-(llr + logit prior))."""
+        odds = self.llr + logit(self.prior)
+        small = np.exp(-np.abs(odds))
+        return np.asarray(np.where(odds >= 0.0, 1.0, small) / (1.0 + small))
+
+    @property
+    def true_eer(self) -> float:
+        """The equal error rate of infinitely many trials: Phi(-sqrt(mean / 2)).
+
+        >>> round(detection(2, mean=2.0).true_eer, 4)
+        0.1587
+        """
+        return self.true_rates(0.0)[0]
+
+    def true_rates(self, threshold: float) -> tuple[float, float]:
+        """(FNR, FPR) of infinitely many trials when llrs > threshold are accepted."""
+        width = 2.0 * math.sqrt(self.mean)  # sqrt 2 x the standard deviation
+        return (
+            0.5 * math.erfc((self.mean - threshold) / width),
+            0.5 * math.erfc((self.mean + threshold) / width),
+        )
+
+
+def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int = 0) -> Detection:
+    """A detection task of n trials drawn from known densities; the same seed gives the same trials.
+
+    >>> task = detection(1000, prior=0.5, mean=2.0, seed=1)
+    >>> task.classes, task.samples.shape
+    (('nontarget', 'target'), (1000, 1))
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n must be a whole number of at least 1, not {shown(n)}.")
+    if isinstance(mean, bool) or not isinstance(mean, int | float) or not 0.0 < mean < math.inf:
+        raise InputError(f"mean must be positive and finite, not {shown(mean)}.")
+    share = probability(prior, "prior")
+    random = np.random.default_rng(seed)
+    labels = (random.random(n) < share).astype(np.intp)
+    llr = np.where(labels == 1, mean, -mean) + math.sqrt(2.0 * mean) * random.standard_normal(n)
+    return Detection(frozen(llr[:, None]), frozen(labels), ("nontarget", "target"), ("llr",), share, float(mean))

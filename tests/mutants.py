@@ -1,0 +1,188 @@
+"""Ten wrong programs, and whether the laws notice: python tests/mutants.py [word of a mutant's name ...]
+
+Each mutant is a textual patch on a copy of the package. It must apply (else the patch is out of date) and a test must
+fail (else the suite is too weak); if not, this exits with 1.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+TWO, CLASSES = ("tests/laws/test_two_class.py",), ("tests/laws/test_classes.py",)
+REFERENCES = ("tests/laws/test_against_references.py",)
+
+
+class Mutant(NamedTuple):
+    """A wrong program: its name and what to replace, as (file, right, wrong), each found exactly once."""
+
+    name: str
+    patches: tuple[tuple[str, str, str], ...]
+    tests: tuple[str, ...] = TWO
+
+
+MUTANTS = (
+    Mutant(
+        "accept on >=, in curves and costs",
+        (
+            (
+                "tally.py",
+                "return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)",
+                "return self.targets.below(thresholds), self.nontargets.total - self.nontargets.below(thresholds)",
+            ),
+        ),
+    ),
+    Mutant("accept on >=, in decisions", (("decide.py", ".llr > threshold)", ".llr >= threshold)"),)),
+    Mutant(
+        "ties split by row order, in the area",
+        (("curves.py", "int(np.dot(weights, low)) + int(np.dot(weights, high))", "2 * int(np.dot(weights, low))"),),
+    ),
+    Mutant(
+        "ties split by row order, in the hull",
+        (("curves.py", "inner = (self.running[:-1], self.below) if", "inner = (self.running[:-1], self.upto) if"),),
+    ),
+    Mutant(
+        "accept-all left out, of the curve",
+        (
+            ("curves.py", "np.concatenate(([-math.inf], scores))", "scores"),
+            ("curves.py", "np.concatenate((np.zeros(1, misses.dtype), misses))", "misses"),
+            ("curves.py", "np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))", "alarms"),
+        ),
+    ),
+    Mutant(
+        "accept-all left out, of the hull",
+        (
+            (
+                "curves.py",
+                "kept = convex_vertices(rejected, misses, ",
+                "kept = 1 + convex_vertices(rejected[1:], misses[1:], ",
+            ),
+        ),
+    ),
+    Mutant("cost matrix transposed, in expected costs", (("decide.py", "@ app.costs.T)", "@ app.costs)"),), CLASSES),
+    Mutant(
+        "cost matrix transposed, in decisions",
+        (("decide.py", "app.costs @ np.exp(", "app.costs.T @ np.exp("),),
+        CLASSES,
+    ),
+    Mutant(
+        "priors on the decision axis",
+        (
+            (
+                "confusion.py",
+                "zip(app.prior, self.rates.T, app.costs.T, strict",
+                "zip(app.prior, self.rates, app.costs, strict",
+            ),
+        ),
+        CLASSES,
+    ),
+    Mutant(
+        "FNR and FPR swapped in DCF",
+        (
+            (
+                "application.py",
+                "log_odds, fnr, fpr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)",
+                "log_odds, fpr, fnr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)",
+            ),
+        ),
+    ),
+    Mutant(
+        "normaliser max for min",
+        (
+            (
+                "application.py",
+                "cheap + np.where(dear == 0.0,",
+                "np.exp(-np.abs(log_odds)) * cheap + np.where(dear == 0.0,",
+            ),
+            ("application.py", "np.exp(np.abs(log_odds)) * dear)", "dear)"),
+        ),
+    ),
+    Mutant(
+        "empirical prior used for the application's",
+        (
+            (
+                "confusion.py",
+                "for pi, r, c in zip(app.prior, ",
+                "for pi, r, c in zip(self.counts.sum(axis=0) / self.counts.sum(), ",
+            ),
+        ),
+        CLASSES,
+    ),
+    Mutant(
+        "hull by float division, of rates",
+        (("curves.py", "    x, y = _wide(largest, x, y)\n    places", "    x, y = x / x[-1], y / y[-1]\n    places"),),
+    ),
+    Mutant(
+        "hull by float division, of slopes",
+        (
+            (
+                "curves.py",
+                "if (x[b] - x[a]) * (y[i] - y[b]) > (x[i] - x[b]) * (y[b] - y[a]):",
+                "rise, run, up, on = y[i] - y[b], x[i] - x[b], y[b] - y[a], x[b] - x[a]\n"
+                "            if (rise / run if run else math.inf) > (up / on if on else math.inf):",
+            ),
+        ),
+        REFERENCES,
+    ),
+    Mutant(
+        "a sigmoid applied before ranking",
+        (
+            (
+                "tally.py",
+                "lambda: trials.scores[labels], lambda: trials.scores[~labels]",
+                "lambda: np.tanh(trials.scores / 2)[labels], lambda: np.tanh(trials.scores / 2)[~labels]",
+            ),
+        ),
+    ),
+)
+
+
+def main(words: list[str]) -> int:
+    chosen = [mutant for mutant in MUTANTS if all(word in mutant.name for word in words)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        verdicts = list(pool.map(verdict, chosen))
+    width = max(len(mutant.name) for mutant in chosen)
+    for mutant, (word, detail) in zip(chosen, verdicts, strict=True):
+        print(f"{mutant.name.ljust(width)}  {word.ljust(8)}  {detail}")
+    alive = sum(word != "killed" for word, _ in verdicts)
+    print(f"{len(chosen) - alive} of {len(chosen)} killed")
+    return 1 if alive else 0
+
+
+def verdict(mutant: Mutant) -> tuple[str, str]:
+    """("killed", by which test), ("survived", ...) or ("stale", which patch no longer applies)."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "tercet"
+        shutil.copytree(ROOT / "src" / "tercet", package, ignore=shutil.ignore_patterns("__pycache__"))
+        for file, right, wrong in mutant.patches:
+            text = (package / file).read_text(encoding="utf-8")
+            if text.count(right) != 1:
+                return "stale", f"{file} holds {right!r} {text.count(right)} times"
+            (package / file).write_text(text.replace(right, wrong), encoding="utf-8")
+        return tried(mutant.tests, folder)
+
+
+def tried(tests: tuple[str, ...], folder: str) -> tuple[str, str]:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
+    run = subprocess.run(
+        [*command, "--hypothesis-profile=mutants", *tests],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = re.search(r"^FAILED \S*::(\S+)", run.stdout, re.MULTILINE)
+    if run.returncode == 1 and failed:
+        return "killed", f"by {failed[1]}"
+    return ("survived", "") if run.returncode == 0 else ("broken", (run.stdout + run.stderr).strip()[-300:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
