@@ -24,6 +24,7 @@ from tercet.decide import decisions, neyman_pearson
 from tercet.errors import InputError, TercetError
 from tercet.evaluate import Evaluation
 from tercet.report import text
+from tercet.report.terminal import print_table
 from tercet.tally import Tally
 from tercet.trials import MATRIX_MEANINGS, Trials
 
@@ -136,33 +137,12 @@ def _show(systems: list[Facts], output: str) -> None:
     elif output == "md":
         print(text.markdown(systems))
     else:
-        _print_table(systems)
+        print_table(systems)
 
 
 def document(systems: list[Facts]) -> Facts:
     """The result as it is saved: everything that `check` and `report` need."""
     return {"schema_version": 1, "tercet": tercet.__version__, "command": sys.argv[1:], "systems": systems}
-
-
-def _print_table(systems: list[Facts]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    for line in text.summaries(systems):
-        console.print(Text(line))
-    head, rows = text.table_cells(systems)
-    if not rows:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, title in enumerate(head):
-        table.add_column(title, justify="left" if place in (0, len(head) - 1) else "right", overflow="fold")
-    for row in rows:
-        style = "red" if row[-1] == "harmful" else ""
-        table.add_row(*(Text(cell, style=style if place == len(row) - 1 else "") for place, cell in enumerate(row)))
-    console.print()
-    console.print(table)
 
 
 def _first_minute(ev: Evaluation, trials: Trials) -> None:
@@ -331,7 +311,7 @@ def _print_before_and_after(systems: Sequence[Trials], after: Trials) -> None:
     if len(after.classes) > 2:
         print("\n".join(text.summaries(found)))
     else:
-        _print_table(found) if sys.stdout.isatty() else print(text.tsv(found))
+        print_table(found) if sys.stdout.isatty() else print(text.tsv(found))
 
 
 def calibrate_apply(path: str, paths: Sequence[str], out: str, **options: Any) -> int:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 import tercet
 from tercet.application import Application
 from tercet.calibrate import Logistic
-from tercet.cli import _print_table as print_table
 from tercet.datasets import screening
 from tercet.evaluate import Evaluation
 from tercet.folds import two_step
 from tercet.recognize import GaussianRecognizer, every_nth
 from tercet.report import text
+from tercet.report.terminal import print_table
 from tercet.sources import write_table
 from tercet.trials import Trials
 

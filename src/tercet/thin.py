@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 REACH = 9.0  # the log-odds up to which costs are promised
 _TOLERANCE = 0.98e-4  # of a normalised cost, a little kept for rounding
-_FINE = 0.4  # of the tolerance: what may hide between two scores that are looked at
+_FINE = 0.3  # of the tolerance: what of either class may hide between two scores that are looked at
 _ALL = 1000  # so many scores are kept whole
 _GRID = 200  # quantiles of each class, for drawing
 _EXTREMES = 300  # the worst errors of each side, kept one by one
@@ -75,17 +75,13 @@ def _chosen(curve: Curve) -> Floats:
     tally = curve.tally
     sides = (tally.targets.scores, tally.nontargets.scores)
     quantiles = [side[np.linspace(0, len(side) - 1, _GRID).astype(np.intp)] for side in sides]
-    kept = [*quantiles, sides[0][:_EXTREMES], sides[1][-_EXTREMES:], curve.hull.thresholds[1:]]
+    kept = _distinct(*quantiles, sides[0][:_EXTREMES], sides[1][-_EXTREMES:])
     if tally.meaning == "raw":
-        return _distinct(*kept)
-    looks = [_Look.along(tally, of_targets) for of_targets in (True, False)]
-    thresholds = _distinct(*kept, *(look.needed() for look in looks))
-    while True:  # a point of the other class splits a line and may bend it away: what is then off is kept too
-        x = to_llr(thresholds, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
-        missing = [look.off(x, counts) for look, counts in zip(looks, tally.at(thresholds), strict=True)]
-        if not sum(map(len, missing)):
-            return thresholds
-        thresholds = _distinct(thresholds, *missing)
+        return _distinct(kept, curve.hull.thresholds[1:])
+    looked = _Looked.over(tally)
+    x = to_llr(kept, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+    ends = looked.x[[0, -1]] if len(looked.x) else np.array([math.inf, -math.inf])
+    return _distinct(kept[(x < ends[0]) | (x > ends[1])], looked.needed())  # another point would bend a line
 
 
 def _distinct(*parts: Floats) -> Floats:
@@ -94,75 +90,73 @@ def _distinct(*parts: Floats) -> Floats:
     return values[np.append(True, values[1:] != values[:-1])]
 
 
-class _Look(NamedTuple):
-    """One class's scores that are looked at, from its worst error on: between two of them next to nothing hides.
+class _Side(NamedTuple):
+    """One class's counts at the scores looked at, accepting scores > this one and scores >= this one."""
 
-    x is the llr, its sign turned for non-targets: errors are rare and dear where it is low. Weights are counted from
-    the worst error: `before` without the scores equal to this one, `after` with them.
-    """
+    at: Floats
+    under: Floats
+    price: Floats  # of one count, in normalised cost at the log-odds whose threshold this is
+
+    @classmethod
+    def of(cls, side: Ranked, scores: Floats, x: Floats, of_targets: bool) -> _Side:
+        upto, below = _around(side, scores)
+        total = float(side.total)
+        price = np.exp(np.clip(-x if of_targets else x, 0.0, REACH + 1.0)) / total
+        return cls(upto, below, price) if of_targets else cls(total - upto, total - below, price)
+
+    def line(self, rows: Places, size: int, part: Floats) -> Floats:
+        """The counts read off between the ends of blocks, `part` of the way along."""
+        low, high = self.at[rows, None], self.at[rows + size, None]
+        return np.where(np.abs(high - low) <= 1.0, low, low + (high - low) * part)
+
+
+class _Looked(NamedTuple):
+    """Scores that are looked at, x being their llrs: between two of them next to nothing hides."""
 
     scores: Floats
     x: Floats
-    before: Floats
-    after: Floats
-    allowed: Floats  # how far a count may be off here, with what hides taken off
-    of_targets: bool
+    sides: tuple[_Side, _Side]
+    allowed: Floats  # how far the cost may be off here, with what hides beside taken off
 
     @classmethod
-    def along(cls, tally: Tally, of_targets: bool) -> _Look:
-        side = tally.targets if of_targets else tally.nontargets
-        sign = 1.0 if of_targets else -1.0
-        view = side.scores[:: int(sign)]
-        running = None if side.running is None else _from_the_worst(side.running, of_targets)
-
-        def x_at(places: Places) -> Floats:
-            return sign * to_llr(view[places], tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
-
-        other = tally.nontargets if of_targets else tally.targets
-        total, odds = float(side.total), side.total / other.total
-        places = _places(x_at, len(view), running, total, odds)
-        places = places[np.append(True, view[places[1:]] != view[places[:-1]])]
-        places = places[np.isfinite(x_at(places))]
-        x = x_at(places)
-        before, after = _around(side, view, places, running, of_targets)
-        allowed = _share(x, odds) * np.maximum(total * np.exp(np.minimum(x, 0.0)), np.where(x < 0.0, before, 0.0))
-        hidden = np.concatenate(([0.0], before[1:] - after[:-1], [0.0]))
-        return cls(view[places], x, before, after, allowed - np.maximum(hidden[1:], hidden[:-1]), of_targets)
+    def over(cls, tally: Tally) -> _Looked:
+        scores = _distinct(*(_sampled(tally, of_targets) for of_targets in (True, False)))
+        x = to_llr(scores, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+        scores, x = scores[np.isfinite(x)], x[np.isfinite(x)]
+        sides = _Side.of(tally.targets, scores, x, True), _Side.of(tally.nontargets, scores, x, False)
+        cost = sum(side.price * side.at for side in sides)
+        hidden = sum(np.abs(s.under[1:] - s.at[:-1]) * np.maximum(s.price[1:], s.price[:-1]) for s in sides)
+        beside = np.concatenate(([0.0], np.maximum(hidden[1:], hidden[:-1]), [0.0])) if len(x) > 1 else np.zeros(len(x))
+        return cls(scores, x, sides, _TOLERANCE * np.maximum(cost, 1.0) - beside)
 
     def needed(self) -> Floats:
         """The scores between which lines do, and a threshold just below each where many scores are tied."""
         kept = np.ones(len(self.x), np.bool_)
         for size in _BLOCKS:
             self._join(kept, size)
-        steep = kept & (self.after - self.before > np.maximum(self.allowed, 1.0))
+        steep = kept & np.logical_or(*(np.abs(side.at - side.under) > 1.0 for side in self.sides))
+        jump = sum(np.abs(side.at - side.under) * side.price for side in self.sides)
+        steep &= jump > self.allowed
         return np.concatenate((self.scores[kept], np.nextafter(self.scores[steep], -math.inf)))
 
     def _join(self, kept: NDArray[np.bool_], size: int) -> None:
-        """Drops what lies inside blocks of that size whose ends' line passes close to every score inside."""
-        count = (len(kept) - 1) // size
-        rows = np.flatnonzero(kept[size // 2 :: size][:count])
+        """Drops what lies inside blocks of that size whose ends' lines pass close to every score inside."""
+        count = max(len(kept) - 1, 0) // size
+        rows = np.flatnonzero(kept[size // 2 :: size][:count]) * size
         if len(rows) == 0:
             return
-        x, before, after, allowed = (
-            column[: count * size].reshape(count, size)[rows]
-            for column in (self.x, self.before, self.after, self.allowed)
-        )
-        y0, run = after[:, :1], self.x[(rows + 1) * size, None] - x[:, :1]
+        inner = rows[:, None] + np.arange(1, size + 1)
+        x, start = self.x[inner], self.x[rows, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            line = y0 + (x - x[:, :1]) * ((self.before[(rows + 1) * size, None] - y0) / run)
-        near = (line >= after - allowed) & (line <= before + allowed) & (allowed >= 1.0)
-        near[:, 0] = True
-        joined = rows[near.all(axis=1)]
-        kept[: count * size].reshape(count, size)[joined, 1:] = False
-
-    def off(self, x: Floats, counts: Counts) -> Floats:
-        """The scores looked at where the counts read off the kept thresholds are too far off."""
-        turn = 1 if self.of_targets else -1
-        at, allowed = turn * self.x[::turn], np.maximum(self.allowed, 0.5)[::turn]
-        here, below = (self.after, self.before)[::turn]
-        wrong = np.abs(interpolated(x, counts, at) - here[::turn]) > allowed
-        wrong |= np.abs(interpolated(x, counts, np.nextafter(at, -math.inf)) - below[::turn]) > allowed
-        return self.scores[::turn][wrong]
+            part = (x - start) / (x[:, -1:] - start)
+        targets, nontargets = self.sides
+        lines = [(side, side.line(rows, size, part), side.price[inner]) for side in self.sides]
+        at = sum(price * (line - side.at[inner]) for side, line, price in lines)
+        under = sum(price * (line - side.under[inner]) for side, line, price in lines)
+        worst = np.abs(under)
+        np.maximum(worst[:, :-1], np.abs(at[:, :-1]), out=worst[:, :-1])
+        joined = (worst <= self.allowed[inner]).all(axis=1)
+        kept[inner[joined, :-1]] = False
 
 
 def interpolated(x: Floats, counts: Counts, at: Floats) -> Floats:
@@ -177,44 +171,40 @@ def interpolated(x: Floats, counts: Counts, at: Floats) -> Floats:
     return np.interp(at, x, y, left=first)
 
 
+def _sampled(tally: Tally, of_targets: bool) -> Floats:
+    """One class's scores to look at: so close that the weight between two is a small part of the tolerance."""
+    side, sign = (tally.targets, 1.0) if of_targets else (tally.nontargets, -1.0)
+    view = side.scores[:: int(sign)]  # from the worst error on: x, the llr or its negative, ascends
+    running = None if side.running is None else _from_the_worst(side.running, of_targets)
+
+    def x_at(places: Places) -> Floats:
+        return sign * to_llr(view[places], tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+
+    edges = np.append(np.linspace(-REACH, 0.0, 14), REACH)
+    ends = np.minimum(_bisected(x_at, len(view), edges), len(view) - 1)
+    ends[0] = max(ends[0] - 1, 0)  # the last score before the first edge too
+    weights = (ends.astype(np.float64) if running is None else running[ends]).tolist()
+    marks = [_marks(*band, float(side.total)) for band in zip(edges.tolist(), weights, weights[1:], strict=False)]
+    weight = np.concatenate((*marks, weights[-1:]))
+    places = weight.astype(np.intp) if running is None else np.searchsorted(running, weight, "right") - 1
+    return view[np.minimum(places, len(view) - 1)]
+
+
 def _from_the_worst(running: Counts, of_targets: bool) -> Floats:
     """Running weights counted from the worst error, 0 in front."""
     return np.asarray(running if of_targets else (running[-1] - running)[::-1], np.float64)
 
 
-def _share(x: Floats, odds: float) -> Floats:
-    """This class's part of the tolerance at x; the other has the rest.
-
-    Points are needed in proportion to the class's density over the square of its part. Of calibrated scores that
-    makes e^x n / o of the other's number, n and o being the totals; the sum is least at the ratio's cube root.
-    """
-    return _TOLERANCE / (1.0 + np.cbrt(np.exp(x) * odds))
-
-
-def _places(
-    x_at: Callable[[Places], Floats], count: int, running: Floats | None, total: float, odds: float
-) -> Places:
-    """Places along x to look at: so close that the weight between two is a small part of the tolerance."""
-    edges = np.linspace(-REACH, REACH, 27)
-    ends = np.minimum(_bisected(x_at, count, edges), count - 1)
-    ends[0] = max(ends[0] - 1, 0)  # the last score before the first edge too
-    weights = ends.astype(np.float64) if running is None else running[ends]
-    parts = _FINE * _share(edges[1:], odds)
-    bands = zip(edges.tolist(), parts.tolist(), weights.tolist(), weights[1:].tolist(), strict=False)
-    marks = [_marks(start, end, part, total * math.exp(min(low, 0.0)), low < 0.0) for low, part, start, end in bands]
-    weight = np.concatenate((*marks, weights[-1:]))
-    places = weight.astype(np.intp) if running is None else np.searchsorted(running, weight, "right") - 1
-    places = np.minimum(places, count - 1)
-    return places[np.append(True, places[1:] != places[:-1])]
-
-
-def _marks(start: float, end: float, part: float, scale: float, dear: bool) -> Floats:
-    """Weights from start to end in steps of that part of the scale, or of the weight where it is larger and dear."""
-    middle = min(max(start, scale), end) if dear else end
+def _marks(low: float, start: float, end: float, total: float) -> Floats:
+    """Weights from start to end, the band of x that begins at low, in steps of a part of the tolerance there."""
+    part = _TOLERANCE * _FINE
+    scale = max(total * math.exp(low), start) if low < 0.0 else total
+    middle = min(scale, end) if low < 0.0 else end
     marks = np.arange(start, middle, max(math.floor(part * scale), 1.0))
     first = max(middle, 1.0)
     if first >= end:
         return marks
+    # Beyond it the cost is above 1, and the tolerance grows with it.
     count = math.ceil(math.log(end / first) / math.log1p(part))
     wide = first * np.exp(math.log1p(part) * np.arange(count)) if count < end - first else np.arange(middle, end)
     return np.concatenate((marks, wide))
@@ -230,23 +220,16 @@ def _bisected(x_at: Callable[[Places], Floats], count: int, edges: Floats) -> Pl
     return low
 
 
-def _around(
-    side: Ranked, view: Floats, places: Places, running: Floats | None, of_targets: bool
-) -> tuple[Floats, Floats]:
-    """The weight before and after each score, tied ones on neither side; only tied ones are searched for."""
-    if running is not None:
-        return running[places], running[places + 1]
-    before, after = places.astype(np.float64), places + 1.0
-    scores = view[places]
-    last = len(view) - 1
-    tied = np.flatnonzero(
-        ((view[np.maximum(places - 1, 0)] == scores) & (places > 0))
-        | ((view[np.minimum(places + 1, last)] == scores) & (places < last))
-    )
-    if len(tied):
-        below, upto = side.below(scores[tied]), side.upto(scores[tied])
-        before[tied], after[tied] = (below, upto) if of_targets else (len(view) - upto, len(view) - below)
-    return before, after
+def _around(side: Ranked, scores: Floats) -> tuple[Floats, Floats]:
+    """The weights of the scores <= and < each of these; the second search is for tied ones only."""
+    upto = np.searchsorted(side.scores, scores, "right")
+    own = (upto > 0) & (side.scores[upto - 1] == scores)
+    below = upto - own
+    tied = np.flatnonzero(own & (below > 0) & (side.scores[below - 1] == scores))
+    below[tied] = np.searchsorted(side.scores, scores[tied])
+    if side.running is not None:
+        upto, below = side.running[upto], side.running[below]
+    return upto.astype(np.float64), below.astype(np.float64)
 
 
 def histogram(tally: Tally) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def worth_sentence(spans: Sequence[Sequence[float]]) -> str:
         return "At equal costs there is no prior at which these decisions beat deciding blindly."
     widest = sorted(spans, key=_minus_width)
     wide = [span for span in widest if _minus_width(span) < -0.005][:3] or widest[:1]
-    told = " or ".join(f"{share(low)} to {share(high)}" for low, high in sorted(wide))
+    told = " or ".join(f"{share(low)} to {share(high)}" for low, high in sorted(wide, key=lambda span: span[0]))
     more = len(spans) - len(wide)
     others = "" if more < 1 else f" (and in {more} narrower range{'s' if more > 1 else ''})"
     return f"At equal costs, worth using when {told} of cases are targets{others}."

@@ -1,0 +1,30 @@
+"""The costs table as a person likes to read it in a terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tercet.report import text
+
+
+def print_table(systems: list[dict[str, Any]]) -> None:
+    """Prints a line a system and a row for each of its applications."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    for line in text.summaries(systems):
+        console.print(Text(line))
+    head, rows = text.table_cells(systems)
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, title in enumerate(head):
+        table.add_column(title, justify="left" if place in (0, len(head) - 1) else "right", overflow="fold")
+    for row in rows:
+        style = "red" if row[-1] == "harmful" else ""
+        table.add_row(*(Text(cell, style=style if place == len(row) - 1 else "") for place, cell in enumerate(row)))
+    console.print()
+    console.print(table)
