@@ -122,7 +122,8 @@ def _mean_softplus(side: Ranked, sign: float, shift: float) -> float:
         return math.inf
 
     def cost(scores: Floats) -> Floats:
-        return softplus(sign * (scores + shift))
+        odds = scores if shift == 0.0 else scores + shift
+        return softplus(-odds if sign < 0.0 else odds)
 
     return _mean(side, cost)
 

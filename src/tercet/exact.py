@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 bits
 
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
-_BLOCK = 1 << 15  # a block stays in the cache, and 2**15 terms of 37 bits add exactly in a double
+_BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 _INT64_BITS = 62
 
@@ -36,7 +36,7 @@ def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) ->
 
 
 def _sum_block(rest: Floats) -> int:
-    """Takes 37 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
     total = 0
     top = max(float(rest.max()), -float(rest.min()))
     if top >= _HUGE:
@@ -45,9 +45,9 @@ def _sum_block(rest: Floats) -> int:
         rest[huge] = 0.0
         top = _HUGE
     slice_ = np.empty_like(rest)
-    exponent = math.frexp(top)[1] + 15  # every value is below 2**(exponent - 15)
+    exponent = math.frexp(top)[1] + 16  # every value is below 2**(exponent - 16)
     rounds = 0
-    while rounds < 2 or rest.any():  # two rounds take 74 bits: enough for 53-bit values of like size
+    while rounds < 2 or rest.any():  # two rounds take 72 bits: enough for 53-bit values of like size
         # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
         exponent = max(exponent, -1022)
         constant = math.ldexp(1.5, exponent)
@@ -56,7 +56,7 @@ def _sum_block(rest: Floats) -> int:
         rest -= slice_
         grid = exponent - 52
         total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
-        exponent = grid + 14
+        exponent = grid + 15
         rounds += 1
     return total
 
