@@ -8,7 +8,8 @@ import operator
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,10 @@ def evaluate(paths: Sequence[str], output: str | None, *, bayes_plot: str, eer: 
     if source["meaning"] == "decisions":
         return _evaluate_decisions(paths, apps, output, source)
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
-    loaded = [_read(path, source) for path in paths]
-    found = [tercet.evaluate(trials, asked, bayes_plot=(low, high, int(count)), eer=eer) for trials in loaded]
-    systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, paths, strict=True)]
+    with _files(paths) as files:
+        loaded = [_read(path, source) for path in files]
+        found = [tercet.evaluate(trials, asked, bayes_plot=(low, high, int(count)), eer=eer) for trials in loaded]
+        systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, files, strict=True)]
     order = sorted(range(len(systems)), key=lambda place: _cost(systems[place]))
     _show([systems[place] for place in order], output)
     if not apps and output == "table" and isinstance(found[order[0]], Evaluation):
@@ -98,11 +100,20 @@ def _source(options: Facts) -> Facts:
     return known
 
 
+@contextmanager
+def _files(paths: Sequence[str]) -> Iterator[list[str]]:
+    """The paths, standard input spilled to a file that can be read and then hashed."""
+    from tercet.sources import stdin_file
+
+    with ExitStack() as stack:
+        yield [str(stack.enter_context(stdin_file())) if path == "-" else path for path in paths]
+
+
 def _read(path: str, source: Facts) -> Trials:
     from tercet.sources import read
 
     with _Bar(path) as bar:
-        return read(path, name=_name(path), progress=bar, notes=_say, **source)
+        return read(path, progress=bar, notes=_say, **source)
 
 
 def _say(words: str) -> None:
@@ -118,7 +129,7 @@ def _system(facts: Facts, path: str, source: Facts) -> Facts:
     from tercet.sources import fingerprint
 
     files = [path, *(source[key] for key in ("labels", "key") if key in source)]
-    facts["input"] = {"files": [fingerprint(file) for file in files if file != "-"], **facts["input"]}
+    facts["input"] = {"files": [fingerprint(file) for file in files], **facts["input"]}
     return facts
 
 
