@@ -291,10 +291,22 @@ class MulticlassApplication:
         called = dict(zip(self.classes, classes, strict=True))
         return replace(self, classes=classes, actions=tuple(called.get(action, action) for action in self.actions))
 
+    def check_classes(self, classes: tuple[str, ...]) -> None:
+        """Refuses classes of another number or, where both have names of their own, of other names or order."""
+        if len(classes) != len(self.classes):
+            raise InputError(f"The application has {len(self.classes)} classes, not {len(classes)}.")
+        numbered = tuple(map(str, range(len(classes))))
+        if numbered not in (classes, self.classes) and classes != self.classes:
+            raise InputError(
+                f"The application's classes ({', '.join(map(shown, self.classes[:4]))}) are not these, in this order: "
+                f"{', '.join(map(shown, classes[:4]))}."
+            )
+
     @property
-    def is_zero_one(self) -> bool:
-        """Whether the actions are the classes, right ones are free and wrong ones cost 1."""
-        return self.costs.shape[0] == self.costs.shape[1] and bool((self.costs == 1.0 - np.eye(len(self.costs))).all())
+    def largest_decides(self) -> bool:
+        """Whether the largest posterior decides: wrong decisions all cost the same, right ones nothing."""
+        square = self.costs.shape[0] == self.costs.shape[1]
+        return square and bool((self.costs == self.costs[1, 0] * (1.0 - np.eye(len(self.costs)))).all())
 
 
 def check_cells(rows: int, columns: int) -> None:

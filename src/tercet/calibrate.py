@@ -29,9 +29,9 @@ Floats = NDArray[np.float64]
 
 SMOOTHING = "one made-up error per class"
 _FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
-_SAMPLE = 1 << 14  # quantiles a class that give the first Newton point of a long fit
+_SAMPLE = 1 << 17  # quantiles a class that give the first Newton point of a long fit
 _ROWS = 1 << 14  # rows at a time when a map is applied
-_BUCKETS = 1 << 15  # of the table that finds a score's block
+_BUCKETS = 1 << 14  # of the table that finds a score's block
 
 
 class Calibrator(Model):
@@ -174,6 +174,12 @@ class Gaussian(Calibrator):
     def _check(self) -> None:
         if not (self.target_deviation > 0.0 and self.nontarget_deviation > 0.0):
             raise damaged("standard deviations must be positive")
+        (_, less), (more, at) = factors = self._factors
+        if not np.isfinite([*factors[0], *factors[1], less * more, less * at]).all():
+            raise CalibrationError(
+                "The slope for Gaussians of such means and deviations is not a double: rescale the scores to ordinary "
+                "numbers first."
+            )
 
     @classmethod
     def fit(cls, trials: Trials, prior: float = 0.5, *, shared_variance: bool = True) -> Gaussian:
@@ -518,13 +524,13 @@ def affine(scores: Floats, slope: float, offset: float) -> Floats:
     result = np.empty(len(scores))
 
     def fill(part: slice) -> None:
-        for start in range(part.start, part.stop, _ROWS):
-            rows = slice(start, min(start + _ROWS, part.stop))
-            np.multiply(scores[rows], slope, out=result[rows])
-            result[rows] += offset
+        with np.errstate(over="ignore"):  # here, because a thread knows nothing of the caller's
+            for start in range(part.start, part.stop, _ROWS):
+                rows = slice(start, min(start + _ROWS, part.stop))
+                np.multiply(scores[rows], slope, out=result[rows])
+                result[rows] += offset
 
-    with np.errstate(over="ignore"):
-        over_parts(fill, len(scores))
+    over_parts(fill, len(scores))
     return result
 
 
@@ -554,33 +560,37 @@ def _stepped(thresholds: Floats, llrs: Floats, scores: Floats) -> Floats:
     if len(scores) < _ROWS or not 0.0 < width < math.inf or not math.isfinite(_BUCKETS / width):
         return np.asarray(llrs[np.searchsorted(thresholds, scores)])
     low, rise = float(ends[0]), (_BUCKETS - 1) / width
-    owner = _buckets(thresholds, low, rise)
-    edges = np.searchsorted(owner, np.arange(_BUCKETS + 1)).astype(np.int32)
-    first, crowded = edges[:-1], np.diff(edges) > 1
-    padded, result = np.append(thresholds, math.inf), np.empty(len(scores))
+    edges = np.searchsorted(_buckets(thresholds, low, rise), np.arange(_BUCKETS + 1))
+    first, several = edges[:-1], np.diff(edges) > 1
+    border = np.append(thresholds, math.inf)[first]
+    sides = np.stack((llrs[first], llrs[np.minimum(first + 1, len(thresholds))]), axis=1)
+    sides[several] = math.nan  # to be searched
+    table, result = sides.ravel(), np.empty(len(scores))
 
     def fill(part: slice) -> None:
         for start in range(part.start, part.stop, _ROWS):
             rows = slice(start, min(start + _ROWS, part.stop))
-            score = scores[rows]
+            score, found = scores[rows], result[rows]
             bucket = _buckets(score, low, rise)
-            place = first.take(bucket)
-            place += score > padded.take(place)
-            llrs.take(place, out=result[rows])
-            again = np.flatnonzero(crowded.take(bucket))
-            result[rows][again] = llrs[np.searchsorted(thresholds, score[again])]
+            above = score > border.take(bucket)
+            bucket += bucket
+            bucket += above
+            table.take(bucket, out=found, mode="clip")
+            again = np.flatnonzero(np.isnan(found))
+            if len(again):
+                found[again] = llrs[np.searchsorted(thresholds, score[again])]
 
     over_parts(fill, len(scores))
     return result
 
 
-def _buckets(scores: Floats, low: float, rise: float) -> NDArray[np.int32]:
+def _buckets(scores: Floats, low: float, rise: float) -> NDArray[np.intp]:
     """A number from 0 to _BUCKETS - 1 that never falls as the score rises."""
     with np.errstate(over="ignore"):
         scaled = scores - low
         scaled *= rise
     np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
-    return scaled.astype(np.int32)
+    return scaled.astype(np.intp)
 
 
 __all__ = ["Calibrator", "Gaussian", "Isotonic", "Logistic", "Threshold", "shift_prior"]

@@ -427,13 +427,27 @@ class Confusion:
         return self.risk(app) / app.dummy_cost
 
     def _matched(self, application: object) -> MulticlassApplication:
-        app = as_matrix(application)
+        """The application as this table lays out its classes; a two-class one speaks of the target."""
+        app = application if isinstance(application, MulticlassApplication) else self._laid_out(application)
+        app.check_classes(self.classes)
         if app.costs.shape != self.counts.shape:
+            raise InputError(f"The application has {len(app.costs)} actions, the table {len(self.counts)}.")
+        if app.renamed(self.classes).actions != self.actions and app.actions != _numbered(len(app.actions)):
             raise InputError(
-                f"The application has {app.costs.shape[0]} actions and {app.costs.shape[1]} classes, the matrix "
-                f"{self.counts.shape[0]} and {self.counts.shape[1]}."
+                f"The application's actions ({', '.join(map(shown, app.actions[:4]))}) are not the table's "
+                f"({', '.join(map(shown, self.actions[:4]))})."
             )
         return app
+
+    def _laid_out(self, application: object) -> MulticlassApplication:
+        two = as_matrix(application)
+        if len(self.classes) != 2 or self.actions != self.classes:
+            raise InputError("A two-class application needs a table of two classes and the decisions for them.")
+        if self.target is None:
+            raise InputError("Which class is the target? Name it with target=..., or use for_target(...).")
+        order = [0, 1] if self.classes[1] == self.target else [1, 0]
+        prior, costs = two.prior[order], two.costs[np.ix_(order, order)]
+        return Application.multiclass(prior, costs, classes=self.classes)
 
 
 RATES: dict[str, Proportion] = {name: value for name, value in vars(Confusion).items() if isinstance(value, Proportion)}
@@ -465,11 +479,12 @@ def _one_rate(name: str, cells: dict[str, int]) -> float:
 def _f_beta(cells: dict[str, int], beta: float) -> float:
     if not 0.0 < beta < math.inf:
         raise InputError(f"beta must be positive, not {beta}.")
-    square = beta * beta
-    below = (1.0 + square) * cells["tp"] + square * cells["fn"] + cells["fp"]
-    if below == 0:
+    above, below = beta.as_integer_ratio() if isinstance(beta, float) else (beta, 1)
+    misses, hits = above * above, above * above + below * below  # b^2 and 1 + b^2, times the same whole number
+    whole = hits * cells["tp"] + misses * cells["fn"] + below * below * cells["fp"]
+    if whole == 0:
         raise UndefinedError("f_beta is undefined: there are no targets and nothing was accepted.")
-    return (1.0 + square) * cells["tp"] / below
+    return hits * cells["tp"] / whole
 
 
 def _quotient(name: str, above: float, below: float) -> float:
@@ -478,6 +493,10 @@ def _quotient(name: str, above: float, below: float) -> float:
             raise UndefinedError(f"{name} is undefined: 0 / 0.")
         return math.inf
     return above / below
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 def _over_root(above: int, square: int) -> float:
@@ -489,7 +508,8 @@ def _over_root(above: int, square: int) -> float:
 def _target(target: object, classes: tuple[str, ...]) -> str | None:
     """The named target, or the one that standard class names give away."""
     if target is None:
-        return _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
+        wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
+        return next((name for name in classes if name.lower() == wanted), None)
     if str(target) not in classes:
         raise InputError(f"target={shown(target)} is not among the classes {', '.join(map(shown, classes[:6]))}.")
     return str(target)

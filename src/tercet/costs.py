@@ -14,7 +14,7 @@ from tercet.arrays import frozen, numbers, shown
 from tercet.curves import Curve
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
-from tercet.posteriors import joint, likelihoods_of, over_blocks, prior_of
+from tercet.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
 from tercet.trials import Trials, check_posteriors, logit, probability
@@ -202,7 +202,9 @@ def brier_parts(curve: Curve, prior: float | None = None) -> Parts:
 
 
 def _share(curve: Curve, prior: float | None) -> float:
-    return curve.targets / (curve.targets + curve.nontargets) if prior is None else probability(prior, "prior")
+    if prior is None:
+        return probability(curve.targets / (curve.targets + curve.nontargets), "the data's own prior, as a double,")
+    return probability(prior, "prior")
 
 
 def _sigmoid(x: Floats) -> Floats:
@@ -246,7 +248,7 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
 def _surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
     """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
     top = logs == 0.0
-    rest = np.where(top, 0.0, np.exp(logs)).sum(axis=0) + (top.sum(axis=0) - 1)
+    rest = class_sum(np.where(top, 0.0, np.exp(logs))) + (top.sum(axis=0) - 1)
     return np.asarray(np.log1p(rest) - logs[labels, np.arange(len(labels))])
 
 
@@ -274,19 +276,20 @@ def brier(trials: Trials, prior: object = None) -> float:
 def _distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
     """Squared distance of the posteriors from the truth."""
     wrong = np.exp(logs)
-    wrong /= wrong.sum(axis=0)
+    wrong /= class_sum(wrong)
     wrong[labels, np.arange(len(labels))] -= 1.0
-    return np.asarray((wrong * wrong).sum(axis=0))
+    return class_sum(wrong * wrong)
 
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
-    """How often the true class is among the k most probable; a class tied with it does not push it out."""
+    """How often the true class is among the k most probable, averaged over the orders of tied classes."""
     if not 1 <= k <= len(trials.classes) or k != int(k):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
     def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:
         own = logs[labels, np.arange(len(labels))]
-        return np.asarray((logs > own).sum(axis=0) < k, np.float64)
+        room = k - (logs > own).sum(axis=0)  # places left for the true class and those tied with it
+        return np.asarray(np.clip(room / (logs == own).sum(axis=0), 0.0, 1.0))
 
     return _class_means(trials, class_prior(trials, prior), found)
 

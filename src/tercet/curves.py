@@ -16,7 +16,7 @@ from tercet.application import Application, normalised_dcf
 from tercet.arrays import frozen, shown
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
-from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio
+from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
 
@@ -205,9 +205,9 @@ class Curve:
         [[1, 1], [1, 1]]
         """
         misses, alarms = (int(count) for count in self.tally.at(threshold))
-        counts = np.array([[self.nontargets - alarms, misses], [alarms, self.targets - misses]])
+        cells = np.array([self.nontargets - alarms, misses, alarms, self.targets - misses], np.object_)
         names = ("nontarget", "target")
-        return Confusion.made(counts, names, names, "target", self.tally.unit)
+        return Confusion.made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
 
     def partial_auc(self, *, fpr: tuple[float, float] | None = None, tpr: tuple[float, float] | None = None) -> float:
         """The area under the ROC between two false-alarm rates, or right of it between two detection rates.

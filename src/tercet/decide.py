@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, MulticlassApplication
-from tercet.arrays import shown
 from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
-from tercet.posteriors import comparable, joint, likelihoods_of, over_blocks, posteriors
+from tercet.posteriors import comparable, joint, likelihoods_of, over_blocks, posteriors, priced
 from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
@@ -67,7 +66,14 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     """What each action is expected to cost, one row a trial: C P, as the recogniser sees it."""
     app = as_matrix(application)
     _check_classes(trials, app)
-    return np.asarray(posteriors(trials, app.prior) @ app.costs.T)
+    shares = posteriors(trials, app.prior)
+    result = np.empty((len(shares), len(app.costs)))
+
+    def fill(rows: slice) -> None:
+        result[rows] = priced(app.costs, np.ascontiguousarray(shares[rows].T)).T
+
+    over_blocks(fill, len(result))
+    return result
 
 
 def confusion_of(trials: Trials, application: object) -> Confusion:
@@ -90,10 +96,10 @@ def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any
     actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
 
     def fill(rows: slice) -> None:
-        if app.is_zero_one:  # least expected cost = largest posterior, and no exponential is needed
+        if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
             actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
         else:
-            actions[rows] = _first_least(app.costs @ np.exp(joint(likelihoods[rows], logs)))
+            actions[rows] = _first_least(priced(app.costs, np.exp(joint(likelihoods[rows], logs))))
 
     over_blocks(fill, len(actions))
     return actions
@@ -115,14 +121,8 @@ def _as_two_class(trials: Trials) -> Trials:
 
 
 def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
-    if len(trials.classes) != len(app.classes):
-        raise InputError(f"The application has {len(app.classes)} classes, the trials {len(trials.classes)}.")
-    numbered = tuple(map(str, range(len(app.classes))))
-    if numbered not in (app.classes, trials.classes) and app.classes != trials.classes and trials.is_matrix:
-        raise InputError(
-            f"The application's classes ({', '.join(map(shown, app.classes[:4]))}) are not the trials' "
-            f"({', '.join(map(shown, trials.classes[:4]))})."
-        )
+    """Two-class trials call their classes non-target and target, and take any two-class application."""
+    app.check_classes(trials.classes if trials.is_matrix or len(app.classes) != 2 else app.classes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,12 +206,12 @@ def _listed(applications: Any) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
     if isinstance(applications, str | int | float | Application | MulticlassApplication):
         return [applications]
+    if isinstance(applications, tuple) and len(applications) == 3 and all(map(np.isscalar, applications)):
+        return [applications]  # one triple; a list of three numbers is three priors
     try:
-        asked = list(applications)
+        return list(applications)
     except TypeError:
         raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
-    one = len(asked) == 3 and all(isinstance(value, int | float) for value in asked)
-    return [tuple(asked)] if one else asked
 
 
 def _evaluate_two(

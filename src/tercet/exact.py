@@ -130,7 +130,11 @@ def shifted(integers: Counts, by: NDArray[np.int32] | int) -> Counts:
     """integers * 2**by, in int64 when every sum of them fits, else as Python's integers."""
     if len(integers) == 0:
         return integers
-    bits = int(np.max(np.frexp(integers.astype(np.float64))[1] + by)) + len(integers).bit_length()
+    if integers.dtype == np.object_:
+        sizes = np.array([int(value).bit_length() for value in integers])
+    else:
+        sizes = np.frexp(integers.astype(np.float64))[1]
+    bits = int(np.max(sizes + by)) + len(integers).bit_length()
     if bits <= _INT64_BITS and integers.dtype != np.object_:
         return integers << by
     wide: NDArray[np.object_] = integers.astype(np.object_) << np.asarray(by).astype(np.object_)

@@ -14,10 +14,10 @@ from tercet.arrays import column, frozen, shown
 from tercet.calibrate import Gaussian, Isotonic, Threshold
 from tercet.confusion import Confusion
 from tercet.costs import empirical_cross_entropy, log_loss
-from tercet.curves import Curve
 from tercet.decide import confusion_of
 from tercet.errors import CalibrationError, InputError
 from tercet.fusion import matched
+from tercet.minimum import min_risk
 from tercet.tally import Tally
 from tercet.trials import Trials
 
@@ -57,7 +57,7 @@ class Ranking:
     """Methods by actual cost at one application, the cheapest first; those that could not be trained last."""
 
     rows: tuple[Choice, ...]
-    min_dcf: float | None
+    min_dcf: float
 
     @property
     def best(self) -> Choice:
@@ -272,12 +272,14 @@ def two_step(
     the calibrator is trained on these pooled scores; the final recogniser on all samples.
     """
     rows = column(labels, "labels")
-    data = samples if isinstance(samples, np.ndarray) else np.fromiter(samples, object, len(rows))
+    texts = isinstance(samples, list | tuple) and all(isinstance(one, str) for one in samples)
+    data = np.array(samples, object) if texts else np.asarray(samples)
     if len(data) != len(rows):
         raise InputError(f"samples has {len(data)} entries for {len(rows)} labels.")
     named = None if groups is None else {"group": groups}
     more: dict[str, Any] = {"groups": named}
-    probe = np.asarray(train(data, rows)(data[:1]))
+    final = train(data, rows)
+    probe = np.asarray(final(data[:1]))
     make: Callable[..., Trials] = Trials.of_log_likelihoods if probe.ndim == 2 else Trials.of_scores
     if probe.ndim == 2:
         more |= {"classes": classes, "orientation": "samples x classes"}
@@ -290,7 +292,7 @@ def two_step(
         recogniser = train(data[numbers != fold], rows[numbers != fold])
         scores[numbers == fold] = recogniser(data[numbers == fold])
     pooled = make(scores, labels, **more)
-    return TwoStep(train(data, rows), _fitter(method, prior, options)(pooled), pooled)
+    return TwoStep(final, _fitter(method, prior, options)(pooled), pooled)
 
 
 def choose(
@@ -325,7 +327,7 @@ def choose(
             except CalibrationError as error:
                 rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
     rows.sort(key=lambda row: (row.dcf is None, row.dcf, row.cross_entropy is None, row.cross_entropy))
-    return Ranking(tuple(rows), None if trials.is_matrix else Curve.of(Tally.of(trials)).min_dcf(app).dcf)
+    return Ranking(tuple(rows), min_risk(trials, app).normalised)
 
 
 def _judged(name: str, prior: object, scores: Trials, app: Application | MulticlassApplication) -> Choice:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 _TIED = 1e-12  # breakpoints so close, relative to their size, are one
 _TINY = 14  # so many distinct rows are enumerated
-_STARTS = {True: 48, False: 6}  # random starts of the search, for few rows and for many
+_STARTS = 48  # random starts of the search for few rows; for many as the work allows
 _NODES = 20_000
 _BOXES = 3000
 _WORK = 100_000_000  # about a second of comparing actions in boxes
@@ -102,7 +102,7 @@ class _Search:
         rows, place = np.unique(joint, axis=0, return_inverse=True)
         truth = np.zeros(rows.shape)
         np.add.at(truth, (place.ravel(), labels), xi)
-        return cls(rows, truth @ app.costs.T, app, _alike(app.costs), truth)
+        return cls(rows, truth @ app.costs.T, app, app.largest_decides, truth)
 
     def least(self, seed: int) -> LeastRisk:
         """The best that sweeps (and, for few rows, enumeration) find, with its lower bound."""
@@ -132,7 +132,10 @@ class _Search:
         rng, count = np.random.default_rng(seed), self.rows.shape[1]
         finite = self.rows[np.isfinite(self.rows)]
         spread = float(np.std(finite)) or 1.0
-        random = rng.normal(scale=spread, size=(_STARTS[len(self.rows) <= _TINY], count))
+        many = (
+            _STARTS if len(self.rows) <= _TINY else max(1, min(6, _WORK // (32 * self.rows.size * len(self.app.costs))))
+        )
+        random = rng.normal(scale=spread, size=(many, count))
         return [np.zeros(count), *random]
 
     def risk(self, offsets: Floats) -> float:
@@ -315,12 +318,6 @@ class _Search:
                 if smaller is not None:
                     stack.append((depth + 1, cost + float(self.prices[row, action]), smaller))
         return risk, offsets, min(open_bound, risk)
-
-
-def _alike(costs: Floats) -> bool:
-    """Whether the largest posterior decides: wrong decisions all cost the same, right ones nothing."""
-    square = costs.shape[0] == costs.shape[1]
-    return square and bool((costs == costs[1, 0] * (1.0 - np.eye(len(costs)))).all())
 
 
 class _Differences(NamedTuple):

@@ -20,6 +20,7 @@ from tercet.trials import Trials
 Floats = NDArray[np.float64]
 Builder = Callable[[slice], Floats]
 
+_NOTHING = 1e-13  # a deviation so small, relative to the largest score, is rounding
 KINDS = ("temperature", "offsets", "matrix")
 
 
@@ -133,7 +134,7 @@ class Columns:
         flat = [scores - centre for scores, centre in zip(flat, centres, strict=True)]
         scales = np.array([np.sqrt(float(xi @ (scores * scores).sum(axis=1))) for scores in flat])
         for place, scale in enumerate(scales):
-            if not scale > 1e-13 * np.abs(systems[place]).max(initial=0.0):
+            if not scale > _NOTHING * np.abs(systems[place]).max(initial=0.0):
                 raise CalibrationError(
                     f"There is nothing to calibrate: the scores of system {place} (counting from 0) are the same for "
                     f"every trial (zero variance). Leave it out."
@@ -177,9 +178,10 @@ class _Matrix:
         centre = xi @ flat
         flat = flat - centre
         scales = np.sqrt(xi @ (flat * flat))
-        if not scales.max() > 1e-13 * np.abs(likelihoods).max(initial=0.0):
+        still = scales <= _NOTHING * np.abs(likelihoods).max(initial=0.0)
+        if still.all():
             raise CalibrationError("There is nothing to calibrate: all rows of scores are equal (zero variance).")
-        scales[scales == 0.0] = 1.0
+        flat[:, still], scales[still] = 0.0, 1.0  # rounding must not be blown up to a feature
         return cls(np.column_stack((flat / scales, np.ones(len(flat)))), centre, scales)
 
     @property

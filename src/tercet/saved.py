@@ -155,7 +155,7 @@ def reals(value: object, name: str) -> Floats:
 def matrix(value: object, name: str) -> Floats:
     """A frozen matrix of finite doubles."""
     rows = [[finite(one, name) for one in _listed(row, name)] for row in _listed(value, name)]
-    if len({len(row) for row in rows}) > 1:
+    if len({len(row) for row in rows}) != 1:
         raise InputError(f"The saved model is damaged: the rows of {name} differ in length.")
     return frozen(np.array(rows, np.float64).reshape(len(rows), -1))
 
