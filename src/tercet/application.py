@@ -70,8 +70,8 @@ class Application:
             return cls.named(value)
         if isinstance(value, Sequence | np.ndarray) and len(value) == 3:
             return cls(*value)
-        if isinstance(value, int | float):
-            return cls(value)
+        if hasattr(value, "__float__") and not isinstance(value, bool | np.ndarray):
+            return cls(value)  # type: ignore[arg-type]
         raise InputError(f"An application is (prior, cost_fn, cost_fp), a name or an Application, not {shown(value)}.")
 
     @classmethod
@@ -109,6 +109,17 @@ class Application:
         return tau(self.prior, self.cost_fn, self.cost_fp)
 
     @property
+    def factor(self) -> float:
+        """e^|tau|: how much dearer the dearer error is, (pi C_fn) : ((1 - pi) C_fp), rounded once."""
+        above, below = self._odds()
+        return _big_ratio(max(above, below), min(above, below))
+
+    def _odds(self) -> tuple[int, int]:
+        """pi C_fn and (1 - pi) C_fp as whole numbers in the same proportion, exactly."""
+        (p, q), (m, n), (a, b) = (x.as_integer_ratio() for x in (self.prior, self.cost_fn, self.cost_fp))
+        return p * m * b, (q - p) * a * n
+
+    @property
     def threshold(self) -> float:
         """The Bayes threshold -tau on a log-likelihood ratio."""
         return 0.0 - self.log_odds
@@ -128,8 +139,8 @@ class Application:
     def equivalent(self, prior: float | None = None) -> Application:
         """An application with the same decisions and normalised costs.
 
-        Without argument (effective prior, 1, 1); else at another prior, the costs absorbing the difference and
-        keeping their sum.
+        Without argument (effective prior, 1, 1); else at another prior, the costs absorbing the difference, the
+        larger one staying what the larger one was.
 
         >>> round(Application(0.01, 50, 1).equivalent().prior, 5)
         0.33557
@@ -137,8 +148,9 @@ class Application:
         if prior is None:
             return Application(probability(self.effective_prior, "the effective prior"))
         share = self.log_odds - logit(probability(prior, "prior"))  # ln C_fn - ln C_fp at the other prior
-        total = self.cost_fn + self.cost_fp
-        return Application(prior, total * _sigmoid(share), total * _sigmoid(-share))
+        larger = max(self.cost_fn, self.cost_fp)
+        cost_fn, cost_fp = (larger * math.exp(min(sign * share, 0.0)) for sign in (1.0, -1.0))
+        return Application(prior, cost_fn, cost_fp)
 
     def dcf_u(self, *, fnr: float, fpr: float) -> float:
         """Un-normalised detection cost of bare error rates: pi C_fn FNR + (1 - pi) C_fp FPR.
@@ -155,7 +167,7 @@ class Application:
         10.01
         """
         self.check_normaliser()
-        return float(normalised_dcf(self.log_odds, _rate(fnr, "fnr"), _rate(fpr, "fpr")))
+        return float(normalised_dcf(self.log_odds, _rate(fnr, "fnr"), _rate(fpr, "fpr"), self.factor))
 
     def _cost(self, fnr: Any, fpr: Any) -> Any:
         return self.prior * self.cost_fn * fnr + (1.0 - self.prior) * self.cost_fp * fpr
@@ -178,16 +190,25 @@ def tau(prior: float, cost_fn: float, cost_fp: float) -> float:
     return logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
 
 
-def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any) -> Any:
+def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any, factor: Any = None) -> Any:
     """FNR + e^-tau FPR for tau <= 0, FPR + e^tau FNR otherwise; a rate of zero adds nothing.
 
-    The one cost function of actual and minimum costs, for numbers and arrays alike.
+    The one cost function of actual and minimum costs, for numbers and arrays alike. factor is e^|tau| where it is
+    known exactly, as for an Application; else it is taken from the log-odds.
     """
     log_odds, fnr, fpr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)
     cheap = np.where(log_odds <= 0.0, fnr, fpr)  # the error whose factor is 1
     dear = np.where(log_odds <= 0.0, fpr, fnr)
     with np.errstate(over="ignore", invalid="ignore"):
-        return cheap + np.where(dear == 0.0, 0.0, np.exp(np.abs(log_odds)) * dear)
+        factor = np.exp(np.abs(log_odds)) if factor is None else factor
+        return cheap + np.where(dear == 0.0, 0.0, factor * dear)
+
+
+def _big_ratio(above: int, below: int) -> float:
+    try:
+        return above / below if below else math.inf
+    except OverflowError:
+        return math.inf
 
 
 def _sigmoid(x: float) -> float:

@@ -87,10 +87,13 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
 
     if any(over_parts(copied, len(wide))):
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
-        way_out = ", or write -inf for a score that counts as a rejection" if name == "scores" else ""
+        way_out = {
+            "scores": " Drop these rows, or write -inf for a score that counts as a rejection.",
+            "weights": " Drop these rows, or give them the weight 0.",
+        }.get(name, "")
         raise InputError(
             f"{name} must not hold NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
-            f"(counting from 0). Drop these rows{way_out}."
+            f"(counting from 0).{way_out}"
         )
     return frozen(result)
 

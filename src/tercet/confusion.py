@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 
 CELLS = ("tp", "fn", "fp", "tn")
 _STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "target"): "target"}
+NO_ACTION = (
+    "No action is called like the class {}, so right and wrong cannot be told: name the actions after the classes."
+)
 _EMPTY = {
     ("tp", "fn"): "there are no targets",
     ("fp", "tn"): "there are no non-targets",
@@ -201,11 +204,14 @@ class Confusion:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        head = [shown(name)[1:-1] for name in self.classes]
-        rows = [[shown(name)[1:-1], *map(str, row)] for name, row in zip(self.actions, self.matrix, strict=True)]
-        wide = [max(len(str(cell)) for cell in col) for col in zip(["", *head], *rows, strict=True)]
+        most = 20  # a table of more rows or columns is no longer read
+        head = [shown(name)[1:-1] for name in self.classes[:most]]
+        cells = [[self._weight(cell) for cell in row] for row in self.counts[:most, :most].tolist()]
+        rows = [[shown(name)[1:-1], *map(str, row)] for name, row in zip(self.actions[:most], cells, strict=True)]
+        wide = [max(len(cell) for cell in col) for col in zip(["", *head], *rows, strict=True)]
         lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in [["", *head], *rows]]
-        return "\n".join(["Confusion: rows = decision, columns = class", *lines])
+        cut = [f"... of {len(self.actions)} x {len(self.classes)}"] if max(self.counts.shape) > most else []
+        return "\n".join(["Confusion: rows = decision, columns = class", *lines, *cut])
 
     @property
     def matrix(self) -> list[list[Any]]:
@@ -228,19 +234,41 @@ class Confusion:
             raise InputError(
                 "These rates speak of one class against the rest: name it with target=..., or use for_target(...)."
             )
-        return self._against_rest(self.classes.index(self.target))
+        return self._against_rest([self.classes.index(self.target)])[0]
 
-    def _against_rest(self, col: int) -> dict[str, int]:
-        total, column = int(self.counts.sum()), int(self.counts[:, col].sum())
-        accepted, tp = 0, 0
-        if self.classes[col] in self.actions:
-            row = self.actions.index(self.classes[col])
-            accepted, tp = int(self.counts[row].sum()), int(self.counts[row, col])
-        return {"tp": tp, "fn": column - tp, "fp": accepted - tp, "tn": total - column - accepted + tp}
+    def against_rest(self, label: object) -> Confusion:
+        """The two-class table of one class against all others together.
+
+        >>> Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]]).against_rest(1).matrix
+        [[17, 4], [3, 6]]
+        """
+        name = _target(label, self.classes)
+        cells = self._against_rest([self.classes.index(name or "")])[0]
+        counts = np.array([cells["tn"], cells["fn"], cells["fp"], cells["tp"]], np.object_)
+        names = (f"not {name}", f"{name}")
+        return Confusion.made(shifted(counts, 0).reshape(2, 2), names, names, name, self.unit)
+
+    def _against_rest(self, columns: Iterable[int]) -> list[dict[str, int]]:
+        """tp, fn, fp, tn of each of these classes against the rest."""
+        rows = {name: row for row, name in enumerate(self.actions)}
+        decided, true = self.counts.sum(axis=1).tolist(), self.counts.sum(axis=0).tolist()
+        total = sum(true)
+        tables = []
+        for col in columns:
+            row = rows.get(self.classes[col])
+            if row is None:
+                raise UndefinedError(NO_ACTION.format(shown(self.classes[col])))
+            tp = int(self.counts[row, col])
+            fp, fn = decided[row] - tp, true[col] - tp
+            tables.append({"tp": tp, "fn": fn, "fp": fp, "tn": total - tp - fp - fn})
+        return tables
 
     def proportion(self, name: str) -> tuple[int, int]:
-        """A rate as (count, out of), by any of its names; for intervals."""
-        return self._counts(_proportion_named(name))
+        """A rate as (count, out of), by any of its names; for intervals, so fractional weights are refused."""
+        count, out_of = self._counts(_proportion_named(name))
+        if self.unit < 0:
+            raise InputError(f"{name} is not a proportion of whole counts: fractional weights follow no binomial law.")
+        return count << self.unit, out_of << self.unit
 
     def rate(self, proportion: Proportion) -> float:
         """The value of a proportion; accuracy and error rate speak of all classes."""
@@ -255,7 +283,10 @@ class Confusion:
     def _shared(self) -> list[tuple[int, int]]:
         """The cells (row, column) where the decision is the class."""
         rows = {name: row for row, name in enumerate(self.actions)}
-        return [(rows[name], col) for col, name in enumerate(self.classes) if name in rows]
+        nameless = next((name for name in self.classes if name not in rows), None)
+        if nameless is not None:
+            raise UndefinedError(NO_ACTION.format(shown(nameless)))
+        return [(rows[name], col) for col, name in enumerate(self.classes)]
 
     @property
     def tp(self) -> Any:
@@ -280,20 +311,17 @@ class Confusion:
     @property
     def lr_plus(self) -> float:
         """LR+ = TPR / FPR."""
-        return _quotient("lr_plus", self.tpr, self.fpr)
+        return _lr_plus(self.cells)
 
     @property
     def lr_minus(self) -> float:
         """LR- = FNR / TNR."""
-        return _quotient("lr_minus", self.fnr, self.tnr)
+        return _lr_minus(self.cells)
 
     @property
     def dor(self) -> float:
         """Diagnostic odds ratio LR+ / LR- = TP TN / (FP FN)."""
-        c = self.cells
-        if c["tp"] + c["fn"] == 0 or c["fp"] + c["tn"] == 0:
-            raise UndefinedError("dor is undefined: it needs both classes.")
-        return _quotient("dor", c["tp"] * c["tn"], c["fp"] * c["fn"])
+        return _dor(self.cells)
 
     @property
     def f1(self) -> float:
@@ -362,9 +390,9 @@ class Confusion:
     def per_class(self, name: str) -> dict[str, float | None]:
         """A rate of every class against the rest; None where it is undefined."""
         values: dict[str, float | None] = {}
-        for col, called in enumerate(self.classes):
+        for called, table in zip(self.classes, self._against_rest(range(len(self.classes))), strict=True):
             try:
-                values[called] = _one_rate(name, self._against_rest(col))
+                values[called] = _one_rate(name, table)
             except UndefinedError:
                 values[called] = None
         return values
@@ -376,7 +404,7 @@ class Confusion:
         >>> round(table.average("precision", "macro"), 4), round(table.average("precision", "micro"), 4)
         (0.7685, 0.7667)
         """
-        tables = [self._against_rest(col) for col in range(len(self.classes))]
+        tables = self._against_rest(range(len(self.classes)))
         if how == "micro":
             pooled = {cell: sum(table[cell] for table in tables) for cell in ("tp", "fn", "fp", "tn")}
             return _one_rate(name, pooled)
@@ -451,7 +479,6 @@ class Confusion:
 
 
 RATES: dict[str, Proportion] = {name: value for name, value in vars(Confusion).items() if isinstance(value, Proportion)}
-DERIVED: dict[str, Callable[[dict[str, int]], float]] = {"f1": lambda cells: _f_beta(cells, 1.0)}
 
 
 def as_matrix(application: object) -> MulticlassApplication:
@@ -485,6 +512,42 @@ def _f_beta(cells: dict[str, int], beta: float) -> float:
     if whole == 0:
         raise UndefinedError("f_beta is undefined: there are no targets and nothing was accepted.")
     return hits * cells["tp"] / whole
+
+
+def _lr_plus(cells: dict[str, int]) -> float:
+    return _quotient("lr_plus", _one_rate("tpr", cells), _one_rate("fpr", cells))
+
+
+def _lr_minus(cells: dict[str, int]) -> float:
+    return _quotient("lr_minus", _one_rate("fnr", cells), _one_rate("tnr", cells))
+
+
+def _dor(cells: dict[str, int]) -> float:
+    if cells["tp"] + cells["fn"] == 0 or cells["fp"] + cells["tn"] == 0:
+        raise UndefinedError("dor is undefined: it needs both classes.")
+    return _quotient("dor", cells["tp"] * cells["tn"], cells["fp"] * cells["fn"])
+
+
+def _two_class_mcc(cells: dict[str, int]) -> float:
+    tp, fn, fp, tn = (cells[cell] for cell in CELLS)
+    spread = (tp + fn) * (fp + tn) * (tp + fp) * (tn + fn)
+    if spread == 0:
+        raise UndefinedError("mcc is undefined: only one class was there, or only one was decided.")
+    return _over_root(tp * tn - fp * fn, spread)
+
+
+def _two_class_balance(cells: dict[str, int]) -> float:
+    return (_one_rate("tpr", cells) + _one_rate("tnr", cells)) / 2.0
+
+
+DERIVED: dict[str, Callable[[dict[str, int]], float]] = {
+    "f1": lambda cells: _f_beta(cells, 1.0),
+    "lr_plus": _lr_plus,
+    "lr_minus": _lr_minus,
+    "dor": _dor,
+    "mcc": _two_class_mcc,
+    "balanced_accuracy": _two_class_balance,
+}
 
 
 def _quotient(name: str, above: float, below: float) -> float:

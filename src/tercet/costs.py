@@ -17,7 +17,7 @@ from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotie
 from tercet.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
-from tercet.trials import Trials, check_posteriors, logit, probability
+from tercet.trials import Trials, as_trials, check_posteriors, logit, probability
 
 Floats = NDArray[np.float64]
 
@@ -37,15 +37,22 @@ class Span(NamedTuple):
     high: float
 
 
-def actual_dcf(tally: Tally, log_odds: Floats) -> Floats:
+Source = Curve | Tally | Trials
+
+
+def _tally(source: Source) -> Tally:
+    return source.tally if isinstance(source, Curve) else Tally.of(source)
+
+
+def actual_dcf(source: Source, log_odds: Floats) -> Floats:
     """Normalised cost of the Bayes decisions llr > -tau, for each tau."""
-    llr = tally.as_llr()
+    llr = _tally(source).as_llr()
     misses, alarms = llr.at(0.0 - np.asarray(log_odds, np.float64))
     fnr, fpr = quotients(misses, llr.targets.total), quotients(alarms, llr.nontargets.total)
     return np.asarray(normalised_dcf(log_odds, fnr, fpr), np.float64)
 
 
-def bayes_error(curve: Curve, log_odds: object, llr: Tally | None = None) -> BayesPlot:
+def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> BayesPlot:
     """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only.
 
     >>> from tercet import Trials
@@ -53,7 +60,7 @@ def bayes_error(curve: Curve, log_odds: object, llr: Tally | None = None) -> Bay
     >>> plot.dcf.tolist(), plot.min_dcf.tolist()
     ([1.0], [0.5])
     """
-    grid = np.asarray(log_odds, np.float64)
+    curve, grid = Curve.of(source), numbers(log_odds, "log_odds")
     if not np.isfinite(grid).all():
         raise InputError("log_odds must be finite.")
     actual = None if curve.tally.meaning == "raw" else actual_dcf(llr or curve.tally.as_llr(), grid)
@@ -61,7 +68,7 @@ def bayes_error(curve: Curve, log_odds: object, llr: Tally | None = None) -> Bay
     return BayesPlot(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
 
 
-def cllr(tally: Tally) -> float:
+def cllr(source: Source) -> float:
     """Cost of the log-likelihood ratios in bits: 1 when they say nothing, inf for a certain wrong answer.
 
     (mean_T log2(1 + e^-llr) + mean_F log2(1 + e^llr)) / 2
@@ -70,30 +77,30 @@ def cllr(tally: Tally) -> float:
     >>> cllr(Tally.of(Trials.of_llr([0., 0.], [1, 0])))
     1.0
     """
-    return empirical_cross_entropy(tally, 0.5)
+    return empirical_cross_entropy(source, 0.5)
 
 
-def empirical_cross_entropy(tally: Tally, prior: float) -> float:
+def empirical_cross_entropy(source: Source, prior: float) -> float:
     """Bits needed to name the class when targets have this prior and the llrs are believed.
 
     pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
     """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
-    llr = tally.as_llr()
+    llr = _tally(source).as_llr()
     _need_both(llr)
     target, nontarget = _mean_softplus(llr.targets, -1.0, tau), _mean_softplus(llr.nontargets, 1.0, tau)
     return (share * target + (1.0 - share) * nontarget) / math.log(2.0)
 
 
-def min_cllr(curve: Curve) -> float:
+def min_cllr(source: Source) -> float:
     """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth."""
-    return min_cross_entropy(curve, 0.5)
+    return min_cross_entropy(source, 0.5)
 
 
-def min_cross_entropy(curve: Curve, prior: float) -> float:
+def min_cross_entropy(source: Source, prior: float) -> float:
     """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores."""
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
-    hull = curve.hull
+    hull = Curve.of(source).hull
     targets = quotients(np.diff(hull.misses), hull.targets)
     nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
     llrs = hull.llrs + tau
@@ -134,13 +141,13 @@ def _need_both(tally: Tally) -> None:
             raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
 
 
-def worth_using(curve: Curve) -> tuple[Span, ...]:
+def worth_using(source: Source) -> tuple[Span, ...]:
     """Where Bayes decisions on these llrs cost less than the best dummy: ranges of effective-prior log-odds.
 
     At threshold t = -tau the actual cost is below 1 iff t < ln(TPR / FPR) for t >= 0, and iff
     t > ln(FNR / TNR) for t < 0; the rates are constant from one score to the next.
     """
-    llr = Curve.of(curve.tally.as_llr())
+    llr = Curve.of(_tally(source).as_llr())
     starts, ends = llr.thresholds, np.append(llr.thresholds[1:], math.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         highest = np.log(llr.tpr) - np.log(llr.fpr)
@@ -170,8 +177,9 @@ class Parts(NamedTuple):
     uncertainty: float
 
 
-def log_loss_parts(curve: Curve, prior: float | None = None) -> Parts:
+def log_loss_parts(source: Source, prior: float | None = None) -> Parts:
     """Empirical cross-entropy in bits, split by isotonic recalibration; the data's own prior unless given."""
+    curve = Curve.of(source)
     share = _share(curve, prior)
     tau = np.array([logit(share)])  # the score of saying nothing, in the same form as the score
     nothing = float((share * softplus(-tau) + (1.0 - share) * softplus(tau))[0]) / math.log(2.0)
@@ -179,7 +187,7 @@ def log_loss_parts(curve: Curve, prior: float | None = None) -> Parts:
     return Parts(score, score - best, nothing - best, nothing)
 
 
-def brier_parts(curve: Curve, prior: float | None = None) -> Parts:
+def brier_parts(source: Source, prior: float | None = None) -> Parts:
     """Two-class Brier score pi mean_T (1 - p)^2 + (1 - pi) mean_F p^2, split by isotonic recalibration.
 
     >>> from tercet import Trials
@@ -187,6 +195,7 @@ def brier_parts(curve: Curve, prior: float | None = None) -> Parts:
     >>> [round(part, 7) for part in brier_parts(Curve.of(Tally.of(p)))[1:]]
     [0.1016667, 0.125, 0.25]
     """
+    curve = Curve.of(source)
     share = _share(curve, prior)
     tau = logit(share)
     llr = curve.tally.as_llr()
@@ -241,7 +250,7 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     >>> round(log_loss(Trials.of_posteriors(p, [1, 0, 2], trained_prior=[1/3, 1/3, 1/3]), base=math.e), 7)
     0.6904911
     """
-    share = class_prior(trials, prior)
+    share = class_prior(as_trials(trials), prior)
     return _class_means(trials, share, _surprise) / _log_base(base)
 
 

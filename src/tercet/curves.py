@@ -19,6 +19,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet.tally import Ranked, Tally
 from tercet.threads import over_parts
+from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
 _SAMPLE = 64  # every 64th point gives a hull that most others lie above
@@ -63,8 +64,11 @@ class Curve:
     tally: Tally
 
     @classmethod
-    def of(cls, tally: Tally) -> Curve:
-        """The curve of a tally that holds both classes."""
+    def of(cls, source: Curve | Tally | Trials) -> Curve:
+        """The curve of trials, or of their tally, that hold both classes."""
+        if isinstance(source, Curve):
+            return source
+        tally = Tally.of(source)
         for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
             if side.total == 0:
                 raise UndefinedError(f"There is no curve, EER, AUC or cost: there are no {called} among the trials.")
@@ -195,7 +199,9 @@ class Curve:
         """The least normalised DCF over all thresholds for one working point."""
         app = Application.of(application)
         app.check_normaliser()
-        return Minimum(*(value.item() for value in self.hull.minimum(np.array([app.log_odds]))))
+        found = self.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
+        least, threshold, misses, alarms = (value.item() for value in found)
+        return Minimum(least, threshold, self.tally.weight(misses), self.tally.weight(alarms))
 
     def confusion(self, threshold: float) -> Confusion:
         """The confusion matrix when exactly the scores > threshold are accepted.
@@ -303,18 +309,19 @@ class Hull:
         twice = ((alarms[:-1] - alarms[1:]) * (2 * self.targets - misses[:-1] - misses[1:])).sum()
         return ratio(twice, 2 * self.targets * self.nontargets)
 
-    def minimum(self, log_odds: Floats) -> tuple[Floats, Floats, Counts, Counts]:
+    def minimum(self, log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats, Counts, Counts]:
         """Least normalised cost for each tau: (dcf, threshold, misses, false alarms), lowest threshold on ties.
 
         Moving up a segment pays while its llr is below -tau; neighbours are compared because logs round.
         """
         best = np.searchsorted(self.llrs, -log_odds)
         near = np.clip(best[:, None] + np.array([-1, 0, 1]), 0, len(self.misses) - 1)
-        costs = normalised_dcf(log_odds[:, None], self.fnr[near], self.fpr[near])
-        pick = costs.argmin(axis=1)
-        rows = np.arange(len(pick))
-        place = near[rows, pick]
-        return costs[rows, pick], self.thresholds[place], self.misses[place], self.false_alarms[place]
+        column = None if factors is None else factors[:, None]
+        costs = normalised_dcf(log_odds[:, None], self.fnr[near], self.fpr[near], column)
+        least = costs.min(axis=1)
+        pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
+        place = near[np.arange(len(pick)), pick]
+        return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
 
 
 class _Meeting(NamedTuple):
@@ -375,7 +382,9 @@ def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
     divided.
     """
     x, y = _wide(largest, x, y)
-    places = np.arange(len(x))
+    places = np.flatnonzero(np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1])))  # of equal points, one
+    if len(places) < len(x):
+        return np.asarray(places[convex_vertices(x[places], y[places], largest)])
     if len(x) > _SAMPLE**2:
         sample = np.append(places[:-1:_SAMPLE], len(x) - 1)
         places = _below_chords(x, y, sample[convex_vertices(x[sample], y[sample], largest)])
@@ -456,40 +465,47 @@ def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> 
     >>> [(r.name, round(r.log_odds[0], 2)) for r in best_rules({"a": (.1, .6), "b": (.5, .7)})]
     [('always reject', -inf), ('a', -1.79), ('always accept', 0.81)]
     """
-    points = [(0.0, 0.0, "always reject", None), (1.0, 1.0, "always accept", None)]
+    points = [_Rule(0.0, 0.0, 1.0, "always reject", None), _Rule(1.0, 1.0, 0.0, "always accept", None)]
     for name, rule in rules.items():
         points += _rule_points(name, rule)
-    points.sort(key=lambda point: (point[0], -point[1]))
-    kept = _upper_hull(points)
+    kept = _upper_hull(sorted(points, key=lambda point: (point.fpr, -point.tpr)))
     tips = [_trade(a, b) for a, b in itertools.pairwise(kept)]
-    ranges = zip([-math.inf, *tips], [*tips, math.inf], strict=True)
-    return tuple(
-        BestRule(name, threshold, fpr, 1.0 - tpr, span)
-        for (fpr, tpr, name, threshold), span in zip(kept, ranges, strict=True)
-    )
+    ranges = itertools.pairwise([-math.inf, *tips, math.inf])
+    return tuple(BestRule(p.name, p.threshold, p.fpr, p.fnr, span) for p, span in zip(kept, ranges, strict=True))
 
 
-def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> list[tuple[float, float, str, Any]]:
+class _Rule(NamedTuple):
+    fpr: float
+    tpr: float
+    fnr: float
+    name: str
+    threshold: float | None
+
+
+def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> list[_Rule]:
     if isinstance(rule, Curve):
         hull = rule.hull
         hits = quotients(hull.targets - hull.misses, hull.targets)
-        rows = zip(hull.fpr.tolist(), hits.tolist(), hull.thresholds.tolist(), strict=True)
-        return [(fpr, tpr, name, threshold) for fpr, tpr, threshold in rows][1:-1]
-    fpr, tpr = (rule.fpr, rule.tpr) if isinstance(rule, Confusion) else rule
+        columns = (hull.fpr, hits, hull.fnr, hull.thresholds)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [_Rule(fpr, tpr, fnr, name, threshold) for fpr, tpr, fnr, threshold in rows][1:-1]
+    if isinstance(rule, Confusion):
+        return [_Rule(rule.fpr, rule.tpr, rule.fnr, name, None)]
+    fpr, tpr = rule
     for called, value in (("fpr", fpr), ("tpr", tpr)):
         if not 0.0 <= value <= 1.0:
             raise InputError(f"The rule {shown(name)} has {called} = {value}, which is no rate.")
-    return [(float(fpr), float(tpr), name, None)]
+    return [_Rule(float(fpr), float(tpr), 1.0 - float(tpr), name, None)]
 
 
-def _upper_hull(points: Sequence[tuple[float, float, str, Any]]) -> list[tuple[float, float, str, Any]]:
+def _upper_hull(points: Sequence[_Rule]) -> list[_Rule]:
     """Strict vertices, compared as exact fractions of the given rates."""
     from fractions import Fraction
 
-    kept: list[tuple[float, float, str, Any]] = []
+    kept: list[_Rule] = []
     exact: list[tuple[Fraction, Fraction]] = []
     for point in points:
-        x, y = Fraction(point[0]), Fraction(point[1])
+        x, y = Fraction(point.fpr), Fraction(point.tpr)
         if exact and y <= exact[-1][1]:  # at no fewer false alarms it detects no more
             continue
         while len(exact) > 1:
@@ -503,7 +519,7 @@ def _upper_hull(points: Sequence[tuple[float, float, str, Any]]) -> list[tuple[f
     return kept
 
 
-def _trade(a: tuple[float, float, str, Any], b: tuple[float, float, str, Any]) -> float:
-    """The log-odds tau at which two rules cost the same: e^tau (TPR_b - TPR_a) = FPR_b - FPR_a."""
-    wide, high = b[0] - a[0], b[1] - a[1]
-    return math.log(wide / high) if wide > 0.0 else -math.inf
+def _trade(a: _Rule, b: _Rule) -> float:
+    """The log-odds tau at which two rules cost the same: e^tau (FNR_a - FNR_b) = FPR_b - FPR_a."""
+    wide, high = b.fpr - a.fpr, (a.fnr - b.fnr if a.fnr <= 0.5 else b.tpr - a.tpr)
+    return math.log(wide) - math.log(high) if wide > 0.0 else -math.inf

@@ -15,9 +15,10 @@ from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
 from tercet.posteriors import comparable, joint, likelihoods_of, over_blocks, posteriors, priced
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 
 Floats = NDArray[np.float64]
+_TINY = 1e-290  # two expected costs below this may differ by what underflow took
 
 
 class Decisions(NamedTuple):
@@ -93,16 +94,29 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
 def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:
     _check_classes(trials, app)
     likelihoods, logs = likelihoods_of(trials), np.log(app.prior)
+    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
     actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
 
     def fill(rows: slice) -> None:
         if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
             actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
         else:
-            actions[rows] = _first_least(priced(app.costs, np.exp(joint(likelihoods[rows], logs))))
+            actions[rows] = _least_cost(costs, joint(likelihoods[rows], logs))
 
     over_blocks(fill, len(actions))
     return actions
+
+
+def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
+    """The action of least expected cost for each column of joint logs, in logs where exponentials vanish."""
+    prices = priced(costs, np.exp(logs))
+    chosen = _first_least(prices)
+    vanished = np.flatnonzero((prices < _TINY).sum(axis=0) > 1) if prices.min(initial=1.0) < _TINY else ()
+    with np.errstate(divide="ignore"):
+        log_costs = np.log(costs)
+    for row in vanished:
+        chosen[row] = np.logaddexp.reduce(log_costs + logs[:, row], axis=1).argmin()
+    return chosen
 
 
 def _first_least(costs: Floats) -> NDArray[Any]:
@@ -115,7 +129,7 @@ def _first_least(costs: Floats) -> NDArray[Any]:
 
 
 def _as_two_class(trials: Trials) -> Trials:
-    if trials.is_matrix and len(trials.classes) == 2:
+    if as_trials(trials).is_matrix and len(trials.classes) == 2:
         return trials.versus(trials.classes[1], trials.classes[0])
     return trials
 

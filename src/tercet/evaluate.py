@@ -30,7 +30,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.exact import quotients
 from tercet.tally import Tally
 from tercet.thin import histogram, thinned
-from tercet.trials import Trials, to_llr
+from tercet.trials import NO_LLR, Trials, as_trials
 
 Floats = NDArray[np.float64]
 
@@ -189,10 +189,8 @@ def evaluate(
     Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
       (0.5, 1, 1): DCF 0.6667, min 0.3333, threshold 0
     """
-    if not isinstance(trials, Trials | Tally):
-        raise InputError(
-            "evaluate takes Trials: say what the scores mean, for instance tercet.Trials.of_llr(scores, labels)."
-        )
+    if not isinstance(trials, Tally):
+        trials = as_trials(trials)
     asked = _listed(applications)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
@@ -206,7 +204,7 @@ def _listed(applications: Any) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
     if isinstance(applications, str | int | float | Application | MulticlassApplication):
         return [applications]
-    if isinstance(applications, tuple) and len(applications) == 3 and all(map(np.isscalar, applications)):
+    if isinstance(applications, tuple | np.ndarray) and len(applications) == 3 and all(map(np.isscalar, applications)):
         return [applications]  # one triple; a list of three numbers is three priors
     try:
         return list(applications)
@@ -218,13 +216,17 @@ def _evaluate_two(
     tally: Tally, apps: Sequence[Application], plot: tuple[float, float, int], eer: str, name: str | None
 ) -> Evaluation:
     curve = Curve.of(tally)
-    reasons = {} if tally.meaning != "raw" else {"cllr": _no_llr(), "bayes_plot.dcf": _no_llr()}
+    reasons = {} if tally.meaning != "raw" else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR}
     targets, nontargets = tally.weight(curve.targets), tally.weight(curve.nontargets)
     llr = None if tally.meaning == "raw" else tally.as_llr()
     return Evaluation(
         name=name,
         meaning=tally.meaning,
-        input={"trials": targets + nontargets, "targets": targets, "nontargets": nontargets},
+        input={
+            "trials": tally.weight(curve.targets + curve.nontargets),
+            "targets": targets,
+            "nontargets": nontargets,
+        },
         eer=curve.eer(eer),
         auc=curve.auc,
         cllr=None if llr is None else cllr(llr),
@@ -234,15 +236,6 @@ def _evaluate_two(
         curve=curve,
         reasons=reasons,
     )
-
-
-def _no_llr() -> str:
-    """Why raw scores have no actual cost, in the words of the door."""
-    try:
-        to_llr(np.empty(0), "raw", None)
-    except InputError as error:
-        return str(error)
-    raise AssertionError
 
 
 def _grid(plot: tuple[float, float, int]) -> Floats:
@@ -256,11 +249,13 @@ def _results(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tu
     if not apps:
         return ()
     log_odds = np.array([app.log_odds for app in apps])
-    least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds)), strict=True)
+    factors = np.array([app.factor for app in apps])
+    least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds, factors)), strict=True)
     actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
     if llr is not None:
         misses, alarms = llr.at(0.0 - log_odds)
-        costs = normalised_dcf(log_odds, quotients(misses, curve.targets), quotients(alarms, curve.nontargets))
+        fnr, fpr = quotients(misses, curve.targets), quotients(alarms, curve.nontargets)
+        costs = normalised_dcf(log_odds, fnr, fpr, factors)
         actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
     return tuple(
         _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
@@ -273,7 +268,7 @@ def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | Non
     table = fnr = fpr = dcf_u = dcf = None
     min_dcf: float | None = least.dcf
     if actual is None:
-        reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), _no_llr())
+        reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), NO_LLR)
     else:
         misses, alarms, dcf = actual
         table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]

@@ -1,13 +1,20 @@
-"""Intervals for proportions, in closed form."""
+"""Intervals and tests in closed form: proportions, boxes around working points, areas under the ROC, decisions."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tercet.arrays import shown
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import names, same_length, shown
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
+from tercet.tally import Ranked, Tally
+from tercet.trials import Trials
+
+Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
@@ -73,9 +80,6 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     'clopper-pearson'
     """
     count, out_of = confusion.proportion(rate)
-    if confusion.unit < 0:
-        raise InputError(f"An interval for {rate} needs whole counts: fractional weights have no binomial law.")
-    count, out_of = count << confusion.unit, out_of << confusion.unit
     if out_of == 0:
         raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")
     if method == "k-sigma":
@@ -94,6 +98,161 @@ def enough_errors(count: int) -> bool:
     (False, True)
     """
     return count >= 30
+
+
+class Box(NamedTuple):
+    """The rectangle of k standard deviations around a working point of the ROC."""
+
+    fpr: Interval
+    fnr: Interval
+
+
+def sigma_box(confusion: Confusion, k: float = 2.0) -> Box:
+    """k-sigma intervals of both error rates of a decision: the box around its point on a ROC or DET plot.
+
+    >>> sigma_box(Confusion([[50, 10], [50, 90]]), 1).fpr
+    Interval(low=0.45, high=0.55, method='k-sigma')
+    """
+    return Box(interval(confusion, "fpr", "k-sigma", k=k), interval(confusion, "fnr", "k-sigma", k=k))
+
+
+class AucInterval(NamedTuple):
+    """An area under the ROC with DeLong's variance; the interval is symmetric in the log-odds of the area."""
+
+    value: float
+    variance: float
+    low: float
+    high: float
+    method: str
+
+
+def delong(tally: Tally, level: float = 0.95) -> AucInterval:
+    """DeLong's variance of the AUC: var(shares of non-targets below each target) / T + var(of targets above) / N.
+
+    A sample without variance, such as classes that do not overlap, is bounded by what may hide behind none of n.
+
+    >>> delong(Tally.of(Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]))).variance
+    0.125
+    """
+    if tally.unit < 0:
+        raise InputError("DeLong's variance needs whole counts: fractional weights have no sampling law.")
+    targets, nontargets = tally.targets, tally.nontargets
+    _both(targets.total, nontargets.total)
+    above = _placements(targets.scores, nontargets)
+    below = 1.0 - _placements(nontargets.scores, targets)
+    sizes = (targets.total << tally.unit, nontargets.total << tally.unit)
+    variance = _variance(above, targets, sizes[0]) + _variance(below, nontargets, sizes[1])
+    value = float(np.average(above, weights=_row_weights(targets)))
+    if variance == 0.0 or value in (0.0, 1.0):
+        share = math.prod(1.0 - clopper_pearson(0, size, level).high for size in sizes)
+        ends = (value * share, 1.0 - (1.0 - value) * share)
+        return AucInterval(value, 0.0, *ends, "clopper-pearson (no variance in the sample)")
+    half = _quantile(level) * math.sqrt(variance) / (value * (1.0 - value))
+    odds = math.log(value) - math.log1p(-value)
+    return AucInterval(value, variance, _sigmoid(odds - half), _sigmoid(odds + half), "delong")
+
+
+class PairedAuc(NamedTuple):
+    """The difference of two areas on the same trials: first minus second."""
+
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    p_value: float
+
+
+def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc:
+    """DeLong's paired test of two systems' AUC on the same trials, matched by position.
+
+    >>> a = Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])
+    >>> delong_test(a, a).p_value
+    1.0
+    """
+    from scipy.special import ndtr
+
+    labels = first.known_labels().astype(np.bool_)
+    if len(first) != len(second) or not np.array_equal(labels, second.known_labels()):
+        raise InputError("delong_test needs the same trials in the same order: lengths or labels differ.")
+    if first.weights is not None or second.weights is not None:
+        raise InputError("delong_test takes trials without weights: repeat rows instead.")
+    _both(int(labels.sum()), int((~labels).sum()))
+    gaps = [_row_placements(first, labels, own) - _row_placements(second, labels, own) for own in (True, False)]
+    difference = float(gaps[0].mean())
+    error = math.sqrt(sum(_variance(gap, None, len(gap)) for gap in gaps))
+    if error == 0.0:
+        return PairedAuc(difference, 0.0, difference, difference, 1.0 if difference == 0.0 else 0.0)
+    half = _quantile(level) * error
+    return PairedAuc(
+        difference, error, difference - half, difference + half, 2.0 * float(ndtr(-abs(difference) / error))
+    )
+
+
+def _row_placements(trials: Trials, labels: NDArray[np.bool_], own: bool) -> Floats:
+    """For each target the share of non-targets below it, or for each non-target that of targets above it."""
+    shares = _placements(trials.scores[labels == own], Ranked(np.sort(trials.scores[labels != own])))
+    return shares if own else 1.0 - shares
+
+
+def _placements(scores: Floats, others: Ranked) -> Floats:
+    """The share of the other class below each score, ties counting half: mid-ranks."""
+    return np.asarray((others.below(scores) + others.upto(scores)) / (2.0 * others.total), np.float64)
+
+
+def _row_weights(side: Ranked | None) -> NDArray[Any] | None:
+    return None if side is None or side.running is None else np.diff(side.running)
+
+
+def _variance(values: Floats, side: Ranked | None, size: int) -> float:
+    """The variance of a mean: sum of squared deviations / ((n - 1) n)."""
+    if size < 2:
+        raise UndefinedError("DeLong's variance needs at least two trials of each class.")
+    mean = np.average(values, weights=_row_weights(side))
+    return float(np.average((values - mean) ** 2, weights=_row_weights(side))) / (size - 1)
+
+
+def _both(targets: int, nontargets: int) -> None:
+    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
+        if count == 0:
+            raise UndefinedError(f"The AUC is undefined, and so is its interval: there are no {called}.")
+
+
+class McNemar(NamedTuple):
+    """Trials that only the first, and only the second of two deciders got wrong, and the exact p-value."""
+
+    first_only: int
+    second_only: int
+    p_value: float
+
+
+def mcnemar(first: object, second: object, labels: object) -> McNemar:
+    """McNemar's exact test of two deciders on the same trials: are their lone errors equally frequent?
+
+    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2.
+
+    >>> mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
+    McNemar(first_only=3, second_only=0, p_value=0.25)
+    """
+    decided, other, true = names(first, "first"), names(second, "second"), names(labels, "labels")
+    same_length(len(true), {"first": decided, "second": other})
+    wrong, also = np.asarray(decided != true), np.asarray(other != true)
+    only, lone = int((wrong & ~also).sum()), int((also & ~wrong).sum())
+    return McNemar(only, lone, sign_test(only, lone))
+
+
+def sign_test(one: int, other: int) -> float:
+    """Two-sided p-value of this many heads and tails under a fair coin, exact; 1 when there were none.
+
+    >>> sign_test(5, 0)
+    0.0625
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2.0 * float(bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
+
+
+def _sigmoid(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
 
 
 def _check(count: int, out_of: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.threads import over_parts
-from tercet.trials import Trials, prior_vector, probability
+from tercet.trials import Trials, as_trials, prior_vector, probability
 
 Floats = NDArray[np.float64]
 _ROWS = 1 << 12  # rows at a time, so that a block and its products stay in the cache
@@ -84,7 +84,7 @@ def over_blocks(function: Callable[[slice], Any], rows: int) -> None:
 
 def likelihoods_of(trials: Trials) -> Floats:
     """Log-likelihoods, one column a class; a two-class llr stands for (0, llr), or (-llr, 0) where it is positive."""
-    if trials.is_matrix:
+    if as_trials(trials).is_matrix:
         return trials.log_likelihoods
     llr = trials.llr
     return np.stack((np.where(llr > 0.0, 0.0 - llr, 0.0), np.where(llr > 0.0, 0.0, llr)), axis=1)

@@ -13,7 +13,7 @@ from tercet.arrays import frozen
 from tercet.errors import InputError
 from tercet.exact import Counts, as_integers, running_total, shifted
 from tercet.threads import many, together
-from tercet.trials import Trials, to_llr
+from tercet.trials import Trials, as_trials, to_llr
 
 Floats = NDArray[np.float64]
 
@@ -100,9 +100,11 @@ class Tally:
         return cls(none, none, meaning)
 
     @classmethod
-    def of(cls, trials: Trials) -> Tally:
+    def of(cls, trials: Trials | Tally) -> Tally:
         """Sorts each class of labelled two-class trials; rows of weight 0 are dropped."""
-        labels = trials.known_labels()
+        if isinstance(trials, Tally):
+            return trials
+        labels = as_trials(trials).known_labels()
         if trials.is_matrix:
             return cls.of(_two_columns(trials))
         if trials.weights is None:

@@ -18,6 +18,10 @@ from tercet.threads import over_parts
 
 Floats = NDArray[np.float64]
 
+NO_LLR = (
+    "Raw scores are not log-likelihood ratios, so no actual cost or Bayes decision exists for them: "
+    "calibrate them first. Curves, EER, AUC and minimum costs need no calibration."
+)
 NEEDS_PRIOR = (
     "trained_prior is needed with {}: the prior that these scores were made with, so that it can be taken out."
 )
@@ -87,7 +91,7 @@ class Trials:
 
     @classmethod
     def of_log_odds(
-        cls, log_odds: object, labels: object = None, *, trained_prior: float, **more: Unpack[Columns]
+        cls, log_odds: object, labels: object = None, *, trained_prior: float | None = None, **more: Unpack[Columns]
     ) -> Trials:
         """Posterior log-odds of the target with the prior they were made with: llr = score - logit(prior)."""
         return _two_class("log-odds", log_odds, labels, trained_prior=trained_prior, **more)
@@ -98,7 +102,9 @@ class Trials:
         return _two_class("raw", scores, labels, **more)
 
     @classmethod
-    def of_posteriors(cls, posteriors: object, labels: object = None, *, trained_prior: Any, **more: Any) -> Trials:
+    def of_posteriors(
+        cls, posteriors: object, labels: object = None, *, trained_prior: Any = None, **more: Any
+    ) -> Trials:
         """Posterior probabilities with the prior they were made with: one of the target a trial, or a row of K.
 
         llr = logit(p) - logit(prior); rows of K columns must sum to one.
@@ -116,7 +122,7 @@ class Trials:
 
     @classmethod
     def of_logits(
-        cls, logits: object, labels: object = None, *, trained_prior: object, **more: Unpack[MatrixColumns]
+        cls, logits: object, labels: object = None, *, trained_prior: object = None, **more: Unpack[MatrixColumns]
     ) -> Trials:
         """Log-posteriors up to a constant a row, with the class prior they were trained with."""
         return _matrix("logits", logits, labels, trained_prior=trained_prior, **more)
@@ -132,7 +138,10 @@ class Trials:
         count = f"{len(self)} trials"
         if self.labels is not None:
             sizes = np.bincount(self.labels, minlength=len(self.classes))
-            parts = [f"{n} {shown(c)[1:-1]}" for n, c in zip(sizes[::-1][:4], self.classes[::-1][:4], strict=True)]
+            parts = [
+                f"{n} {'of class ' if c.isdigit() else ''}{shown(c)[1:-1]}"
+                for n, c in zip(sizes[::-1][:4], self.classes[::-1][:4], strict=True)
+            ]
             count += f" ({', '.join(parts if not self.is_matrix else parts[::-1])})"
         return f"Trials: {count}, meaning {self.meaning}"
 
@@ -224,6 +233,16 @@ class Trials:
         return self.select(rows), likelihoods[rows]
 
 
+def as_trials(trials: object) -> Trials:
+    """Trials as they are; a bare array is refused, because what its numbers mean is never guessed."""
+    if not isinstance(trials, Trials):
+        raise InputError(
+            f"Trials are needed, not {type(trials).__name__}: say what the scores mean, for instance "
+            f"tercet.Trials.of_llr(scores, labels)."
+        )
+    return trials
+
+
 def _rebuilt(*values: Any) -> Trials:
     """Trials from the fields that were pickled or copied, frozen again."""
     kept: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
@@ -247,10 +266,7 @@ def to_llr(scores: Floats, meaning: str, trained_prior: float | tuple[float, ...
             odds = scores if meaning == "log-odds" else np.log(scores) - np.log1p(-scores)
             return odds - logit(trained_prior)
     if meaning == "raw":
-        raise InputError(
-            "Raw scores are not log-likelihood ratios, so no actual cost or Bayes decision exists for them: "
-            "calibrate them first. Curves, EER, AUC and minimum costs need no calibration."
-        )
+        raise InputError(NO_LLR)
     raise InputError(f"Scores that are {meaning} have one column a class: cut out two classes with versus().")
 
 

@@ -11,7 +11,7 @@ import pytest
 import tercet as tc
 from tercet import testing as ref
 
-from .helpers import DEFINITIONS, all_close, close, cost_ulps, curve_of, tally_of
+from .helpers import DEFINITIONS, all_close, close, curve_of, tally_of
 
 SETS = 2000
 INF = math.inf
@@ -133,16 +133,15 @@ def test_partial_areas_are_those_of_the_definition():
 
 def test_minimum_costs_are_the_least_of_all_points_and_their_thresholds_the_lowest():
     for place, (scores, labels, weights, curve) in enumerate(cases()):
-        for step in range(2):
-            point = WORKING_POINTS[(place + 3 * step) % len(WORKING_POINTS)]
-            ulps = cost_ulps(*point)
-            exact, threshold = ref.min_dcf(scores, labels, *point, weights)
-            found = curve.min_dcf(point)
-            assert close(found.dcf, float(exact), ulps)
-            fnr, fpr = Fraction(int(found.misses), curve.targets), Fraction(int(found.false_alarms), curve.nontargets)
-            assert close(float(ref.dcf(fnr, fpr, *point)), float(exact), ulps)
-            if unique_minimum(scores, labels, weights, point):
-                assert found.threshold == threshold
+        point = WORKING_POINTS[place % len(WORKING_POINTS)]
+        exact, threshold = ref.min_dcf(scores, labels, *point, weights)
+        found = curve.min_dcf(point)
+        assert close(found.dcf, float(exact))
+        targets, others = counts_of(curve.tally, (curve.targets, curve.nontargets))
+        fnr, fpr = Fraction(found.misses) / targets, Fraction(found.false_alarms) / others
+        assert close(float(ref.dcf(fnr, fpr, *point)), float(exact))
+        if found.threshold != threshold:
+            assert not unique_minimum(scores, labels, weights, point)
 
 
 def unique_minimum(scores, labels, weights, point):
@@ -160,7 +159,7 @@ def test_actual_costs_and_their_tables_are_those_of_the_decisions_above_the_thre
         row = tc.evaluate(curve.tally, [app]).applications[0]
         fnr, fpr = ref.rates_at(scores, labels, app.threshold, weights)
         assert (row.fnr, row.fpr) == (float(fnr), float(fpr))
-        assert close(row.dcf, float(ref.dcf(fnr, fpr, *point)), cost_ulps(*point))
+        assert close(row.dcf, float(ref.dcf(fnr, fpr, *point)))
         assert close(row.dcf_u, float(ref.dcf_u(fnr, fpr, *point)))
         exact = ref.confusion([s > app.threshold for s in scores], labels, 2, 2, weights)
         assert row.confusion == [[float(cell) for cell in line] for line in exact]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tercet.errors import InputError
 from tercet.sources.gathered import Gathered
+from tercet.sources.matching import Hashes, perfect_match
 from tercet.sources.roles import Roles, Wanted, gathered, key_roles, score_roles
 from tercet.sources.source import Source
 from tercet.sources.table import Labels, Table
@@ -29,6 +30,15 @@ class Side:
     def sql(self, prefix: str = "") -> list[str]:
         """The id columns as SQL."""
         return [prefix + self.table.column(name).sql for name in self.ids]
+
+    def hashes(self) -> Hashes | None:
+        """A hash of every trial's id, or None where an id is missing."""
+        ids = self.sql()
+        none = " OR ".join(f"{one} IS NULL" for one in ids)
+        found = self.table.arrays(
+            f"SELECT CASE WHEN {none} THEN NULL ELSE hash({', '.join(ids)}) END AS h FROM {self.table.sql}"
+        )["h"]
+        return None if np.ma.isMaskedArray(found) and np.ma.getmaskarray(found).any() else np.asarray(found)
 
 
 def joined(scores: Source, key: Source, wanted: Wanted, missing: str, meaning: str, notes: Notes | None) -> Gathered:
@@ -72,20 +82,25 @@ def _same_ids(scores: Source, key: Source, ours: Roles, theirs: Roles) -> tuple[
 
 def _partners(left: Side, right: Side, missing: str, notes: Notes | None) -> NDArray[np.int64]:
     """For every row of the scores the row of the key with the same id, or -1."""
-    _refuse_duplicates(right, sure=False)  # a key without duplicates bounds the join by the number of scores
+    ours, theirs = left.hashes(), right.hashes()
+    partner = None if ours is None or theirs is None else perfect_match(ours, theirs)
+    return _by_sql(left, right, missing, notes) if partner is None else partner
+
+
+def _by_sql(left: Side, right: Side, missing: str, notes: Notes | None) -> NDArray[np.int64]:
+    """The partners by an exact join, where something is missing, extra or there twice."""
+    for side in (left, right):
+        _refuse_missing_ids(side)
+        _refuse_duplicates(side)
     on = " AND ".join(f"{a} = {b}" for a, b in zip(left.sql("s."), right.sql("k."), strict=True))
-    pairs = left.table.run(
+    pairs = left.table.arrays(
         f"SELECT s.rowid AS s, k.rowid AS k FROM {left.table.sql} s JOIN {right.table.sql} k ON {on}"
-    ).fetchnumpy()
+    )
     partner = np.full(left.table.rows, -1, np.int64)
     partner[pairs["s"]] = pairs["k"]
     hit = np.zeros(right.table.rows, np.bool_)
     hit[pairs["k"]] = True
-    extra, unscored = left.table.rows - len(pairs["s"]), int(right.table.rows - hit.sum())
-    if extra or unscored or len(pairs["k"]) != len(hit):
-        for side in (left, right):
-            _refuse_missing_ids(side)
-            _refuse_duplicates(side, sure=True)
+    if np.any(partner < 0) or not hit.all():
         _settle(left, right, partner, hit, missing, notes)
     return partner
 
@@ -117,20 +132,16 @@ def _settle(
 def _refuse_missing_ids(side: Side) -> None:
     for name in side.ids:
         sql = side.table.column(name).sql
-        (row,) = side.table.run(f"SELECT min(rowid) FROM {side.table.sql} WHERE {sql} IS NULL").fetchone() or (None,)
+        ((row,),) = side.table.run(f"SELECT min(rowid) FROM {side.table.sql} WHERE {sql} IS NULL")
         if row is not None:
             raise side.table.refuse(int(row), name, "the id is missing. Complete or drop the row.", show=False)
 
 
-def _refuse_duplicates(side: Side, sure: bool) -> None:
-    """Refuses a trial that is there twice; hashes tell quickly whether to look at all."""
+def _refuse_duplicates(side: Side) -> None:
+    """Refuses a trial that is there twice."""
     table, ids = side.table, ", ".join(side.sql())
-    if not sure:
-        hashes = np.sort(table.run(f"SELECT hash({ids}) AS h FROM {table.sql}").fetchnumpy()["h"])
-        if not np.any(hashes[1:] == hashes[:-1]):
-            return
     counted = f"SELECT rowid AS r, row_number() OVER (PARTITION BY {ids} ORDER BY rowid) AS n FROM {table.sql}"
-    count, row = table.run(f"SELECT count(*), min(r) FROM ({counted}) WHERE n > 1").fetchone() or (0, None)
+    ((count, row),) = table.run(f"SELECT count(*), min(r) FROM ({counted}) WHERE n > 1")
     if count:
         where = table.place(int(row), side.ids[0])[0]
         raise InputError(

@@ -9,6 +9,7 @@ from tercet.arrays import shown
 from tercet.errors import InputError
 from tercet.sources.jsonlines import as_table, line_of_object
 from tercet.sources.layouts import Hints, Layout, key_layout, score_layout
+from tercet.sources.limits import check_size
 from tercet.sources.opened import File
 from tercet.sources.parquet import Footer, check_pages
 from tercet.sources.table import Store, Table, parquet_table, text_table
@@ -41,7 +42,7 @@ def source_of(store: Store, file: File, hints: Hints, *, key: bool = False, numb
             file.called,
             names,
             Layout(Dialect("", names, True)),
-            lambda wanted: _checked(table.only(wanted), file, footer),
+            lambda wanted: _checked(table.only(wanted), file, footer, store.limit),
         )
     if file.kind != "text":
         raise InputError(
@@ -77,7 +78,8 @@ def _json_source(store: Store, file: File, number: int) -> Source:
     return Source(file.called, dialect.names, Layout(dialect), load)
 
 
-def _checked(table: Table, file: File, footer: Footer) -> Table:
+def _checked(table: Table, file: File, footer: Footer, limit: int) -> Table:
+    check_size(file.called, footer.rows, len(table.columns), limit)
     check_pages(file, footer, table.columns)
     return _not_empty(table)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,23 +76,31 @@ class Table:
         parts = [f"{self._number(name)} AS n{i}" for i, name in enumerate(numbers)]
         parts += [f"CAST({self.column(name).sql} AS VARCHAR) AS t{i}" for i, name in enumerate(texts)]
         parts += [f"{self._label(name, i, distinct)} AS l{i}" for i, name in enumerate(labels)]
-        raw = self.run(f"SELECT {', '.join(parts)} FROM {self.sql}").fetchnumpy() if parts else {}
+        raw = self.arrays(f"SELECT {', '.join(parts)} FROM {self.sql}") if parts else {}
         return Fetched(
             [self._checked_number(raw[f"n{i}"], name) for i, name in enumerate(numbers)],
             [self._whole(raw[f"t{i}"], name) for i, name in enumerate(texts)],
             [self._coded(raw[f"l{i}"], name, distinct.get(name)) for i, name in enumerate(labels)],
         )
 
-    def run(self, sql: str) -> DuckDBPyConnection:
-        """Runs SQL; what duckdb cannot do is said with the file's name and without the rows it quotes."""
+    def run(self, sql: str) -> list[Any]:
+        """The rows of a query; what duckdb cannot do is said with the file's name and without the rows it quotes."""
+        with self._named_errors():
+            return self.con.execute(sql).fetchall()
+
+    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """The columns of a query as arrays, masked where a value is missing."""
+        with self._named_errors():
+            return self.con.execute(sql).fetchnumpy()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
         import duckdb
 
         try:
-            return self.con.execute(sql)
+            yield
         except duckdb.OutOfMemoryException:
-            raise InputError(
-                f"{self.called} does not fit into the memory allowed. Raise the limit (memory=)."
-            ) from None
+            raise InputError(f"{self.called} does not fit into memory. Raise the limit (memory=).") from None
         except duckdb.Error as error:
             raise InputError(f"{self.called} cannot be read: {first_line(error)}. It may be damaged.") from None
 
@@ -107,7 +115,8 @@ class Table:
         picked = ", ".join(f"{column.sql} AS c{i}" for i, column in enumerate(self.columns.values()))
         self.run(f"CREATE TEMP TABLE {name} AS SELECT {picked} FROM {self.sql}")
         columns = {one: Column(f"c{i}", column.kind) for i, (one, column) in enumerate(self.columns.items())}
-        return replace(self, sql=name, columns=columns)
+        ((rows,),) = self.run(f"SELECT count(*) FROM {name}")
+        return replace(self, sql=name, columns=columns, rows=rows)
 
     def refuse(self, row: int, name: str, rule: str, *, show: bool = True) -> InputError:
         """The error for one cell: file, line, column, value, rule."""
@@ -151,12 +160,12 @@ class Table:
     def _check_overflow(self, name: str) -> None:
         """Refuses a finite number too large for a double: it must not become infinite in silence."""
         sql = self.columns[name].sql
-        found = self.run(
+        ((row,),) = self.run(
             f"SELECT min(r) FROM (SELECT row_number() OVER () - 1 AS r, {sql} AS v FROM {self.sql}) "
             f"WHERE isinf(try_cast(v AS DOUBLE)) AND NOT contains(lower(v), 'inf')"
-        ).fetchone()
-        if found is not None and found[0] is not None:
-            raise self.refuse(int(found[0]), name, "too large for a 64-bit number. Rescale it, or write inf.")
+        )
+        if row is not None:
+            raise self.refuse(int(row), name, "too large for a 64-bit number. Rescale it, or write inf.")
 
     def _whole(self, values: NDArray[Any], name: str) -> NDArray[Any]:
         if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
@@ -166,9 +175,7 @@ class Table:
 
     def _distinct(self, name: str) -> tuple[str, ...]:
         sql = self.columns[name].sql
-        found = self.run(
-            f"SELECT DISTINCT {sql} FROM {self.sql} WHERE {sql} IS NOT NULL LIMIT {MOST_LABELS + 1}"
-        ).fetchall()
+        found = self.run(f"SELECT DISTINCT {sql} FROM {self.sql} WHERE {sql} IS NOT NULL LIMIT {MOST_LABELS + 1}")
         if len(found) > MOST_LABELS:
             raise InputError(
                 f"{self.called}: column {shown(name)} holds more than {MOST_LABELS} different labels. Is it the label?"
@@ -225,7 +232,8 @@ def text_table(store: Store, file: File, dialect: Dialect, wanted: Sequence[str]
 
     def place(row: int, name: str) -> tuple[str, str | None]:
         line, cells = line_of(file, dialect, row)
-        return f"line {line}", cells[dialect.names.index(name)]
+        place = dialect.names.index(name) if name in dialect.names else len(cells)  # a column made of several
+        return f"line {line}", cells[place] if place < len(cells) else None
 
     return Table(store.con, f"s{number}", columns, rows, file.called, place)
 
