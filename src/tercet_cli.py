@@ -109,6 +109,8 @@ Examples:
   tercet calibrate fit scores.csv --method logistic -o calibrator.json
   tercet calibrate apply calibrator.json new.csv -o calibrated.csv
   tercet fuse a.csv b.csv -o fusion.json
+  tercet compare a.csv b.csv --app 0.01,10,1
+  tercet report result.json -o report.html
   tercet check result.json --fail-if 'dcf>0.3'""")  # fmt: skip
 @click.version_option(package_name="tercet", message="%(prog)s %(version)s")
 def main() -> None:
@@ -121,6 +123,17 @@ def main() -> None:
 @_application_options
 @click.option("--bayes-plot", default="-3,3,21", show_default=True, metavar="LO,HI,N", help="Grid of prior log-odds.")
 @click.option("--eer", default="rocch", show_default=True, type=click.Choice(["rocch", "interpolated", "nearest"]))
+@click.option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent, by resampling: 95.")
+@click.option("--bootstrap", "resamples", type=int, default=1000, show_default=True, help="Resamples for --ci.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option(
+    "--engine", type=click.Choice(["local", "dask"]), help="All files are one system, read in bounded memory."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="A running dask cluster, for --engine dask.")
+@click.option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", help="For --engine.")
+@click.option("--report", metavar="FILE.html", help="Also write the page where one moves the prior.")
+@click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+@click.option("--plots", metavar="DIR", help="Also write every figure, as PNG (needs the extra `plot`).")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--format", "output", type=click.Choice(["table", "tsv", "json", "md"]), help="[default: table, tsv in a pipe]"
@@ -214,6 +227,38 @@ def fuse(scores: tuple[str, ...], out: str, debug: bool, **options: Any) -> int:
     from tercet import cli
 
     return cli.calibrate_fit(scores, out, method="fusion", **options)
+
+
+@main.command(epilog=_WORDS)
+@click.argument("scores", nargs=-1, required=True)
+@_source_options
+@_application_options
+@click.option(
+    "--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent."
+)
+@click.option("--bootstrap", "resamples", type=int, default=1000, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
+@click.option("--json", "as_json", is_flag=True)
+@_debug
+def compare(scores: tuple[str, ...], as_json: bool, debug: bool, **options: Any) -> int:
+    """Is one system better than another? Paired differences with intervals, on the same trials."""
+    from tercet import cli
+
+    return cli.compare(scores, as_json, **options)
+
+
+@main.command()
+@click.argument("result")
+@click.option("-o", "--out", required=True, metavar="FILE.html")
+@click.option("--title", metavar="WORDS")
+@click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+@_debug
+def report(result: str, out: str, title: str | None, open_page: bool, debug: bool) -> int:
+    """The page from a saved result of `tercet evaluate --json`."""
+    from tercet import cli
+
+    return cli.report(result, out, title, open_page)
 
 
 @main.command()

@@ -21,8 +21,8 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 ORDER = [
     "errors", "threads", "exact", "arrays", "saved", "newton", "trials", "linear", "datasets", "application", "tally",
     "confusion", "posteriors", "curves", "costs", "decide", "calibrate", "multiclass", "fusion", "intervals",
-    "recognize", "thin", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines", "report", "sklearn",
-    "demo", "cli", "__main__",
+    "recognize", "thin", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines", "parts", "refine",
+    "scale", "report", "sklearn", "demo", "cli", "__main__",
 ]  # fmt: skip
 # Narrower views than the order allows.
 SEES = {

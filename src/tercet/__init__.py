@@ -30,15 +30,18 @@ from tercet.errors import CalibrationError, InputError, TercetError, UndefinedEr
 from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
 from tercet.intervals import Interval, clopper_pearson, enough_errors, interval, k_sigma, wilson
 from tercet.posteriors import posteriors
+from tercet.report import plot, report
 from tercet.tally import Tally
 from tercet.trials import Trials
 
 if TYPE_CHECKING:
     from tercet.calibrate import Gaussian, Isotonic, Logistic, Threshold, shift_prior
-    from tercet.folds import choose, cross_fit, two_step
+    from tercet.folds import choose, cross_fit, split, two_step
     from tercet.fusion import Fusion, load
     from tercet.minimum import min_risk
     from tercet.multiclass import Affine
+    from tercet.resample import bootstrap, by_condition, compare, needed, too_few_errors
+    from tercet.scale import evaluate_files
     from tercet.sources import read
 
 __version__ = "0.1.0"
@@ -51,12 +54,19 @@ _LATER = {
     "Isotonic": "calibrate",
     "Logistic": "calibrate",
     "Threshold": "calibrate",
+    "bootstrap": "resample",
+    "by_condition": "resample",
     "choose": "folds",
+    "compare": "resample",
     "cross_fit": "folds",
+    "evaluate_files": "scale",
     "load": "fusion",
     "min_risk": "minimum",
+    "needed": "resample",
     "read": "sources",
     "shift_prior": "calibrate",
+    "split": "folds",
+    "too_few_errors": "resample",
     "two_step": "folds",
 }
 _MODULES = ("datasets", "recognize", "sklearn", "testing")
@@ -87,11 +97,14 @@ __all__ = [
     "UndefinedError",
     "bayes_error",
     "best_rules",
+    "bootstrap",
     "brier",
     "brier_parts",
+    "by_condition",
     "choose",
     "cllr",
     "clopper_pearson",
+    "compare",
     "confusion_of",
     "costs_from_utilities",
     "cross_entropy_of_truth",
@@ -102,6 +115,7 @@ __all__ = [
     "enough_errors",
     "entropy",
     "evaluate",
+    "evaluate_files",
     "expected_costs",
     "hull_rule",
     "interval",
@@ -112,14 +126,19 @@ __all__ = [
     "min_cllr",
     "min_cross_entropy",
     "min_risk",
+    "needed",
     "neyman_pearson",
     "normalised_cross_entropy",
     "perplexity",
+    "plot",
     "posteriors",
     "read",
+    "report",
     "risk_curve",
     "risk_path",
     "shift_prior",
+    "split",
+    "too_few_errors",
     "top_k_accuracy",
     "two_step",
     "wilson",

@@ -42,7 +42,23 @@ _PATIENCE = 2.0  # seconds before a progress bar appears
 # evaluate
 
 
-def evaluate(paths: Sequence[str], output: str | None, *, bayes_plot: str, eer: str, **options: Any) -> int:
+def evaluate(
+    paths: Sequence[str],
+    output: str | None,
+    *,
+    bayes_plot: str,
+    eer: str,
+    ci: float | None,
+    resamples: int,
+    seed: int,
+    engine: str | None,
+    scheduler: str | None,
+    memory_limit: str,
+    report: str | None,
+    open_page: bool,
+    plots: str | None,
+    **options: Any,
+) -> int:
     """Reads one system a file, evaluates each for every application and prints the result."""
     apps = applications(**{key: options.pop(key) for key in ("apps", "priors", "costs", "actions")})
     low, high, count = _numbers(bayes_plot, "--bayes-plot", 3)
@@ -50,15 +66,120 @@ def evaluate(paths: Sequence[str], output: str | None, *, bayes_plot: str, eer: 
     source = _source(options)
     if source["meaning"] == "decisions":
         return _evaluate_decisions(paths, apps, output, source)
+    grid = (low, high, int(count))
+    if engine is not None:
+        asked = apps or [Application(p) for p in DEFAULT_PRIORS]
+        limits = {"engine": engine, "scheduler": scheduler, "memory_limit": _bytes(memory_limit)}
+        found = [_evaluate_parts(paths, asked, source, bayes_plot=grid, eer=eer, **limits)]
+        _deliver([found[0].to_dict()], found, output, report, open_page, plots)
+        return 0
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
     with _files(paths) as files:
         loaded = [_read(path, source) for path in files]
-        found = [tercet.evaluate(trials, asked, bayes_plot=(low, high, int(count)), eer=eer) for trials in loaded]
+        found = [tercet.evaluate(trials, asked, bayes_plot=grid, eer=eer) for trials in loaded]
         systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, files, strict=True)]
+    if ci is not None:
+        draws = {"level": ci / 100.0, "resamples": resamples, "seed": seed, "by": _by(source), "eer": eer}
+        systems = [_with_intervals(*pair, asked, grid, draws) for pair in zip(systems, loaded, strict=True)]
     order = sorted(range(len(systems)), key=lambda place: _cost(systems[place]))
-    _show([systems[place] for place in order], output)
+    ordered = [systems[place] for place in order], [found[place] for place in order]
+    _deliver(*ordered, output, report, open_page, plots)
     if not apps and output == "table" and isinstance(found[order[0]], Evaluation):
         _first_minute(found[order[0]], loaded[order[0]])
+    return 0
+
+
+def _deliver(
+    systems: list[Facts], found: list[Any], output: str, page: str | None, open_page: bool, plots: str | None
+) -> None:
+    """Prints the result, and writes the page and the figures that were asked for."""
+    if page is not None:
+        _write_page(document(systems), page, None, open_page)
+    elif open_page:
+        raise InputError("--open needs --report FILE.html: the page to open.")
+    if plots is not None:
+        from tercet.report.plots import save_all
+
+        made = save_all(found, plots)
+        _say(f"{len(made)} figures are in {plots}.")
+    _show(systems, output)
+
+
+def _write_page(result: Facts, path: str, title: str | None, open_page: bool) -> None:
+    from tercet.report.page import page
+    from tercet.sources import write_text_atomically
+
+    write_text_atomically(path, page(result, title))
+    _say(f"the page is in {path}.")
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(Path(path).absolute().as_uri())
+
+
+def _evaluate_parts(paths: Sequence[str], asked: Sequence[Any], source: Facts, **limits: Any) -> Any:
+    """All files as parts of one system, in bounded memory."""
+    from tercet.scale import evaluate_files
+
+    known = ("score_column", "label_column", "target", "meaning", "trained_prior")
+    others = sorted(set(source) - {*known, "missing"})
+    if others:
+        raise InputError(f"--engine does not go with --{others[0].replace('_', '-')}: leave one of them out.")
+    with _Bar(" ".join(paths)) as bar:
+        columns = {key: value for key, value in source.items() if key in known}
+        return evaluate_files(list(paths), asked, progress=bar, **columns, **limits)
+
+
+def _bytes(words: str) -> int:
+    parsed = re.fullmatch(r"\s*([\d.]+)\s*([kKMGT]?)i?[bB]?\s*", words)
+    if parsed is None:
+        raise InputError(f"--memory-limit is a size such as 500MB or 2GB, not {shown(words)}.")
+    return int(float(parsed[1]) * 1000 ** " KMGT".index(parsed[2].upper() or " "))
+
+
+def _by(source: Facts) -> Any:
+    """The grouping to resample by: none, one column, or two crossed ones."""
+    groups = source.get("group_columns", ())
+    if len(groups) > 2:
+        raise InputError("At most two --group-column can be resampled by.")
+    return None if not groups else groups[0] if len(groups) == 1 else tuple(groups)
+
+
+def _with_intervals(system: Facts, trials: Trials, asked: Sequence[Any], grid: Any, draws: Facts) -> Facts:
+    from tercet.resample import bootstrap, progress_bar, with_intervals
+
+    return with_intervals(system, bootstrap(trials, asked, bayes_plot=grid, progress=progress_bar(), **draws))
+
+
+def compare(
+    paths: Sequence[str], as_json: bool, *, ci: float, resamples: int, seed: int, unpaired: bool, **options: Any
+) -> int:
+    """Prints which system is better, by how much and how surely."""
+    from tercet.resample import compare as compare_systems
+    from tercet.resample import progress_bar
+
+    apps = applications(**{key: options.pop(key) for key in ("apps", "priors", "costs", "actions")})
+    source = _source(options)
+    if len(paths) < 2:
+        raise InputError("compare takes at least two files of scores.")
+    loaded = [_read(path, source) for path in paths]
+    asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(0.5)])
+    found = compare_systems(
+        *loaded, applications=asked, names=_distinct_names(paths), level=ci / 100.0, resamples=resamples, seed=seed,
+        by=_by(source), unpaired=unpaired, progress=progress_bar(),
+    )  # fmt: skip
+    print(json.dumps(found.to_dict(), allow_nan=False) if as_json else text.harmless_lines(repr(found)))
+    return 0
+
+
+def _distinct_names(paths: Sequence[str]) -> list[str]:
+    names = [_name(path) for path in paths]
+    return names if len(set(names)) == len(names) else list(paths)
+
+
+def report(path: str, out: str, title: str | None, open_page: bool) -> int:
+    """Writes the page of a saved result."""
+    _write_page(saved_document(path), out, title, open_page)
     return 0
 
 

@@ -44,7 +44,7 @@ def tell(out: str) -> int:
     print_table([before.to_dict(), after.to_dict()])
     print(f"\n   {_use(after, 0, 'Now in the screening')}")
     print(f"   {_use(after, 1, 'Now in the ward')}\n")
-    _leave(folder, scores)
+    _leave(folder, scores, [before, after])
     return 0
 
 
@@ -72,12 +72,14 @@ def _use(ev: Evaluation, place: int, where: str) -> str:
     return f"{where}, these decisions cost {row.dcf:.3f} of deciding blindly{harm}; at best {row.min_dcf:.3f}."
 
 
-def _leave(folder: Path, scores: Trials) -> None:
-    """The scores as a file, and three commands to try on it."""
+def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
+    """The page, the scores as a file, and three commands to try on it."""
+    page = tercet.report(found, folder / "report.html", "Breast masses")
+    print(f"4. The page where you move the prior and the costs yourself: {page}\n")
     path = folder / "scores.csv"
     labels = np.array(["benign", "malignant"], np.object_)[scores.known_labels().astype(np.intp)]
     write_table(path, {"score": scores.scores, "label": labels})
-    print("4. Try next:\n")
+    print("5. Try next:\n")
     print(f"   tercet evaluate {path} --target malignant --app 0.01,10,1")
     print(f"   tercet calibrate fit {path} --target malignant -o {folder / 'calibrator.json'}")
     print(f"   tercet decide {path} --calibrator {folder / 'calibrator.json'} --target malignant --app 0.01,10,1")

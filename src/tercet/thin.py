@@ -18,17 +18,20 @@ from numpy.typing import NDArray
 from tercet.curves import Curve
 from tercet.exact import Counts
 from tercet.tally import Ranked, Tally
+from tercet.threads import together
 from tercet.trials import to_llr
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+_Cut = Callable[[Floats], Floats]
 REACH = 9.0  # the log-odds up to which costs are promised
 _TOLERANCE = 0.98e-4  # of a normalised cost, a little kept for rounding
 _FINE = 0.3  # of the tolerance: what of either class may hide between two scores that are looked at
 _ALL = 1000  # so many scores are kept whole
 _GRID = 200  # quantiles of each class, for drawing
 _EXTREMES = 300  # the worst errors of each side, kept one by one
-_BLOCKS = (1024, 256, 64, 32, 16, 8, 4, 2)  # how many scores one line may stand for
+_BLOCKS = (256, 64, 16, 8, 4, 2)  # how many scores one line may stand for
+_PASSES = (0, 1, 0)
 _STEPS = np.linspace(0.0, 1.0, 201)  # the edges of 200 bins
 
 
@@ -53,9 +56,14 @@ def thinned(curve: Curve) -> dict[str, Any]:
         },
     }
     if tally.meaning not in ("llr", "raw"):
-        llrs = to_llr(thresholds, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+        llrs = llrs_of(tally, thresholds)
         result["llrs"] = ["-inf", *_listed(np.maximum.accumulate(llrs))]
     return result
+
+
+def llrs_of(tally: Tally, scores: Floats) -> Floats:
+    """What some of a tally's scores are as log-likelihood ratios."""
+    return to_llr(scores, tally.meaning, tally.trained_prior)
 
 
 def _listed(values: Floats) -> list[Any]:
@@ -79,35 +87,45 @@ def _chosen(curve: Curve) -> Floats:
     if tally.meaning == "raw":
         return _distinct(kept, curve.hull.thresholds[1:])
     looked = _Looked.over(tally)
-    x = to_llr(kept, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+    x = llrs_of(tally, kept)
     ends = looked.x[[0, -1]] if len(looked.x) else np.array([math.inf, -math.inf])
     return _distinct(kept[(x < ends[0]) | (x > ends[1])], looked.needed())  # another point would bend a line
 
 
 def _distinct(*parts: Floats) -> Floats:
     """The values of all parts, ascending, each once."""
-    values = np.sort(np.concatenate(parts))
-    return values[np.append(True, values[1:] != values[:-1])]
+    values: Floats = np.sort(np.concatenate(parts))
+    new: Floats = values[np.append(True, values[1:] != values[:-1])]
+    return new
 
 
 class _Side(NamedTuple):
-    """One class's counts at the scores looked at, accepting scores > this one and scores >= this one."""
+    """One class's errors at the scores looked at, accepting scores > this one (`at`) and scores >= it (`under`)."""
 
     at: Floats
     under: Floats
     price: Floats  # of one count, in normalised cost at the log-odds whose threshold this is
+    cost: Floats  # of the errors at
+    jump: Floats  # what those on the score itself add
 
     @classmethod
     def of(cls, side: Ranked, scores: Floats, x: Floats, of_targets: bool) -> _Side:
         upto, below = _around(side, scores)
         total = float(side.total)
-        price = np.exp(np.clip(-x if of_targets else x, 0.0, REACH + 1.0)) / total
-        return cls(upto, below, price) if of_targets else cls(total - upto, total - below, price)
+        price: Floats = np.exp(np.clip(-x if of_targets else x, 0.0, REACH + 1.0)) / total
+        at, under = (upto, below) if of_targets else (total - upto, total - below)
+        return cls(at, under, price, price * at, price * (at - under))
 
-    def line(self, rows: Places, size: int, part: Floats) -> Floats:
-        """The counts read off between the ends of blocks, `part` of the way along."""
-        low, high = self.at[rows, None], self.at[rows + size, None]
-        return np.where(np.abs(high - low) <= 1.0, low, low + (high - low) * part)
+    def hidden(self) -> Floats:
+        """What the errors between two neighbours add at most, wherever between them they lie."""
+        cost: Floats = np.abs(self.under[1:] - self.at[:-1]) * np.maximum(self.price[1:], self.price[:-1])
+        return cost
+
+    def rise(self, low: Places, high: Places, steep: NDArray[np.bool_]) -> Floats:
+        """By how much the line from low to high rises; not at all for a single count, which is a step."""
+        rise: Floats = np.where(steep[high], self.under[high], self.at[high]) - self.at[low]
+        rise[np.abs(rise) <= 1.0] = 0.0
+        return rise
 
 
 class _Looked(NamedTuple):
@@ -117,46 +135,93 @@ class _Looked(NamedTuple):
     x: Floats
     sides: tuple[_Side, _Side]
     allowed: Floats  # how far the cost may be off here, with what hides beside taken off
+    sway: Floats  # how much prices change up to the next score
+    steep: NDArray[np.bool_]  # so many are tied here that the threshold just below is needed too
 
     @classmethod
     def over(cls, tally: Tally) -> _Looked:
         scores = _distinct(*(_sampled(tally, of_targets) for of_targets in (True, False)))
-        x = to_llr(scores, tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+        x = llrs_of(tally, scores)
         scores, x = scores[np.isfinite(x)], x[np.isfinite(x)]
-        sides = _Side.of(tally.targets, scores, x, True), _Side.of(tally.nontargets, scores, x, False)
-        cost = sum(side.price * side.at for side in sides)
-        hidden = sum(np.abs(s.under[1:] - s.at[:-1]) * np.maximum(s.price[1:], s.price[:-1]) for s in sides)
-        beside = np.concatenate(([0.0], np.maximum(hidden[1:], hidden[:-1]), [0.0])) if len(x) > 1 else np.zeros(len(x))
-        return cls(scores, x, sides, _TOLERANCE * np.maximum(cost, 1.0) - beside)
+        one, other = together(
+            [
+                lambda: _Side.of(tally.targets, scores, x, True),
+                lambda: _Side.of(tally.nontargets, scores, x, False),
+            ],
+            len(tally),
+        )
+        cost = one.cost + other.cost
+        least = np.minimum(cost, cost - one.jump - other.jump)
+        allowed = _TOLERANCE * np.maximum(least, 1.0) - _beside(one.hidden() + other.hidden())
+        sway = _beside(np.expm1(np.minimum(np.diff(x), REACH)))
+        several = np.maximum(np.abs(one.at - one.under), np.abs(other.at - other.under)) > 1.0
+        jump = (np.abs(one.jump) + np.abs(other.jump)) * (1.0 + sway)
+        return cls(scores, x, (one, other), allowed, sway, several & (jump > allowed))
 
     def needed(self) -> Floats:
         """The scores between which lines do, and a threshold just below each where many scores are tied."""
         kept = np.ones(len(self.x), np.bool_)
         for size in _BLOCKS:
             self._join(kept, size)
-        steep = kept & np.logical_or(*(np.abs(side.at - side.under) > 1.0 for side in self.sides))
-        jump = sum(np.abs(side.at - side.under) * side.price for side in self.sides)
-        steep &= jump > self.allowed
-        return np.concatenate((self.scores[kept], np.nextafter(self.scores[steep], -math.inf)))
+        for first in _PASSES:
+            self._pair(kept, first)
+        return np.concatenate((self.scores[kept], np.nextafter(self.scores[kept & self.steep], -math.inf)))
 
     def _join(self, kept: NDArray[np.bool_], size: int) -> None:
         """Drops what lies inside blocks of that size whose ends' lines pass close to every score inside."""
         count = max(len(kept) - 1, 0) // size
-        rows = np.flatnonzero(kept[size // 2 :: size][:count]) * size
-        if len(rows) == 0:
+        blocks = np.flatnonzero(kept[size // 2 :: size][:count])
+        if len(blocks) == 0:
             return
-        inner = rows[:, None] + np.arange(1, size + 1)
-        x, start = self.x[inner], self.x[rows, None]
+        low = blocks * size
+
+        def inner(column: Floats) -> Floats:
+            rows: Floats = column[1 : count * size + 1].reshape(count, size)
+            return rows if len(blocks) == count else rows[blocks]
+
+        good = self._near(inner, lambda column: column[:, None], low, low + size)
+        joined = blocks[good.all(axis=1)]
+        kept[1 : count * size + 1].reshape(count, size)[joined, :-1] = False
+
+    def _pair(self, kept: NDArray[np.bool_], first: int) -> None:
+        """Drops every other kept score where the line past it does, beginning with the first or the second."""
+        ends = np.flatnonzero(kept)[first::2]
+        if len(ends) < 2:
+            return
+        lengths, inner = np.diff(ends), slice(int(ends[0]) + 1, int(ends[-1]) + 1)
+        near = self._near(lambda column: column[inner], lambda column: np.repeat(column, lengths), ends[:-1], ends[1:])
+        good = np.logical_and.reduceat(near, ends[:-1] - ends[0])
+        inside = np.repeat(good, lengths)
+        inside[ends[1:] - ends[0] - 1] = False  # the far end itself stays
+        kept[inner][inside] = False
+
+    def _near(self, inner: _Cut, spread: _Cut, low: Places, high: Places) -> NDArray[np.bool_]:
+        """Whether costs read off the lines from low to high are near enough at and just below each score up to high.
+
+        `inner` cuts these scores out of a column, `spread` lays one number a line beside its scores.
+        """
+        x0, x1 = self.x[low], self.x[high]
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = (x - start) / (x[:, -1:] - start)
-        targets, nontargets = self.sides
-        lines = [(side, side.line(rows, size, part), side.price[inner]) for side in self.sides]
-        at = sum(price * (line - side.at[inner]) for side, line, price in lines)
-        under = sum(price * (line - side.under[inner]) for side, line, price in lines)
-        worst = np.abs(under)
-        np.maximum(worst[:, :-1], np.abs(at[:, :-1]), out=worst[:, :-1])
-        joined = (worst <= self.allowed[inner]).all(axis=1)
-        kept[inner[joined, :-1]] = False
+            part = (inner(self.x) - spread(x0)) * spread(1.0 / (x1 - x0))
+        at, under, moved = 0.0, 0.0, 0.0
+        for side in self.sides:
+            off = spread(side.rise(low, high, self.steep)) * part
+            off += spread(side.at[low])
+            off *= inner(side.price)
+            off -= inner(side.cost)
+            step = inner(side.jump)
+            at, under, moved = at + off, under + (off + step), moved + (np.abs(off) + np.abs(step))  # type: ignore[assignment]
+        allowed = inner(self.allowed) - inner(self.sway) * moved
+        place = inner(np.arange(float(len(self.x))))
+        end = place == spread(high.astype(np.float64))
+        near: NDArray[np.bool_] = ((np.abs(at) <= allowed) | end) & (np.abs(under) <= allowed)
+        return near
+
+
+def _beside(gaps: Floats) -> Floats:
+    """The larger of the two gaps beside each point."""
+    larger: Floats = np.maximum(np.append(gaps, 0.0), np.append(0.0, gaps))
+    return larger
 
 
 def interpolated(x: Floats, counts: Counts, at: Floats) -> Floats:
@@ -178,7 +243,7 @@ def _sampled(tally: Tally, of_targets: bool) -> Floats:
     running = None if side.running is None else _from_the_worst(side.running, of_targets)
 
     def x_at(places: Places) -> Floats:
-        return sign * to_llr(view[places], tally.meaning, tally.trained_prior)  # type: ignore[arg-type]
+        return sign * llrs_of(tally, view[places])
 
     edges = np.append(np.linspace(-REACH, 0.0, 14), REACH)
     ends = np.minimum(_bisected(x_at, len(view), edges), len(view) - 1)

@@ -324,3 +324,50 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(scores, tmp_path):
         assert "Traceback" not in process.stderr.read()
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("decisions")] == ["decisions.csv"]
+
+
+def test_intervals_stand_beside_the_numbers(scores):
+    (system,) = result_of(scores[0], "--app", "0.1,1,1", "--ci", "95", "--bootstrap", "100")["systems"]
+    (row,) = system["applications"]
+    low, high = row["dcf_ci"]
+    assert low < row["dcf"] < high
+    code, out, _ = run(
+        "evaluate", scores[0], "--app", "0.1,1,1", "--ci", "95", "--bootstrap", "100", "--format", "table"
+    )
+    assert code == 0
+    assert f"({low:.3f} to {high:.3f})" in out
+
+
+def test_two_systems_are_compared_in_a_sentence(scores, tmp_path):
+    path, llr, labels = scores
+    noise = np.random.default_rng(2).normal(size=len(llr))
+    rows = zip((llr + 8.0 * noise).tolist(), labels, strict=True)
+    (tmp_path / "worse.csv").write_text("score,label\n" + "".join(f"{s!r},{int(y)}\n" for s, y in rows))
+    words = ["compare", path, tmp_path / "worse.csv", "--app", "0.5,1,1", "--bootstrap", "200"]
+    code, out, _ = run(*words)
+    assert code == 0
+    assert "scores is better" in out
+    assert json.loads(run(*words, "--json")[1])["names"] == ["scores", "worse"]
+    assert run("compare", path)[0] == 1
+
+
+def test_the_page_comes_from_an_evaluation_and_from_a_saved_result(scores, tmp_path):
+    page, again, result = (tmp_path / name for name in ("page.html", "again.html", "result.json"))
+    code, out, _ = run("evaluate", scores[0], "--app", "0.1,1,1", "--report", page, "--json")
+    result.write_text(out)
+    assert code == 0
+    assert run("report", result, "-o", again, "--title", "A <title>")[0] == 0
+    assert "Content-Security-Policy" in page.read_text()
+    assert "A &lt;title&gt;" in again.read_text()
+    assert run("evaluate", scores[0], "--open")[0] == 1
+
+
+def test_files_too_large_for_memory_give_the_same_numbers(scores, tmp_path):
+    path, llr, labels = scores
+    for place, rows in enumerate((slice(0, 300), slice(300, None))):
+        write_table(tmp_path / f"part{place}.parquet", {"score": llr[rows], "label": labels[rows]})
+    (whole,) = result_of(path, "--app", "0.1,1,1")["systems"]
+    (parts,) = result_of(tmp_path / "part*.parquet", "--app", "0.1,1,1", "--engine", "local")["systems"]
+    for key in ("eer", "auc", "cllr", "min_cllr", "applications", "bayes_plot"):
+        assert parts[key] == whole[key]
+    assert run("evaluate", path, "--engine", "local", "--memory-limit", "much")[0] == 1

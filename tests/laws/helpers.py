@@ -31,10 +31,10 @@ def at_most(a, b, ulps=4.0):
 
 
 def cost_ulps(prior, cost_fn, cost_fp):
-    """How many ulp a cost may be off at a working point.
+    """How many ulp a cost may be off that goes through e^tau.
 
-    Costs go through e^tau, and an error of tau becomes a relative error of e^tau: the logarithms that tau is
-    added up from are each right to an ulp of their own size, so the allowance grows with them.
+    An error of tau becomes a relative error of e^tau: the logarithms that tau is added up from are each right to an
+    ulp of their own size, so the allowance grows with them.
     """
     logs = (math.log(prior), math.log1p(-prior), math.log(cost_fn), math.log(cost_fp))
     return 4.0 + 2.0 * sum(map(abs, logs))

@@ -25,6 +25,11 @@ def harmless(text: object, most: int = 64) -> str:
     return clean if len(clean) <= most else clean[: most - 1] + "…"
 
 
+def harmless_lines(words: str) -> str:
+    """Several lines, each as a terminal may show it."""
+    return "\n".join(harmless(line, 400) for line in words.split("\n"))
+
+
 def tsv(systems: Sequence[Facts]) -> str:
     """One line per system and application, every digit there; undefined numbers are empty."""
     several = any("classes" in system for system in systems)
@@ -64,10 +69,17 @@ def table_cells(systems: Sequence[Facts]) -> tuple[list[str], list[list[str]]]:
     head = ["system", "prior", "miss", "false alarm", "threshold", "DCF", "min DCF", "lost", ""]
     rows = [
         [harmless(s.get("name", "")), frequency(a["prior"]), number(a["cost_fn"]), number(a["cost_fp"]),
-         number(a["threshold"]), short(a["dcf"]), short(a["min_dcf"]), short(a["calibration_loss"]), verdict(a["dcf"])]
+         number(a["threshold"]), _between(a, "dcf"), _between(a, "min_dcf"), short(a["calibration_loss"]),
+         verdict(a["dcf"])]
         for s in systems for a in s["applications"]
     ]  # fmt: skip
     return head, rows
+
+
+def _between(app: Facts, key: str) -> str:
+    """A cost, with its interval where there is one."""
+    ends = app.get(f"{key}_ci")
+    return short(app[key]) + ("" if ends is None else f" ({short(ends[0])} to {short(ends[1])})")
 
 
 def _priors(app: Facts) -> str:

@@ -172,15 +172,19 @@ def regular(file: File, dialect: Dialect, rewrite: bool = False) -> Iterator[tup
         yield file, "\t" if tabbed else " " if spaced else dialect.separator
         return
     with temporary() as path:
-        _rewrite(file.path, path, spaced)
+        _rewrite(file, dialect, path)
         yield replace(file, path=path), " " if spaced else dialect.separator
 
 
-def _rewrite(source: Path, target: Path, whitespace: bool) -> None:
-    with source.open(encoding="utf-8-sig", errors="surrogateescape", newline=None) as text, target.open("wb") as out:
-        for line in text:
-            raw = line.encode("utf-8", "surrogateescape")
-            out.write(_BLANKS.sub(b" ", raw.strip()) + b"\n" if whitespace else raw)
+def _rewrite(file: File, dialect: Dialect, target: Path) -> None:
+    """Writes every record on a line of its own; what stands in quotes is kept as it is."""
+    if dialect.separator == WHITESPACE:
+        with target.open("wb") as out, file.path.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+            out.writelines(_BLANKS.sub(b" ", line.encode("utf-8", "surrogateescape").strip()) + b"\n" for line in text)
+        return
+    with target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as out:
+        rows = csv.writer(out, delimiter=dialect.separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        rows.writerows(cells for _, cells in records(file, dialect))
 
 
 def _mixed_ends(file: File) -> bool:

@@ -1,0 +1,409 @@
+"""More trials than memory, measured in one run: python benchmarks/scale.py [--rows N] [--only NAME] [--json FILE].
+
+Writes Parquet into a temporary folder (with enough free disk), evaluates it in processes of their own whose whole
+tree's memory is watched, and compares: with reading the two columns, with evaluating in memory bit for bit, with what
+a user would do instead. The exit code is 1 if a number is wrong, 0 otherwise, met bars or not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+APPS = [(1.0 / (1.0 + math.exp(-x)), 1.0, 1.0) for x in np.linspace(-7.0, 7.0, 21)]
+LIMIT = 10**9
+SEEDS = 20
+
+
+# Data
+
+
+def make(path: Path, rows: int, kind: str, seed: int = 0, share: float = 0.1) -> None:
+    """Llrs of two Gaussian classes, row groups of a million rows, in bounded memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([("score", pa.float32() if kind == "float32" else pa.float64()), ("label", pa.bool_())])
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as out:
+        for place, start in enumerate(range(0, rows, 1_000_000)):
+            rng = np.random.default_rng([seed, place])
+            size = min(1_000_000, rows - start)
+            labels = rng.random(size) < share
+            scores = (rng.normal(size=size) * 2.0 + np.where(labels, 3.0, -3.0)).astype(kind)
+            out.write_table(pa.table({"score": scores, "label": labels}, schema=schema))
+
+
+# Processes of their own, watched
+
+
+def tree_memory(pid: int) -> int:
+    """Resident bytes of a process and all it started, shared pages counted once where the system tells."""
+    import psutil
+
+    try:
+        whole = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    total = 0
+    for one in whole:
+        try:
+            total += one.memory_full_info().pss
+        except (psutil.Error, AttributeError):
+            continue
+    return total
+
+
+def watched(task: str, **more: Any) -> dict[str, Any]:
+    """The JSON a task of this file prints, with its peak memory and its wall time."""
+    command = [sys.executable, __file__, "--task", task, "--arguments", json.dumps(more)]
+    done = threading.Event()
+    peak = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+
+        def watch() -> None:
+            nonlocal peak
+            while not done.wait(0.05):
+                peak = max(peak, tree_memory(process.pid))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        output, _ = process.communicate(timeout=1800)
+        done.set()
+        watcher.join()
+    if process.returncode:
+        raise RuntimeError(f"{task} failed with exit code {process.returncode}")
+    return {**json.loads(output.splitlines()[-1]), "peak": peak}
+
+
+def bits(ev: Any) -> dict[str, Any]:
+    """Everything that must be the same to the bit, as text of exact doubles."""
+    return {
+        "eer": [repr(value) for value in ev.eer],
+        "cllr": repr(ev.cllr),
+        "min_cllr": repr(ev.min_cllr),
+        "applications": [repr(row) for row in ev.applications],
+        "plot": [[float(value).hex() for value in column] for column in ev.bayes_plot],
+        "hull": [[float(value).hex() for value in getattr(ev.curve.hull, name)] for name in ("thresholds", "misses")],
+    }
+
+
+def digest(value: Any) -> str:
+    import hashlib
+
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def task_bounded(path: str, engine: str = "local", limit: int = LIMIT, workers: int = 2) -> dict[str, Any]:
+    from tercet.scale import evaluate_files
+
+    start = time.perf_counter()
+    ev = evaluate_files(path, APPS, engine=engine, memory_limit=limit, workers=workers)
+    wall = time.perf_counter() - start
+    low, high = getattr(ev, "brackets", {}).get("auc", (ev.auc, ev.auc))
+    return {
+        "wall": wall, "bits": digest(bits(ev)), "auc": [low, high], "eer": ev.eer.value, "cllr": ev.cllr,
+        "min_dcf": [row.min_dcf for row in ev.applications], "passes": getattr(ev, "passes", 1),
+        "revisited": getattr(ev, "revisited", 0),
+    }  # fmt: skip
+
+
+def task_read(path: str) -> dict[str, Any]:
+    """The two columns with duckdb on all cores: scanned and added up, and fetched as numpy arrays."""
+    import duckdb
+
+    con = duckdb.connect()
+    start = time.perf_counter()
+    con.execute("SELECT sum(score), count(*) FILTER (label) FROM read_parquet(?)", [path]).fetchall()
+    scan = time.perf_counter() - start
+    start, used = time.perf_counter(), time.process_time()
+    con.execute("SELECT score, label FROM read_parquet(?)", [path]).fetchnumpy()
+    return {"scan": scan, "wall": time.perf_counter() - start, "cpu": time.process_time() - used}
+
+
+def _arrays(path: str) -> tuple[Any, Any]:
+    import duckdb
+
+    held = duckdb.connect().execute("SELECT score, label FROM read_parquet(?)", [path]).fetchnumpy()
+    return held["score"], held["label"]
+
+
+def task_memory(path: str, shuffled: bool = False) -> dict[str, Any]:
+    """tercet in memory: the truth."""
+    import tercet as tc
+
+    start = time.perf_counter()
+    scores, labels = _arrays(path)
+    if shuffled:
+        order = np.random.default_rng(1).permutation(len(scores))
+        scores, labels = scores[order], labels[order]
+    ev = tc.evaluate(tc.Trials.of_llr(scores, labels), APPS)
+    wall = time.perf_counter() - start
+    return {
+        "wall": wall, "bits": digest(bits(ev)), "auc": [ev.auc, ev.auc], "eer": ev.eer.value, "cllr": ev.cllr,
+        "min_dcf": [row.min_dcf for row in ev.applications],
+    }  # fmt: skip
+
+
+def _least(fpr: Any, fnr: Any) -> dict[str, Any]:
+    place = int(np.abs(fpr - fnr).argmin())
+    costs = [
+        float(np.min(fnr + math.exp(-x) * fpr if x <= 0 else fpr + math.exp(x) * fnr)) for x in np.linspace(-7, 7, 21)
+    ]
+    return {"eer": float(fpr[place] + fnr[place]) / 2, "min_dcf": costs}
+
+
+def task_sklearn(path: str) -> dict[str, Any]:
+    """roc_curve on the whole array."""
+    from sklearn.metrics import roc_auc_score, roc_curve
+
+    start = time.perf_counter()
+    scores, labels = _arrays(path)
+    fpr, tpr, _ = roc_curve(labels, scores)
+    found = {**_least(fpr, 1.0 - tpr), "auc": [float(roc_auc_score(labels, scores))] * 2}
+    return {"wall": time.perf_counter() - start, **found}
+
+
+def task_thresholds(path: str) -> dict[str, Any]:
+    """200 even thresholds after a sigmoid, as binned metrics do."""
+    start = time.perf_counter()
+    scores, labels = _arrays(path)
+    p = 1.0 / (1.0 + np.exp(-scores.astype(np.float64)))
+    edges = np.linspace(0.0, 1.0, 201)
+    t, n = (np.histogram(p[mask], edges)[0] for mask in (labels, ~labels))
+    fnr, fpr = np.cumsum(np.r_[0, t]) / t.sum(), 1.0 - np.cumsum(np.r_[0, n]) / n.sum()
+    auc = float(np.trapezoid(1.0 - fnr[::-1], fpr[::-1]))
+    return {"wall": time.perf_counter() - start, **_least(fpr, fnr), "auc": [auc, auc]}
+
+
+def task_groupby(path: str) -> dict[str, Any]:
+    """Counts of scores rounded to 0.01 in duckdb, and the curve of those."""
+    import duckdb
+
+    start = time.perf_counter()
+    rows = duckdb.connect().execute(
+        "SELECT round(score, 2) s, count(*) FILTER (label) t, count(*) FILTER (NOT label) n FROM read_parquet(?) "
+        "GROUP BY 1 ORDER BY 1", [path],
+    ).fetchnumpy()  # fmt: skip
+    t, n = rows["t"].astype(float), rows["n"].astype(float)
+    fnr, fpr = np.cumsum(np.r_[0, t]) / t.sum(), 1.0 - np.cumsum(np.r_[0, n]) / n.sum()
+    auc = float(np.trapezoid(1.0 - fnr[::-1], fpr[::-1]))
+    return {"wall": time.perf_counter() - start, **_least(fpr, fnr), "auc": [auc, auc]}
+
+
+def task_killed(path: str, seeds: int) -> dict[str, Any]:
+    """Two dask workers, one killed after the first part has returned, over and over."""
+    import logging
+
+    import distributed
+
+    from tercet import scale
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    gone: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: gone.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("tercet.engines.dask").addHandler(handler)
+    scale.budget_of = lambda *_: scale.Budget(400_000, 1 << 14, 50_000, 0)  # type: ignore[assignment]
+    found, errors = set(), []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
+    ) as cluster:
+        for seed in range(seeds):
+            with distributed.Client(cluster) as client:
+                client.wait_for_workers(2, timeout=60)
+                victim = [*client.run(os.getpid).values()][seed % 2]
+
+            def kill(done: int, total: int, victim: list[int] = [victim], wait: float = 0.02 * seed) -> None:  # noqa: B006
+                if victim:
+                    time.sleep(wait)
+                    os.kill(victim.pop(), signal.SIGKILL)
+
+            try:
+                ev = scale.evaluate_files(
+                    path, APPS, engine="dask", scheduler=cluster.scheduler_address, progress=kill
+                )  # fmt: skip
+                found.add(digest(bits(ev)))
+            except Exception as error:
+                errors.append(f"{type(error).__name__}: {error}")
+    return {"bits": sorted(found), "errors": errors, "retries": len(gone), "log": gone[0] if gone else ""}
+
+
+TASKS = {name.removeprefix("task_"): task for name, task in list(globals().items()) if name.startswith("task_")}
+
+
+# The report
+
+
+class Report:
+    """Lines as they are known, and whether every number was right."""
+
+    def __init__(self) -> None:
+        self.right = True
+        self.facts: dict[str, Any] = {}
+
+    def line(self, what: str, measured: str, bar: str = "", met: bool | None = None) -> None:
+        mark = "" if met is None else "met" if met else "BELOW THE BAR"
+        print(f"{what:<58} {measured:<34} {bar:<22} {mark}", flush=True)
+
+    def check(self, what: str, same: bool) -> None:
+        self.right = self.right and same
+        self.line(what, "the same bits" if same else "OTHER BITS", "the same bits", same)
+
+
+def large(report: Report, folder: Path, rows: int, kind: str) -> tuple[str, dict[str, Any]]:
+    path = folder / f"{kind}.parquet"
+    make(path, rows, kind)
+    path.read_bytes() if path.stat().st_size < 1 << 30 else None  # into the page cache, for all alike
+    reads = [watched("read", path=str(path))]
+    runs = []
+    for _ in range(2):  # interleaved, so that a noisy moment hits both alike
+        runs.append(watched("bounded", path=str(path)))
+        reads.append(watched("read", path=str(path)))
+    found = min(runs, key=lambda one: one["wall"])
+    report.right = report.right and runs[0]["bits"] == runs[1]["bits"]
+    scan, fetch = min(one["scan"] for one in reads), min(one["wall"] for one in reads)
+    report.line(f"{rows:,} rows of {kind}", f"{found['wall']:.2f} s, {found['passes']} passes")
+    report.line("  rows looked at one by one", f"{found['revisited']:,}")
+    ratio = found["wall"] / fetch
+    report.line("  x reading the columns (duckdb into numpy)", f"{ratio:.2f} ({fetch:.2f} s)", "at most 4", ratio <= 4)
+    ratio = found["cpu"] / min(one["cpu"] for one in reads)
+    report.line("  x its processor time", f"{ratio:.2f} ({found['cpu']:.1f} s)")
+    report.line("  x scanning the columns (duckdb, sum and count)", f"{found['wall'] / scan:.2f} ({scan:.2f} s)")
+    peak = found["peak"]
+    report.line("  peak of the process tree", f"{peak / 1e6:.0f} MB", "at most 1000 MB", peak <= LIMIT)
+    report.facts[kind] = found | {"scan": scan, "fetch": fetch}
+    return str(path), found
+
+
+def compared(report: Report, path: str, found: dict[str, Any]) -> None:
+    truth = watched("memory", path=path)
+    report.check("  as in memory", truth["bits"] == found["bits"])
+    low, high = found["auc"]
+    report.right = report.right and low <= truth["auc"][0] <= high
+    report.line("  AUC", f"{low:.9f}..{high:.9f}", "holds the truth", low <= truth["auc"][0] <= high)
+    rare = 0  # the first application: prior 0.0009
+    print(f"\n{'':<40}{'time':>9}{'memory':>11}{'EER off':>12}{'min DCF off':>13}{'at 0.001':>12}{'AUC off':>12}")
+    others = {name: watched(name, path=path) for name in ("sklearn", "thresholds", "groupby")}
+    names = {"sklearn": "scikit-learn on the whole array", "thresholds": "200 thresholds, as binned metrics",
+             "groupby": "duckdb, grouped by rounded score"}  # fmt: skip
+    table = {"tercet, bounded memory": found, "tercet, in memory": truth} | {names[k]: v for k, v in others.items()}
+    for name, one in table.items():
+        off = [abs(a - b) for a, b in zip(one["min_dcf"], truth["min_dcf"], strict=True)]
+        auc = max(abs(end - truth["auc"][0]) for end in one["auc"])
+        print(
+            f"{name:<40}{one['wall']:>7.1f} s{one['peak'] / 1e6:>8.0f} MB{abs(one['eer'] - truth['eer']):>12.1e}"
+            f"{max(off):>13.1e}{off[rare]:>12.1e}{auc:>12.1e}", flush=True,
+        )  # fmt: skip
+    report.facts["table"] = {name: {k: one[k] for k in ("wall", "peak", "eer")} for name, one in table.items()}
+    print()
+
+
+def linear(report: Report, folder: Path, rows: int, largest: float) -> None:
+    sizes = sorted({max(rows // 100, 1000), max(rows // 30, 1000), max(rows // 10, 1000)})
+    walls = []
+    for size in sizes:
+        path = folder / "linear.parquet"
+        make(path, size, "float64")
+        walls.append(min(watched("bounded", path=str(path))["wall"] for _ in range(2)))
+    sizes, walls = [*sizes, rows], [*walls, largest]
+    slope = float(np.polyfit(np.log(sizes), np.log(walls), 1)[0])
+    for size, wall in zip(sizes, walls, strict=True):
+        print(f"  {size:>12,} rows {wall:>8.2f} s  {'#' * max(int(10 * (math.log10(wall) + 2)), 1)}")
+    report.line("  exponent of time over rows", f"{slope:.2f}", "at most 1.1", slope <= 1.1)
+    report.facts["linear"] = {"rows": sizes, "seconds": walls, "exponent": slope}
+
+
+def same_everywhere(report: Report, folder: Path, rows: int) -> None:
+    import pyarrow.parquet as pq
+
+    path = folder / "same.parquet"
+    make(path, rows, "float64", seed=7)
+    truth = watched("memory", path=str(path))["bits"]
+    table = pq.read_table(path)
+    order = np.random.default_rng(3).permutation(rows)
+    for chunks in (1, 2, 7):
+        cut = folder / f"cut-{chunks}"
+        cut.mkdir()
+        for place, part in enumerate(np.array_split(np.arange(rows) if chunks < 7 else order, chunks)):
+            pq.write_table(table.take(part), cut / f"{place}.parquet", row_group_size=200_000)
+        shuffled = " of shuffled rows" if chunks == 7 else ""
+        found = watched("bounded", path=str(cut / "*.parquet"), limit=300_000_000, workers=1 + chunks % 2)
+        report.check(f"{rows:,} rows from {chunks} files{shuffled}", found["bits"] == truth)
+    for workers in (1, 2):
+        found = watched("bounded", path=str(path), engine="dask", limit=800_000_000, workers=workers)
+        report.check(f"{rows:,} rows from dask, {workers} worker{'s' if workers > 1 else ''}", found["bits"] == truth)
+        report.line("  peak of the process tree", f"{found['peak'] / 1e6:.0f} MB")
+
+
+def killed(report: Report, folder: Path) -> None:
+    path = folder / "killed.parquet"
+    make(path, 2_000_000, "float64", seed=11)
+    truth = watched("memory", path=str(path))["bits"]
+    found = watched("killed", path=str(path), seeds=SEEDS)
+    same = found["bits"] in ([truth], [])
+    report.right = report.right and same
+    what = f"{SEEDS} runs on 2 dask workers, one killed in each"
+    report.line(what, f"{SEEDS - len(found['errors'])} exact, {len(found['errors'])} errors", "exact or an error", same)
+    report.line("  workers seen to go, their parts done again", str(found["retries"]))
+    print(f"  log: {found['log']}", *(f"  {error}" for error in found["errors"][:3]), sep="\n", flush=True)
+    report.facts["killed"] = found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=lambda text: int(float(text)), default=100_000_000)
+    parser.add_argument("--only", choices=["large", "same", "killed"])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--task", choices=sorted(TASKS))
+    parser.add_argument("--arguments", default="{}")
+    args = parser.parse_args()
+    if args.task:
+        result = TASKS[args.task](**json.loads(args.arguments))
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        print(json.dumps({"cpu": sum(one.ru_utime + one.ru_stime for one in used), **result}))
+        return 0
+    report = Report()
+    needed = 14 * args.rows + (1 << 30)
+    with tempfile.TemporaryDirectory(prefix="tercet-bench-") as name:
+        folder = Path(name)
+        if shutil.disk_usage(folder).free < 2 * needed:
+            print(
+                f"{folder.parent} has too little room: {needed / 1e9:.0f} GB are needed. Set TMPDIR, or lower --rows."
+            )
+            return 2
+        if args.only in (None, "large"):
+            for kind in ("float32", "float64"):
+                path, found = large(report, folder, args.rows, kind)
+                if kind == "float64":
+                    compared(report, path, found)
+                    Path(path).unlink()
+                    linear(report, folder, args.rows, found["wall"])
+                else:
+                    report.check("  as in memory", watched("memory", path=path)["bits"] == found["bits"])
+                    Path(path).unlink()
+        if args.only in (None, "same"):
+            same_everywhere(report, folder, 3_000_000)
+        if args.only in (None, "killed"):
+            killed(report, folder)
+    if args.json:
+        args.json.write_text(json.dumps(report.facts, indent=1))
+    print("every number was right" if report.right else "A NUMBER WAS WRONG")
+    return 0 if report.right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

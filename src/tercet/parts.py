@@ -1,0 +1,395 @@
+"""Files as numbered parts of bounded size: what is where, and one part's scores and labels at a time."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import shown
+from tercet.binned import RowError
+from tercet.errors import InputError
+from tercet.sources.engine import connected, identifier, quoted, unglobbed
+from tercet.sources.limits import in_words
+from tercet.sources.opened import called_as
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_FLOATS = ("FLOAT", "DOUBLE")
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
+_READING = 400 << 20  # bytes duckdb may take for a part
+_DAMAGED = "Write the file again, or leave it out."
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The numbered parts of some files, how their labels are read, and a name for all of it."""
+
+    parts: tuple[dict[str, Any], ...]
+    columns: dict[str, Any]
+    rows: int
+    size: int  # bytes on disk
+    files: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """A fingerprint: the same files, sizes, columns and labels give the same one."""
+        text = json.dumps([self.parts, self.columns], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def listed(paths: Any) -> list[Path]:
+    """The files that paths and patterns name, in a fixed order, each once."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[Path] = []
+    for one in given:
+        text = os.fspath(one)
+        matches = (
+            [text] if os.path.lexists(text) or not glob.has_magic(text) else sorted(glob.glob(text, recursive=True))
+        )
+        if not matches:
+            raise InputError(f"{shown(text)} matches no file.")
+        found.extend(Path(match) for match in matches)
+    if not found:
+        raise InputError("No file was named.")
+    seen: dict[str, Path] = {}
+    for path in found:
+        if not path.exists():
+            raise InputError(f"{called_as(path)}: there is no such file in {shown(str(path.absolute().parent))}.")
+        if path.is_dir():
+            raise InputError(f"{called_as(path)} is a folder: name its files, as in {shown(str(path / '*.parquet'))}.")
+        if (real := os.path.realpath(path)) in seen:
+            raise InputError(f"{called_as(path)} is named twice, and would be counted twice. Name it once.")
+        seen[real] = path
+    return found
+
+
+@contextmanager
+def planned(
+    paths: Any, score: str, label: str, target: object, part_rows: int, *, shared: bool = False
+) -> Iterator[Plan]:
+    """The plan for some files; text is first turned into Parquet in the temporary folder, for as long as it takes.
+
+    `shared` says that others must see the files too, so nothing may be kept in a temporary folder here.
+    """
+    files = listed(paths)
+    with ExitStack() as stack:
+        con = stack.enter_context(reading())
+        described = [_described(con, stack, path.absolute(), (score, label), shared) for path in files]
+        kinds = {(one["label_type"] in _WHOLE + _FLOATS) or one["label_type"] for one in described}
+        if len(kinds) > 1:
+            odd = next(one for one in described if one["label_type"] != described[0]["label_type"])
+            raise InputError(
+                f"{odd['called']}: column {shown(label)} is {odd['label_type']}, but {described[0]['label_type']} in "
+                f"{described[0]['called']}. Write all parts with the same type of label."
+            )
+        parts = [part for one in described for part in _parts(one, part_rows)]
+        for number, part in enumerate(parts):
+            part["number"] = number
+        columns = {"score": score, "label": label, "labels": {"how": "unknown"}}
+        if parts:
+            columns["labels"] = _label_rule(con, described, parts, label, target)
+        yield Plan(
+            tuple(parts), columns, sum(one["rows"] for one in described), sum(one["bytes"] for one in described),
+            tuple(map(str, files)),
+        )  # fmt: skip
+
+
+def _described(
+    con: DuckDBPyConnection, stack: ExitStack, path: Path, columns: tuple[str, str], shared: bool
+) -> dict[str, Any]:
+    """What a file holds: kind, rows, where its row groups start, and the type of its labels."""
+    called = called_as(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(6)
+    except OSError as error:
+        raise InputError(f"{called} cannot be read: {error.strerror}.") from None
+    found = {"path": str(path), "called": called, "bytes": path.stat().st_size}
+    if head == b"\x93NUMPY":
+        return found | _described_npy(path, called, columns)
+    if head[:4] == b"PAR1":
+        return found | _described_parquet(con, path, called, columns)
+    if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+        raise InputError(f"{called} is neither Parquet nor npy, and its name does not end in .csv or .tsv.")
+    if shared:
+        raise InputError(f"{called} is text: a cluster reads Parquet. Write it as Parquet first (duckdb: COPY ... TO).")
+    plain = _as_parquet(con, stack, path, called, columns)
+    return found | {"path": str(plain)} | _described_parquet(con, plain, called, columns)
+
+
+def _described_parquet(con: DuckDBPyConnection, path: Path, called: str, columns: tuple[str, str]) -> dict[str, Any]:
+    import duckdb
+
+    try:
+        with unglobbed(path) as plain:
+            source = quoted(str(plain))
+            types = {
+                str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE FROM read_parquet({source})").fetchall()
+            }
+            sizes = con.execute(
+                f"SELECT row_group_id, any_value(row_group_num_rows) FROM parquet_metadata({source}) "
+                f"GROUP BY 1 ORDER BY 1"
+            ).fetchall()
+    except duckdb.Error as error:
+        raise InputError(f"{called} cannot be read as Parquet: {_first_line(error)}. {_DAMAGED}") from None
+    _check_columns(called, columns, types)
+    starts = [0]
+    for _, rows in sizes:
+        starts.append(starts[-1] + int(rows))
+    return {"kind": "parquet", "rows": starts[-1], "starts": starts, "label_type": types[columns[1]].split("(")[0]}
+
+
+def _check_columns(called: str, columns: tuple[str, str], types: dict[str, str]) -> None:
+    for name, option in zip(columns, ("score_column", "label_column"), strict=True):
+        if name not in types:
+            there = ", ".join(shown(column) for column in list(types)[:8])
+            raise InputError(f"{called} has no column {shown(name)}: it has {there}. Name it with {option}.")
+    if types[columns[0]] not in _FLOATS + _WHOLE:
+        raise InputError(f"{called}: column {shown(columns[0])} must hold numbers, not {types[columns[0]]}.")
+    if types[columns[1]] not in (*_FLOATS, *_WHOLE, "BOOLEAN", "VARCHAR") and not types[columns[1]].startswith("ENUM"):
+        raise InputError(f"{called}: column {shown(columns[1])} cannot hold labels, being {types[columns[1]]}.")
+
+
+def _described_npy(path: Path, called: str, columns: tuple[str, str]) -> dict[str, Any]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{called} cannot be read as npy: {shown(str(error))}. {_DAMAGED}") from None
+    if array.dtype.names is None or array.ndim != 1:
+        raise InputError(
+            f"{called} holds one array without named fields: for scores and labels apart use "
+            f"tercet.scale.evaluate_chunks(Arrays(scores, labels)) with arrays opened by np.load(..., mmap_mode='r')."
+        )
+    names = {"f": "DOUBLE", "i": "BIGINT", "u": "UBIGINT", "b": "BOOLEAN", "U": "VARCHAR"}
+    types = {name: names.get(array.dtype[name].kind, str(array.dtype[name])) for name in array.dtype.names}
+    _check_columns(called, columns, types)
+    return {"kind": "npy", "rows": len(array), "starts": [0, len(array)], "label_type": types[columns[1]]}
+
+
+def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: str, columns: tuple[str, str]) -> Path:
+    """A text table's two columns as Parquet in the temporary folder."""
+    import duckdb
+
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tercet-scale-")))
+    if path.stat().st_size > shutil.disk_usage(folder).free // 2:
+        raise InputError(
+            f"{called} ({in_words(path.stat().st_size)} of text) would fill the temporary folder {folder.parent}: set "
+            f"TMPDIR to another, or write the file as Parquet."
+        )
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
+        names = next(csv.reader(file, delimiter=delimiter), [])
+    _check_columns(called, columns, {name: "VARCHAR" if name == columns[1] else "DOUBLE" for name in names})
+    held = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    score, label = (identifier(name) for name in columns)
+    plain = folder / "table.parquet"
+    try:
+        with unglobbed(path) as source:
+            con.execute(
+                f"COPY (SELECT {score}::DOUBLE AS {score}, {label} FROM read_csv({quoted(str(source))}, header=true, "
+                f"auto_detect=false, columns={{{held}}}, delim={quoted(delimiter)}, quote='\"', escape='\"', "
+                f"nullstr='')) TO {quoted(str(plain))} (FORMAT parquet)"
+            )
+    except duckdb.Error as error:
+        raise InputError(f"{called} cannot be read as a table: {_first_line(error)}.") from None
+    return plain
+
+
+def _parts(file: dict[str, Any], part_rows: int) -> Iterator[dict[str, Any]]:
+    """Whole row groups together up to a number of rows; a larger row group is cut."""
+    starts, common = file["starts"], {key: file[key] for key in ("path", "called", "bytes", "kind", "label_type")}
+    group, last = 0, len(starts) - 1
+    while group < last:
+        end = max(bisect_right(starts, starts[group] + part_rows) - 1, group + 1)
+        pieces = max(-(-(starts[end] - starts[group]) // part_rows), 1) if end == group + 1 else 1
+        for piece in range(pieces):
+            low, high = (starts[group] + (starts[end] - starts[group]) * k // pieces for k in (piece, piece + 1))
+            yield common | {"start": low, "stop": high, "group": group, "starts": starts[group:end]}
+        group = end
+
+
+def _label_rule(
+    con: DuckDBPyConnection,
+    files: Sequence[dict[str, Any]],
+    parts: Sequence[dict[str, Any]],
+    label: str,
+    target: object,
+) -> dict[str, Any]:
+    """How a label says that it is the target: fixed once, for all parts alike."""
+    kind = files[0]["label_type"]
+    if kind == "BOOLEAN":
+        if target is not None and str(target).lower() not in ("true", "false"):
+            raise InputError(f"target={shown(target)} is not among the labels, which are true and false.")
+        return {"how": "boolean", "target": target is None or str(target).lower() == "true"}
+    if kind in _FLOATS + _WHOLE:
+        try:
+            return {"how": "number", "target": None if target is None else float(str(target))}
+        except ValueError:
+            raise InputError(f"target={shown(target)} is not among the labels, which are numbers.") from None
+    if target is not None:
+        return {"how": "text", "target": str(target), "pair": None}
+    found = _distinct_labels(con, parts[0], label)
+    pair = next((pair for pair in _PAIRS if {text.lower() for text in found} <= set(pair)), None)
+    if pair is None:
+        raise InputError(
+            f"labels hold {', '.join(shown(text) for text in found[:4])}{', ...' if len(found) > 4 else ''}: name the "
+            f"one that is the target (target=...); only 0/1, false/true and nontarget/target go without."
+        )
+    return {"how": "text", "target": pair[1], "pair": list(pair)}
+
+
+def _distinct_labels(con: DuckDBPyConnection, part: dict[str, Any], label: str) -> list[str]:
+    if part["kind"] == "npy":
+        return [str(value) for value in np.unique(np.load(part["path"], mmap_mode="r")[label][: part["stop"]])]
+    with unglobbed(Path(part["path"])) as path:
+        rows = con.execute(
+            f"SELECT DISTINCT {identifier(label)}::VARCHAR FROM {_scan(path, part)} "
+            f"WHERE {identifier(label)} IS NOT NULL ORDER BY 1 LIMIT 8"
+        ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def _scan(path: Path, part: dict[str, Any]) -> str:
+    low, high = part["start"], part["stop"] - 1
+    source = f"read_parquet({quoted(str(path))}, file_row_number = true)"
+    return f"(FROM {source} WHERE file_row_number BETWEEN {low} AND {high})"
+
+
+@contextmanager
+def reading(limit: int = _READING) -> Iterator[DuckDBPyConnection]:
+    """A connection for parts: one thread a query and nothing cached, because the caller has threads of its own."""
+    import duckdb
+
+    with connected(limit) as con:
+        con.execute("SET threads = 1")
+        with suppress(duckdb.Error):  # older versions cache no files
+            con.execute("SET enable_external_file_cache = false")
+        yield con
+
+
+def read_parts(
+    con: DuckDBPyConnection, parts: Iterable[dict[str, Any]], columns: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], NDArray[Any], NDArray[np.bool_]]]:
+    """(part, scores, which are targets), one part at a time."""
+    for part in parts:
+        yield part, *read_part(con, part, columns)
+
+
+def read_part(
+    con: DuckDBPyConnection, part: dict[str, Any], columns: dict[str, Any]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """One part's scores, and which of them are targets; what cannot be read is refused by file and row group."""
+    import duckdb
+
+    try:
+        if part["kind"] != "parquet":
+            scores, codes = _from_npy(part, columns)
+        else:
+            with unglobbed(Path(part["path"])) as path:
+                asked = f"{identifier(columns['score'])} AS s, {_label_sql(part, columns)} AS l"
+                held = con.execute(f"SELECT {asked} FROM {_scan(path, part)}").fetchnumpy()
+            scores, codes = held["s"], held["l"]
+    except (duckdb.Error, OSError, ValueError) as error:
+        raise InputError(f"{place_of(part)} cannot be read: {_first_line(error)}. {_DAMAGED}") from None
+    if len(scores) != part["stop"] - part["start"]:
+        raise InputError(
+            f"{place_of(part)} holds {len(scores)} rows, not {part['stop'] - part['start']}: it has changed."
+        )
+    return _judged_scores(part, scores), _judged_labels(part, columns, codes)
+
+
+def _judged_scores(part: dict[str, Any], scores: Any) -> NDArray[Any]:
+    if isinstance(scores, np.ma.MaskedArray):
+        missing = np.flatnonzero(np.ma.getmaskarray(scores))
+        if len(missing):
+            raise InputError(f"{place_of(part, missing[0])}: the score is missing (null). Drop such rows.")
+        scores = scores.data
+    if scores.dtype.kind in "iu" and len(scores) and max(abs(int(scores.min())), abs(int(scores.max()))) >= 2**53:
+        raise InputError(f"{place_of(part)}: whole scores of 2**53 and more would merge neighbours. Rescale them.")
+    return np.asarray(scores)
+
+
+def _judged_labels(part: dict[str, Any], columns: dict[str, Any], codes: Any) -> NDArray[np.bool_]:
+    bad = np.ma.getmaskarray(codes) if isinstance(codes, np.ma.MaskedArray) else None
+    values = np.asarray(codes.data if bad is not None else codes)
+    if bad is None and values.dtype != np.bool_:
+        bad = values > 1
+    if bad is not None and bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        rule = columns["labels"]
+        allowed = "0 and 1" if rule["how"] == "number" else " and ".join(rule.get("pair") or ("true", "false"))
+        raise InputError(
+            f"{place_of(part, row)}: the label is missing, or another than {allowed} as in the parts before. Name the "
+            f"target (target=...), or drop such rows."
+        )
+    return values.astype(np.bool_, copy=False)
+
+
+def _label_sql(part: dict[str, Any], columns: dict[str, Any]) -> str:
+    """The label as true/false, or as 1 for a target, 0 for another and 2 for what is refused."""
+    rule, label = columns["labels"], identifier(columns["label"])
+    if rule["how"] == "boolean":
+        return label if rule["target"] else f"NOT {label}"
+    if rule["how"] == "number":
+        target = 1.0 if rule["target"] is None else rule["target"]
+        other = f"{label} = 0" if rule["target"] is None else f"NOT isnan({label}::DOUBLE)"
+        return f"(CASE WHEN {label} = {target!r} THEN 1 WHEN {other} THEN 0 ELSE 2 END)::TINYINT"
+    if rule["pair"] is None:
+        return (
+            f"(CASE WHEN {label} = {quoted(rule['target'])} THEN 1 WHEN {label} IS NOT NULL THEN 0 ELSE 2 END)::TINYINT"
+        )
+    text, (no, yes) = f"lower({label})", map(quoted, rule["pair"])
+    return f"(CASE WHEN {text} = {yes} THEN 1 WHEN {text} = {no} THEN 0 ELSE 2 END)::TINYINT"
+
+
+def _from_npy(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    rows = np.load(part["path"], mmap_mode="r", allow_pickle=False)[part["start"] : part["stop"]]
+    rule, label = columns["labels"], np.array(rows[columns["label"]])
+    if rule["how"] == "boolean":
+        return np.array(rows[columns["score"]]), label == rule["target"]
+    if rule["how"] == "text":
+        label = label if rule["pair"] is None else np.char.lower(label)
+    target = (1 if rule["how"] == "number" else rule["target"]) if rule["target"] is None else rule["target"]
+    yes = label == target
+    no = {"number": label == label if rule["target"] is not None else label == 0}.get(rule["how"])
+    if no is None:
+        no = np.ones(len(label), np.bool_) if rule["pair"] is None else label == rule["pair"][0]
+    return np.array(rows[columns["score"]]), np.where(yes, 1, np.where(no, 0, 2)).astype(np.int8)
+
+
+def place_of(part: dict[str, Any], row: int | None = None) -> str:
+    """A part as an error names it: the file, the row group and, where one is meant, the row."""
+    group = part["group"]
+    if row is None:
+        last = group + len(part["starts"]) - 1
+        groups = f"row group {group}" if last == group else f"row groups {group} to {last}"
+        return f"{part['called']}, {groups}"
+    place = part["start"] + int(row)
+    return (
+        f"{part['called']}, row group {group + bisect_right(part['starts'], place) - 1}, row {place} (counting from 0)"
+    )
+
+
+def located(part: dict[str, Any], error: RowError) -> InputError:
+    """The error of a row with its file and row group."""
+    return InputError(f"{place_of(part, error.row)}: {error}")
+
+
+def _first_line(error: Exception) -> str:
+    return shown((str(error).strip() or type(error).__name__).splitlines()[0])[1:-1].rstrip(".")

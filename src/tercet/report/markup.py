@@ -1,0 +1,160 @@
+"""Pieces of HTML and SVG for the page, as they stand without JavaScript; every text goes through `text`."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tercet.report.text import harmless
+
+Facts = dict[str, Any]
+Points = Iterable[tuple[float, float]]
+_WIDTH, _HEIGHT = 420.0, 280.0
+_LEFT, _TOP, _RIGHT, _BOTTOM = 40.0, 24.0, 10.0, 38.0
+COLOURS = 6  # of systems, in the page's style
+
+
+def text(value: object, most: int = 64) -> str:
+    """A text node: nothing in it can begin an element, nor turn the direction of the line."""
+    return html.escape(harmless(value, most))
+
+
+def tag(name: str, content: str, kind: str = "", **attributes: str) -> str:
+    """An element around ready markup; attributes are our own words."""
+    extra = "".join(f' {key.rstrip("_")}="{html.escape(value)}"' for key, value in attributes.items())
+    return f"<{name}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{extra}>{content}</{name}>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", kind: str = "plain") -> str:
+    """A table of texts, the first cell of each row its title."""
+    titles = "".join(tag("th", text(cell), scope="col") for cell in head)
+    body = "".join(
+        tag("tr", tag("th", text(row[0]), scope="row") + "".join(tag("td", text(cell)) for cell in row[1:]))
+        for row in rows
+    )
+    told = tag("caption", text(caption, 400)) if caption else ""
+    return tag("div", tag("table", f"{told}<thead>{tag('tr', titles)}</thead><tbody>{body}</tbody>", kind), "wide")
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Three significant digits; infinities as signs, what does not exist in a word."""
+    if value is None:
+        return "undefined"
+    if isinstance(value, str):
+        return "∞" if value == "inf" else "−∞"
+    if value == 0.0 or not math.isfinite(value):
+        return "0" if value == 0.0 else "∞" if value > 0.0 else "−∞"
+    size = abs(value)
+    if size >= 999.5:
+        shown = f"{size:,.0f}" if size < 1e7 else f"{size:.2e}"
+    elif size < 1e-4:
+        shown = f"{size:.{digits - 1}e}"
+    else:
+        shown = f"{size:.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
+    exact = f"{size:.15g}"  # 10 and 0.5, not 10.0 and 0.500
+    return ("−" if value < 0.0 else "") + (exact if size < 999.5 and len(exact) <= len(shown) else shown)
+
+
+def figure(title: str, words: str, drawing: str) -> str:
+    """A figure with its heading and one line of explanation."""
+    caption = tag("h2", text(title)) + tag("p", text(words, 300))
+    return tag("figure", tag("figcaption", caption) + drawing)
+
+
+class Drawing:
+    """A small static chart in SVG: scales, a few ticks in words, lines."""
+
+    def __init__(self, x: tuple[float, float], y: tuple[float, float]) -> None:
+        self.x, self.y = x, y
+        self.parts: list[str] = []
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """A point's place on the paper; what lies beyond the frame is put on it."""
+        across = (min(max(x, self.x[0]), self.x[1]) - self.x[0]) / (self.x[1] - self.x[0])
+        up = (min(max(y, self.y[0]), self.y[1]) - self.y[0]) / (self.y[1] - self.y[0])
+        return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
+
+    def ticks(self, across: dict[float, str], up: dict[float, str], words: tuple[str, str]) -> None:
+        """Ticks with their labels, and what the axes mean."""
+        for value, label in up.items():
+            y = self.at(self.x[0], value)[1]
+            self.parts.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{_WIDTH - _RIGHT:g}"/>')
+            self.write(_LEFT - 6, y + 4, label, "soft end")
+        for value, label in across.items():
+            self.write(self.at(value, 0.0)[0], _HEIGHT - _BOTTOM + 17, label, "soft mid")
+        self.write(0.0, _TOP - 10, words[1], "soft")
+        self.write(_WIDTH - _RIGHT, _HEIGHT - 3, words[0], "soft end")
+
+    def write(self, x: float, y: float, words: str, kind: str) -> None:
+        """A word at a place on the paper."""
+        self.parts.append(tag("text", text(words), kind, x=f"{x:.1f}", y=f"{y:.1f}"))
+
+    def line(self, points: Points, kind: str) -> None:
+        """A line through points; those that a screen cannot tell apart are left out."""
+        kept: list[tuple[float, float]] = []
+        placed = [self.at(x, y) for x, y in points]
+        for place, point in enumerate(placed):
+            far = not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 1.5
+            if far or place == len(placed) - 1:
+                kept.append(point)
+        if kept:
+            self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in kept)}"/>')
+
+    def svg(self, label: str) -> str:
+        """The finished drawing, with what it shows as its name."""
+        box = f"0 0 {_WIDTH:g} {_HEIGHT:g}"
+        return f'<svg viewBox="{box}" role="img" aria-label="{html.escape(label)}">{"".join(self.parts)}</svg>'
+
+
+_QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
+
+
+def bayes_drawing(systems: Sequence[Facts]) -> str:
+    """Actual (solid) and least (dashed) cost along the prior log-odds; deciding blindly is 1."""
+    grids = [system["bayes_plot"]["log_odds"] for system in systems]
+    low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
+    drawing = Drawing((low, high), (0.0, 1.2))
+    across = {value: f"{value:g}".replace("-", "−") for value in (low, (low + high) / 2, high)}
+    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the prior", "cost, blind = 1"))
+    for place, system in enumerate(systems[:COLOURS]):
+        plot = system["bayes_plot"]
+        if plot["dcf"] is not None:
+            drawing.line(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), f"curve c{place}")
+        drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
+    drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
+    return drawing.svg("Bayes error plot")
+
+
+def roc_drawing(systems: Sequence[Facts]) -> str:
+    """Detection rate against false-alarm rate."""
+    drawing = Drawing((0.0, 1.0), (0.0, 1.0))
+    drawing.ticks(_QUARTERS, _QUARTERS, ("false alarms", "targets found"))
+    for place, system in enumerate(systems[:COLOURS]):
+        curve = system["curve"]
+        pairs = zip(curve["misses"], curve["false_alarms"], strict=True)
+        points = [(f / curve["nontargets"], 1.0 - m / curve["targets"]) for m, f in pairs]
+        drawing.line(reversed(points), f"curve c{place}")
+    drawing.line([(0.0, 0.0), (1.0, 1.0)], "blind dot")
+    return drawing.svg("ROC curve")
+
+
+def histogram_drawing(system: Facts) -> str:
+    """The scores of both classes, each in parts of its own class."""
+    found, edges = system["histogram"], system["histogram"]["edges"]
+    if len(edges) < 2 or edges[0] == edges[-1]:
+        return ""
+    sides = {key: [sum(found[key]["bins"][i : i + 4]) for i in range(0, 200, 4)] for key in ("targets", "nontargets")}
+    shares = {key: [count / (sum(bins) or 1) for count in bins] for key, bins in sides.items()}
+    drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values()))))
+    middle = (edges[0] + edges[-1]) / 2
+    drawing.ticks({value: number(value) for value in (edges[0], middle, edges[-1])}, {}, ("score", "how many"))
+    for key, kind in (("nontargets", "outline non"), ("targets", "outline target")):
+        steps = [(edge, share) for i, share in enumerate(shares[key]) for edge in (edges[4 * i], edges[4 * i + 4])]
+        drawing.line(steps, kind)
+    return drawing.svg("scores by class; non-targets dashed")
+
+
+def _real(value: Any) -> float:
+    return float(value)

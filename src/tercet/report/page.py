@@ -1,0 +1,167 @@
+"""The page: one self-contained HTML file in which anyone moves the prior and the costs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tercet.application import Application
+from tercet.errors import InputError
+from tercet.report import sections
+from tercet.report.markup import Facts, text
+
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_KEPT = ("schema_version", "tercet", "command")
+
+
+def page(document: Facts, title: str | None = None) -> str:
+    """The page of a result: the document that `tercet evaluate --json` prints."""
+    systems = _flat(document)
+    style, script = (_part(name) for name in ("page.css", "page.js"))
+    two = [system for system in systems if "curve" in system]
+    slots = {
+        "title": text(title or sections.title(systems), 120),
+        "what": sections.what(systems),
+        "version": text(document.get("tercet", "")),
+        "style": style,
+        "script": script,
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+        "verdicts": sections.verdicts(systems),
+        "comparison": sections.comparison(two),
+        "figures": sections.figures(two),
+        "classes": sections.classes(systems),
+        "applications": sections.applications(systems),
+        "quality": sections.quality(systems),
+        "glossary": sections.glossary(),
+        "origin": sections.origin(document, systems, datetime.now(UTC)),
+        "data": _data(document, systems),
+    }
+    return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))
+
+
+def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Writes the page of one evaluation or several; the file is whole or is not there."""
+    whole = page(document_of(evaluations), title).encode("utf-8")
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(whole)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def iframe(evaluations: Any, height: int = 900) -> str:
+    """The page inside a frame, for notebooks: its style and script touch nothing around it."""
+    whole = html.escape(page(document_of(evaluations)))
+    return (
+        f'<iframe srcdoc="{whole}" sandbox="allow-scripts allow-downloads allow-modals" width="100%" '
+        f'height="{int(height)}" frameborder="0"></iframe>'
+    )
+
+
+def document_of(evaluations: Any) -> Facts:
+    """The JSON document of evaluations."""
+    from tercet import __version__
+
+    given = [evaluations] if hasattr(evaluations, "to_dict") else list(evaluations)
+    if not given:
+        raise InputError("A report needs at least one evaluation.")
+    systems = [one if isinstance(one, dict) else one.to_dict() for one in given]
+    return {"schema_version": 1, "tercet": __version__, "systems": systems}
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _part(name: str) -> str:
+    return (files("tercet.report") / "page" / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(inline: str) -> str:
+    """What the Content-Security-Policy knows an inline part by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(inline.encode("utf-8")).digest()).decode("ascii")
+
+
+def _flat(document: Facts) -> list[Facts]:
+    """All systems, each class of a several-class one against the rest as a system of its own."""
+    found: list[Facts] = []
+    for system in document["systems"]:
+        found.append(system)
+        for part in system.get("versus", ()):
+            called = f"{system.get('name') or 'system'}: {part.get('name') or 'a class'}"
+            found.append({**part, "name": called})
+    if not found:
+        raise InputError("The result holds no system.")
+    return found
+
+
+def _data(document: Facts, systems: Sequence[Facts]) -> str:
+    """The document as JSON that no parser of HTML can mistake for markup."""
+    plain = {key: document[key] for key in _KEPT if key in document}
+    plain["systems"] = [_packed(system) for system in systems]
+    plain["points"] = _points()
+    dumped = json.dumps(plain, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPES[found[0]], dumped)
+
+
+def _points() -> list[Facts]:
+    """Working points that everyone may choose: the common ones first, then those of public evaluations."""
+    common = [Application(prior) for prior in (0.5, 0.1, 0.01, 0.001)]
+    named = [Application.named(name) for name in Application.names()]
+    labels = [f"1 in {round(1 / app.prior)}, equal costs" for app in common] + [str(app.name) for app in named]
+    return [
+        {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp, "label": label}
+        for app, label in zip([*common, *named], labels, strict=True)
+    ]
+
+
+def _packed(system: Facts) -> Facts:
+    """A system with its curve in few bytes: thresholds as the bytes of doubles, counts as steps."""
+    if "curve" not in system:
+        return system
+    curve, histogram = system["curve"], system["histogram"]
+    edges = histogram["edges"]
+    return {
+        **{key: value for key, value in system.items() if key != "versus"},
+        "curve": {**_packed_points(curve), "hull": _packed_points(curve["hull"])},
+        "histogram": {
+            "low": edges[0] if edges else 0,
+            "high": edges[-1] if edges else 0,
+            **{key: histogram[key] for key in ("targets", "nontargets")},
+        },
+    }
+
+
+def _packed_points(points: Facts) -> Facts:
+    packed = dict(points)
+    for key in ("thresholds", "llrs"):
+        if key in points:
+            values = [float(value) for value in points[key]]
+            packed[key] = base64.b64encode(struct.pack(f"<{len(values)}d", *values)).decode("ascii")
+    for key in ("misses", "false_alarms"):
+        packed[key] = [points[key][0], *(after - before for before, after in pairwise(points[key]))]
+    return packed

@@ -1,0 +1,312 @@
+"""The page's sections in plain words and tables, as they stand without JavaScript."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from tercet.report import markup
+from tercet.report.markup import Facts, number, table, tag, text
+
+_HEAT = 30  # classes that a heat map can show
+_ENOUGH = 30  # errors below which a rate is known only roughly
+
+GLOSSARY = (
+    ("prior", "Prior", "How many cases are targets where the decisions are used, not in this data.", "π"),
+    ("miss", "Miss", "A target that is rejected. The miss rate counts them among targets.", "FNR = misses / targets"),
+    ("alarm", "False alarm", "A non-target that is accepted.", "FPR = false alarms / non-targets"),
+    ("rule", "Threshold rule", "Bayes: the threshold that prior and costs ask for, if the scores are log-likelihood "
+     "ratios. Least cost: the best threshold in hindsight, on this very data. By hand: yours. False alarms at most: "
+     "the lowest threshold within the bound.", "accept exactly the scores > t"),
+    ("threshold", "Threshold", "Scores above it are accepted; a score exactly on it is rejected.",
+     "t = −(ln(π / (1 − π)) + ln C_miss − ln C_false alarm)"),
+    ("effective", "Effective prior", "The prior that, with equal costs, asks for the same decisions.",
+     "π C_miss / (π C_miss + (1 − π) C_false alarm)"),
+    ("dcfu", "Cost per case (DCF_u)", "What a case costs on average, in the unit of your costs.",
+     "π C_miss FNR + (1 − π) C_false alarm FPR"),
+    ("dcf", "Cost, blind = 1 (DCF)", "The same, divided by what the better of always accepting and always rejecting "
+     "costs. Above 1 the system does harm.", "DCF_u / min(π C_miss, (1 − π) C_false alarm)"),
+    ("blind", "Deciding blindly", "Always accepting or always rejecting, whichever is cheaper, without looking at a "
+     "score.", "min(π C_miss, (1 − π) C_false alarm)"),
+    ("min", "At best (minimum DCF)", "The cost with the best of all thresholds, chosen on this very data.",
+     "min over t of DCF(t)"),
+    ("loss", "Lost to calibration", "How much of the cost a better threshold would save.", "DCF − minimum DCF"),
+    ("calibration", "Calibration", "Scores are calibrated if they mean what they say: among cases with an 80 % chance "
+     "of a target, 80 % are targets. The line is the best monotone correction (isotonic regression).", ""),
+    ("ppv", "Right when accepting (PPV)", "How many of the accepted cases are targets, at your prior. Also precision.",
+     "π (1 − FNR) / (π (1 − FNR) + (1 − π) FPR)"),
+    ("eer", "EER", "The error rate at which misses and false alarms are equally frequent, on the ROC's convex hull.",
+     "FNR = FPR"),
+    ("auc", "AUC", "How often a target scores above a non-target, ties counting one half.", ""),
+    ("cllr", "Cllr, min Cllr", "What the scores cost as statements of evidence, over all priors and costs at once, in "
+     "bits; 1 is saying nothing. The minimum is after the best monotone correction.",
+     "½ mean_T log2(1 + e^−llr) + ½ mean_N log2(1 + e^llr)"),
+    ("roc", "ROC, DET, precision-recall", "One point per threshold: targets found against false alarms; misses against "
+     "false alarms on normal-quantile axes; precision against targets found.", ""),
+)  # fmt: skip
+
+
+def title(systems: Sequence[Facts]) -> str:
+    """What the page is called unless it is told."""
+    names = [system.get("name") for system in systems]
+    return str(names[0]) if len(names) == 1 and names[0] else f"{len(systems)} systems evaluated"
+
+
+def what(systems: Sequence[Facts]) -> str:
+    """How many trials of which class, told once if all systems share them."""
+    told = {_sizes(system) for system in systems}
+    if len(told) > 1:
+        return text(f"{len(systems)} systems, on different trials: see below", 200)
+    return text(("" if len(systems) == 1 else f"{len(systems)} systems; ") + told.pop(), 300)
+
+
+def _sizes(system: Facts) -> str:
+    facts = system["input"]
+    if "targets" in facts:
+        return f"{facts['trials']:,} trials: {facts['targets']:,} target, {facts['nontargets']:,} non-target"
+    shown = [f"{count:,} {name}" for name, count in list(facts["classes"].items())[:6]]
+    return f"{facts['trials']:,} trials: {', '.join(shown)}" + (" …" if len(facts["classes"]) > 6 else "")
+
+
+def verdicts(systems: Sequence[Facts]) -> str:
+    """One sentence a system at its first application."""
+    said = [tag("p", sentence(system), "" if place == 0 else "more") for place, system in enumerate(systems[:6])]
+    return "".join(said)
+
+
+def sentence(system: Facts) -> str:
+    """What a system's decisions cost, in plain words."""
+    name = tag("b", text(system.get("name") or "this system"))
+    app = next((app for app in system["applications"] if app.get("dcf") is not None), None)
+    if app is None:
+        return f"{name}: {_no_cost(system)}"
+    cost = tag("b", number(app["dcf"]))
+    harm = isinstance(app["dcf"], str) or app["dcf"] > 1.0
+    told = f"{cost} of deciding blindly: it does harm here." if harm else f"{cost} of what deciding blindly would cost."
+    if "classes" in system:
+        known = system["accuracy"]
+        named = "" if known is None else f" It names {100 * known:.3g} % of the trials right."
+        return f"At the first application evaluated, {name} costs {told}{named}"
+    opening = f"If {_cases(app['prior'])}, and {_costs(app['cost_fn'], app['cost_fp'])}, "
+    return f"{opening}{name} costs {told} The best threshold: {tag('b', number(app['min_dcf']))}. {_lost(app)}"
+
+
+def _no_cost(system: Facts) -> str:
+    if "classes" in system:
+        known = system.get("accuracy")
+        return "no application was evaluated." if known is None else f"names {100 * known:.3g} % of the trials right."
+    return f"equal error rate {100 * system['eer']['value']:.3g} %, AUC {number(system['auc'])}."
+
+
+def _cases(prior: float) -> str:
+    if prior > 0.5:
+        return f"{100 * prior:.3g} cases in 100 are targets"
+    near = abs(1 / prior - round(1 / prior)) < 1e-6 / prior
+    return f"{'' if near else 'about '}1 case in {round(1 / prior):,} is a target"
+
+
+def _costs(miss: float, alarm: float) -> str:
+    if miss == alarm:
+        return "a miss and a false alarm cost the same"
+    if alarm == 0 or miss == 0:
+        return "a false alarm costs nothing" if alarm == 0 else "a miss costs nothing"
+    if miss > alarm:
+        return f"a miss costs {number(miss / alarm)} times a false alarm"
+    return f"a false alarm costs {number(alarm / miss)} times a miss"
+
+
+def _lost(app: Facts) -> str:
+    if isinstance(app["dcf"], str) or not app["dcf"]:
+        return ""
+    share = app["calibration_loss"] / app["dcf"]
+    return (
+        "Next to nothing is lost to calibration."
+        if share < 0.005
+        else (f"{round(100 * share)} % of its cost comes from poor calibration.")
+    )
+
+
+def comparison(systems: Sequence[Facts]) -> str:
+    """The numbers that no working point changes, one row a system."""
+    if not systems:
+        return tag("p", "No two-class system.")
+    rows = [
+        [s.get("name") or "this system", _percent(s["eer"]["value"]), number(s["auc"]), number(s["cllr"]),
+         number(s["min_cllr"])]
+        for s in systems
+    ]  # fmt: skip
+    return table(["system", "EER", "AUC", "Cllr, bits", "min Cllr"], rows)
+
+
+def _percent(value: float | None) -> str:
+    return "undefined" if value is None else f"{100.0 * value:.3g} %"
+
+
+def figures(systems: Sequence[Facts]) -> str:
+    """Static drawings for readers without JavaScript; with it they give way to the live ones."""
+    if not systems:
+        return ""
+    parts = [
+        markup.figure("Cost at every prior", "Solid: as used. Dashed: with the best threshold.",
+                      markup.bayes_drawing(systems)),
+        markup.figure("ROC", "Targets found against false alarms; dotted: chance.", markup.roc_drawing(systems)),
+    ]  # fmt: skip
+    for system in systems[:3]:
+        drawing = markup.histogram_drawing(system)
+        if drawing:
+            called = f"Scores of {system.get('name') or 'this system'}"
+            parts.append(markup.figure(called, "Non-targets dashed.", drawing))
+    return "".join(parts)
+
+
+def applications(systems: Sequence[Facts]) -> str:
+    """Every evaluated application with its numbers, every digit of them in the saved JSON."""
+    rows = [
+        [s.get("name") or "this system", a.get("name") or "", number(a["prior"]), number(a["cost_fn"]),
+         number(a["cost_fp"]), number(a["threshold"]), _percent(a["fnr"]), _percent(a["fpr"]), number(a["dcf_u"]),
+         number(a["dcf"]), number(a["min_dcf"]), number(a["calibration_loss"])]
+        for s in systems if "curve" in s for a in s["applications"]
+    ]  # fmt: skip
+    if not rows:
+        return tag("p", "No two-class application was evaluated.")
+    head = ["system", "named", "prior", "miss", "false alarm", "threshold", "misses", "false alarms", "cost per case",
+            "cost, blind = 1", "at best", "lost"]  # fmt: skip
+    evaluated = [a for s in systems if "curve" in s for a in s["applications"]]
+    reasons = {reason for a in evaluated for reason in a.get("reasons", {}).values()}
+    return table(head, rows) + "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+
+
+def classes(systems: Sequence[Facts]) -> str:
+    """Systems of several classes: a heat map, rates and risk contributions for each application evaluated."""
+    return "".join(_class_section(system) for system in systems if "classes" in system and "accuracy" in system)
+
+
+def _class_section(system: Facts) -> str:
+    name = system.get("name") or "Several classes"
+    facts = [
+        f"accuracy {_percent(system['accuracy'])}",
+        f"log-loss {number(system.get('log_loss'))} bits",
+        f"{number(system.get('normalised_cross_entropy'))} of what knowing only the class frequencies costs",
+    ]
+    parts = [_class_application(system, app, place) for place, app in enumerate(system["applications"])]
+    return tag("section", tag("h2", text(name)) + tag("p", text("; ".join(facts), 300)) + "".join(parts), "several")
+
+
+def _class_application(system: Facts, app: Facts, place: int) -> str:
+    blind = f"always deciding {app['dummy_action']} costs {number(app['dummy_cost'])}"
+    told = f"Application {place + 1}: risk {number(app['risk'])}, {number(app['dcf'])} of deciding blindly ({blind})"
+    body = tag("div", _heat(app["confusion"], app["actions"], system["classes"]) + _class_rates(system, app), "pairs")
+    return tag("details", tag("summary", text(told, 400)) + body, "app", **({"open": ""} if place == 0 else {}))
+
+
+def _heat(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequence[str]) -> str:
+    """The confusion matrix, darker where more of a class's trials are."""
+    if len(names) > _HEAT or len(actions) > _HEAT:
+        return _most_confused(matrix, actions, names)
+    totals = [sum(row[j] for row in matrix) or 1 for j in range(len(names))]
+    head = "<td></td>" + "".join(tag("th", text(name), scope="col") for name in names)
+    rows = "".join(
+        tag("tr", tag("th", text(action), scope="row")
+            + "".join(tag("td", text(number(n)), f"h{min(int(6 * n / total), 5) if n else 0}")
+                      for n, total in zip(row, totals, strict=True)))
+        for action, row in zip(actions, matrix, strict=True)
+    )  # fmt: skip
+    caption = tag("caption", "rows: decision, columns: true class; darker: more of the class")
+    return tag("div", tag("table", f"{caption}<thead>{tag('tr', head)}</thead><tbody>{rows}</tbody>", "heat"), "wide")
+
+
+def _most_confused(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequence[str]) -> str:
+    """The errors that happen most, where a heat map would be too large."""
+    wrong = [
+        (count, actions[i], names[j])
+        for i, row in enumerate(matrix) for j, count in enumerate(row) if count and actions[i] != names[j]
+    ]  # fmt: skip
+    worst = sorted(wrong, key=lambda one: -one[0])[:20]
+    rows = [[decided, true, number(count)] for count, decided, true in worst]
+    return table(["decided", "truly", "trials"], rows, f"the most frequent of {len(wrong)} kinds of error")
+
+
+def _class_rates(system: Facts, app: Facts) -> str:
+    """Per class: how many were found, how often the decision was right, and its part of the risk."""
+    names, matrix, actions = system["classes"], app["confusion"], list(app["actions"])
+    parts = app["contributions"] or [None] * len(names)
+    rows = []
+    for j, name in list(enumerate(names))[:_HEAT]:
+        own = matrix[actions.index(name)] if name in actions else None
+        total, decided = sum(row[j] for row in matrix), 0 if own is None else sum(own)
+        found = None if own is None or not total else own[j] / total
+        right = None if own is None or not decided else own[j] / decided
+        rows.append([name, number(app["priors"][j]), _percent(found), _percent(right), number(parts[j])])
+    return table(["class", "prior", "found (recall)", "right when decided (precision)", "part of the risk"], rows)
+
+
+def quality(systems: Sequence[Facts]) -> str:
+    """What in the data calls for care, as a list of sentences."""
+    found = [
+        tag("li", f"{tag('b', text(system.get('name') or 'this system'))}: {text(warning, 400)}")
+        for system in systems for warning in warnings(system)
+    ]  # fmt: skip
+    if not found:
+        return tag("p", "Nothing stands out: no infinite scores, few ties, enough errors, scores the right way round.")
+    return tag("ul", "".join(found))
+
+
+def warnings(system: Facts) -> list[str]:
+    """Ties, infinities, few errors, scores that look sign-flipped or say more than they know."""
+    if "curve" not in system:
+        return []
+    found = []
+    curve = system["curve"]
+    if system["auc"] < 0.5:
+        found.append("non-targets score higher than targets (AUC below one half): the scores' sign looks flipped.")
+    if isinstance(system["cllr"], str) or (system["cllr"] is not None and system["cllr"] > 1.0):
+        found.append("as evidence the scores cost more than saying nothing (Cllr above 1): calibrate them.")
+    if curve["thresholds"][1] == "-inf" or curve["thresholds"][-1] == "inf":  # the first is accepting everything
+        found.append("some scores are infinite: a certain wrong answer costs without bound (Cllr).")
+    distinct, trials = len(curve["thresholds"]) - 1, system["input"]["trials"]
+    if curve.get("complete") and curve["unit"] == 0 and distinct < 0.9 * trials:
+        found.append(
+            f"{trials - distinct:,} of {trials:,} scores are tied with another: they are one point of the curve."
+        )
+    return found + _few(system)
+
+
+def _few(system: Facts) -> list[str]:
+    """Applications at which fewer errors were counted than the rule of 30 asks for."""
+    found = []
+    for app in system["applications"]:
+        if app["confusion"] is None:
+            continue
+        (_, misses), (alarms, _) = app["confusion"]
+        few = [f"{number(n)} {word}" for n, word in ((misses, "misses"), (alarms, "false alarms")) if n < _ENOUGH]
+        if few:
+            point = f"{number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}"
+            found.append(f"at {point} only {' and '.join(few)} were counted; below 30 a rate is known only roughly.")
+    return found[:3] + ([f"and at {len(found) - 3} more applications."] if len(found) > 3 else [])
+
+
+def glossary() -> str:
+    """Every term with its meaning and its formula."""
+    entries = [
+        tag("div", tag("dt", text(term)) + tag("dd", text(words, 600) + _formula(formula)), id=f"g-{key}")
+        for key, term, words, formula in GLOSSARY
+    ]  # fmt: skip
+    return tag("dl", "".join(entries))
+
+
+def _formula(formula: str) -> str:
+    return tag("code", text(formula, 200)) if formula else ""
+
+
+def origin(document: Facts, systems: Sequence[Facts], made: datetime) -> str:
+    """Inputs with their hashes, the command line, version and time."""
+    lines = [f"Made by tercet {document.get('tercet', '')} on {made:%Y-%m-%d %H:%M} UTC."]
+    if document.get("command"):
+        lines.append("Command: tercet " + shlex.join(map(str, document["command"])))
+    for system in systems:
+        lines.append(f"{system.get('name') or 'this system'} ({system['meaning']}): {_sizes(system)}")
+        for file in system["input"].get("files", ()):
+            lines.append(f"{file.get('name', '')}  sha256 {file.get('sha256', '')}")
+    return "".join(tag("p", text(line, 400)) for line in lines)

@@ -1,0 +1,133 @@
+"""Interval ends from the numbers of many resamples: percentile and BCa."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.errors import CalibrationError, UndefinedError
+from tercet.exact import Counts
+from tercet.resample.draws import Design
+from tercet.resample.engine import Settings, System
+from tercet.resample.guards import Guard
+
+Floats = NDArray[np.float64]
+
+
+class Bound(NamedTuple):
+    """A number with its interval, the method that really made it, its standard error and bias in the resamples.
+
+    The bias is the resamples' mean minus the number: a minimum over thresholds has one, because it is taken anew in
+    each resample. Numbers along a curve are arrays.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    method: str
+    standard_error: Any
+    bias: Any
+
+
+def bound(
+    value: Any, samples: Floats, push: Any, settings: Settings, guard: Guard | None, tail: float | None = None
+) -> Bound:
+    """The interval of one number (or of each number along a curve) from its values in the resamples."""
+    samples = np.sort(samples, axis=0)
+    tail = (1.0 - settings.level) / 2.0 if tail is None else tail
+    tails = (tail, 1.0 - tail)
+    if settings.method == "bca":
+        tails = bca_tails(value, samples, push, tail)
+    low, high = order_statistic(samples, tails[0], down=True), order_statistic(samples, tails[1], down=False)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread, bias = samples.std(axis=0, ddof=1), samples.mean(axis=0) - value
+    method = settings.method
+    if guard is not None:
+        low, high, method = guard.applied(low, high, method)
+    if np.ndim(value) == 0:
+        same = bool(samples[0] == samples[-1])
+        method += " (all resamples equal)" if same and guard is None else ""
+        return Bound(float(value), float(low), float(high), method, float(spread), float(bias))
+    return Bound(value, low, high, method, spread, bias)
+
+
+def tail_of(design: Design, level: float) -> float:
+    """How many resamples lie beyond each end: (1 - level) / 2, fewer where few groups are resampled.
+
+    Resamples of n things spread too little by sqrt((n - 1) / n), and a spread known from n things only asks for
+    Student's t: Phi(-sqrt(n / (n - 1)) t) (Hesterberg's expanded percentiles).
+
+    >>> from tercet.resample.draws import Design
+    >>> tail_of(Design((50, 50), (None, None)), 0.95) == (1.0 - 0.95) / 2.0
+    True
+    """
+    tail = (1.0 - level) / 2.0
+    if not design.groups:
+        return tail
+    from scipy.special import ndtr, stdtrit
+
+    count = min(design.units())
+    return float(ndtr(math.sqrt(count / (count - 1.0)) * stdtrit(count - 1, tail)))
+
+
+def order_statistic(ordered: Floats, share: Any, *, down: bool) -> Any:
+    """The value with this share of the resamples below it, the next one outwards where it falls between two.
+
+    >>> float(order_statistic(np.arange(1.0, 40.0), 0.025, down=True))
+    1.0
+    """
+    place = np.asarray(share) * (len(ordered) + 1)
+    place = np.floor(place + 1e-9) if down else np.ceil(place - 1e-9)
+    place = np.clip(place, 1, len(ordered)).astype(np.intp) - 1
+    if ordered.ndim == 1:
+        return ordered[place]
+    return np.take_along_axis(ordered, np.broadcast_to(place, ordered.shape[1:])[None], axis=0)[0]
+
+
+def bca_tails(value: Any, ordered: Floats, push: Any, tail: float) -> tuple[Any, Any]:
+    """Which percentiles to take: corrected for bias (z0) and for a spread that grows with the number (a).
+
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z0 the quantile of the share of resamples below the number.
+    """
+    from scipy.special import ndtr, ndtri
+
+    count = len(ordered)
+    below = ((ordered < value).sum(axis=0) + (ordered == value).sum(axis=0) / 2.0) / count
+    z0 = ndtri(np.clip(below, 1.0 / (count + 1), count / (count + 1.0)))
+    ends = []
+    for z in (ndtri(tail), -ndtri(tail)):
+        ends.append(ndtr(z0 + (z0 + z) / np.maximum(1.0 - push * (z0 + z), 1e-3)))
+    return ends[0], ends[1]
+
+
+def accelerations(design: Design, system: System, settings: Settings) -> dict[str, Floats]:
+    """a = sum u^3 / (6 (sum u^2)^1.5), u how much a number falls when one part of the sample is left out."""
+    squares: dict[str, Any] = {}
+    cubes: dict[str, Any] = {}
+    for parts in design.left_out(settings.seed):
+        kept = [row for row in (_evaluated(system, weights) for weights in parts) if row is not None]
+        if len(kept) < 2:
+            continue
+        for name, values in system.named(np.array(kept)).items():
+            with np.errstate(invalid="ignore", over="ignore"):
+                u = (values.mean(axis=0) - values) * ((len(kept) - 1) / len(kept))
+                u = np.where(np.isfinite(u), u, 0.0)
+                squares[name] = squares.get(name, 0.0) + (u**2).sum(axis=0)
+                cubes[name] = cubes.get(name, 0.0) + (u**3).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return {
+            name: np.nan_to_num(cubes[name] / (6.0 * squares[name] ** 1.5), nan=0.0, posinf=0.0, neginf=0.0)
+            for name in squares
+        }
+
+
+def _evaluated(system: System, weights: Sequence[Counts]) -> Floats | None:
+    """The numbers of a part of the sample, unless it lacks a class or cannot be calibrated."""
+    try:
+        return system.statistics(weights) if all(rows.any() for rows in weights) else None
+    except (CalibrationError, UndefinedError):
+        return None

@@ -1,0 +1,132 @@
+"""The engine: resamples one after the other or side by side, with the same bits either way."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.arrays import shown
+from tercet.errors import CalibrationError, InputError, UndefinedError
+from tercet.exact import Counts
+from tercet.resample.draws import Design, grouping
+from tercet.threads import CORES
+
+Floats = NDArray[np.float64]
+
+METHODS = ("percentile", "bca")
+_CHUNK = 8  # resamples that a thread takes at a time
+_WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
+_MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
+
+
+class System(Protocol):
+    """What can be resampled: numbers from the weights of each class's rows, and their names."""
+
+    def statistics(self, weights: Sequence[Counts]) -> Floats:
+        """The numbers of one resample."""
+
+    def named(self, raw: Floats) -> dict[str, Floats]:
+        """The columns of many resamples by name."""
+
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to resample, checked."""
+
+    level: float
+    resamples: int
+    seed: int
+    by: tuple[str, ...]
+    method: str
+    threads: int | None
+
+    @classmethod
+    def of(cls, level: float, resamples: int, seed: int, by: Any, method: str, threads: int | None) -> Settings:
+        """Refuses what cannot be meant."""
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must lie strictly between 0 and 1, not {level}. 95 % is 0.95.")
+        least = math.ceil(2.0 / (1.0 - level) - 1e-9) - 1
+        if isinstance(resamples, bool) or int(resamples) != resamples or resamples < least:
+            raise InputError(
+                f"resamples must be a whole number, at least {least} for a level of {level} (one resample beyond each "
+                f"end), not {resamples}."
+            )
+        if isinstance(seed, bool) or int(seed) != seed or seed < 0:
+            raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
+        if method not in METHODS:
+            raise InputError(f"method is {' or '.join(METHODS)}, not {shown(method)}.")
+        if threads is not None and (int(threads) != threads or threads < 1):
+            raise InputError(f"threads must be a positive whole number, not {threads}.")
+        return cls(float(level), int(resamples), int(seed), grouping(by), method, threads)
+
+
+def replicates(
+    designs: Sequence[Design], systems: Sequence[System], settings: Settings, progress: Progress | None = None
+) -> tuple[list[Floats], int]:
+    """The numbers of every system in every resample, one row each, and how many draws were thrown away.
+
+    One design: all systems see the same draws. One each: every system has draws of its own.
+    """
+    results: list[list[Floats]] = [[np.empty(0)] * settings.resamples for _ in systems]
+
+    def work(numbers: range) -> int:
+        return sum(_resample(designs, systems, settings.seed, number, results) for number in numbers)
+
+    chunks = [range(s, min(s + _CHUNK, settings.resamples)) for s in range(0, settings.resamples, _CHUNK)]
+    threads = settings.threads or (CORES if sum(designs[0].sizes) >= _WORTH_A_THREAD else 1)
+    redrawn = done = 0
+    with ThreadPoolExecutor(threads) as pool:
+        for chunk, thrown in zip(chunks, pool.map(work, chunks) if threads > 1 else map(work, chunks), strict=True):
+            redrawn, done = redrawn + thrown, done + len(chunk)
+            if progress is not None:
+                progress(done, settings.resamples)
+    return [np.array(rows) for rows in results], redrawn
+
+
+def _resample(
+    designs: Sequence[Design], systems: Sequence[System], seed: int, number: int, results: list[list[Floats]]
+) -> int:
+    """Computes one resample of every system into its row; returns how many draws were thrown away."""
+    thrown = 0
+    for failures in range(_MOST_FAILURES):
+        draws = [design.draw(seed, number, _stream(k, failures)) for k, design in enumerate(designs)]
+        thrown += sum(draw.redrawn for draw in draws)
+        try:
+            for k, (rows, system) in enumerate(zip(results, systems, strict=True)):
+                rows[number] = system.statistics(draws[k if len(draws) > 1 else 0].weights)
+            return thrown
+        except (CalibrationError, UndefinedError) as error:
+            thrown, reason = thrown + 1, error
+    raise InputError(f"{_MOST_FAILURES} resamples in a row could not be evaluated, the last because: {reason}")
+
+
+def _stream(system: int, failures: int) -> int:
+    """A number of its own for each set of draws; 1 is the jackknife's."""
+    return 2 * (system * _MOST_FAILURES + failures)
+
+
+def progress_bar(stream: TextIO | None = None) -> Progress:
+    """A bar with the time left, redrawn in place on a terminal (standard error unless told); silent elsewhere."""
+    out = sys.stderr if stream is None else stream
+    start = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        if not out.isatty():
+            return
+        left = (time.monotonic() - start) * (total - done) / done
+        bar = "#" * (30 * done // total)
+        out.write(f"\r[{bar:<30}] {done} of {total} resamples, {left:.0f} s left " + ("\n" if done == total else ""))
+        out.flush()
+
+    return show

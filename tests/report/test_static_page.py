@@ -1,0 +1,150 @@
+"""The page as a text: its parts, what is escaped, and how it is written."""
+
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+import tercet as tc
+from tercet.report.page import document_of, iframe, page, report
+from tercet.report.sections import GLOSSARY, warnings
+
+HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028\u2029\u202e{{data}}\"'"
+
+
+def evaluation(name="a system", seed=0, count=400):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(count) % 2 == 0
+    trials = tc.Trials.of_llr(rng.normal(size=count) * 2 + np.where(labels, 2, -2), labels, name=name)
+    return tc.evaluate(trials, ["sre08", (0.5, 1, 1), (0.5, 0, 1)])
+
+
+def several(name="three classes"):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 200)
+    scores = rng.normal(size=(200, 3)) + 2 * np.eye(3)[labels]
+    trials = tc.Trials.of_log_likelihoods(scores, labels, name=name)
+    ordinal = tc.Application.multiclass([0.2, 0.3, 0.5], "ordinal")
+    return tc.evaluate(trials, [tc.Application.multiclass([1 / 3] * 3), ordinal])
+
+
+class Skeleton(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, tuple(sorted(name for name, _ in attrs))))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_policy_names_the_inline_parts_by_their_hashes_and_nothing_else():
+    text = page(document_of(evaluation()))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    for part, directive in (("style", "style-src"), ("script", "script-src")):
+        inline = re.search(rf"<{part}>(.*?)</{part}>", text, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not re.search(r"unsafe|https?:|\*", policy)
+
+
+def test_nothing_in_the_page_names_another_address():
+    text = page(document_of([evaluation(), several()]))
+    assert set(re.findall(r"https?://[^\s\"'<]*", text)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert not re.search(r"<(link|script|img|iframe)[^>]*(src|href)=\"(?!data:)", text)
+
+
+def test_a_hostile_name_is_text_everywhere():
+    calm, wild = (page(document_of([evaluation(n), several(n)]), n) for n in ("a name", HOSTILE))
+    assert Skeleton(wild).found == Skeleton(calm).found
+    data = re.search(r'id="data">(.*?)</script>', wild, re.S)[1]
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert json.loads(data)["systems"][0]["name"] == HOSTILE
+
+
+def test_every_term_that_is_linked_is_explained():
+    text = page(document_of(evaluation()))
+    linked = set(re.findall(r'href="#g-(\w+)"', text))
+    assert linked
+    assert linked <= {key for key, *_ in GLOSSARY}
+
+
+def test_a_saved_result_makes_the_same_page():
+    document = document_of([evaluation(), several()])
+    again = json.loads(json.dumps(document, allow_nan=False))
+    undated = [re.sub(r"on \d{4}-\d\d-\d\d \d\d:\d\d UTC", "", page(one)) for one in (document, again)]
+    assert undated[0] == undated[1]
+
+
+def test_the_static_page_says_the_verdict_and_shows_several_classes():
+    words = " ".join(Skeleton(page(document_of([evaluation(), several()]))).texts)
+    assert "If 1 case in 100 is a target, and a miss costs 10 times a false alarm" in re.sub(r"\s+", " ", words)
+    assert "rows: decision, columns: true class" in words
+    assert "part of the risk" in words
+
+
+def test_a_class_against_the_rest_is_a_system_of_its_own():
+    document = document_of(several())
+    document["systems"][0]["versus"] = [evaluation("one against the rest").to_dict()]
+    assert "three classes: one against the rest" in page(document)
+
+
+def test_what_looks_wrong_is_told():
+    labels = np.arange(100) % 2 == 0
+    flipped = tc.evaluate(tc.Trials.of_llr(np.where(labels, -3.0, 3.0), labels), [(0.5, 1, 1)]).to_dict()
+    told = " ".join(warnings(flipped))
+    assert "flipped" in told
+    assert "Cllr above 1" in told
+    assert "tied" in told
+    endless = tc.evaluate(tc.Trials.of_llr([np.inf, 1.0, -1.0, -np.inf], [1, 0, 1, 0]), [(0.5, 1, 1)]).to_dict()
+    assert "infinite" in " ".join(warnings(endless))
+    assert "below 30" in " ".join(warnings(evaluation().to_dict()))
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    assert report(evaluation(), path) == path
+    before = path.read_bytes()
+
+    def broken(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="full"):
+        report(evaluation(seed=1), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_report_of_nothing_is_refused(tmp_path):
+    with pytest.raises(tc.InputError, match="at least one"):
+        report([], tmp_path / "page.html")
+
+
+def test_a_notebook_gets_a_frame_that_holds_the_whole_page():
+    frame = Skeleton(iframe(evaluation(HOSTILE)))
+    assert frame.found == [("iframe", ("frameborder", "height", "sandbox", "srcdoc", "width"))]
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        tc.Trials.of_llr([np.inf, -np.inf, np.inf, -np.inf], [1, 1, 0, 0]),
+        tc.Trials.of_scores([2.0, 1.0, -0.5], [1, 0, 0]),
+        tc.Trials.of_lr([0.0, 1.0, np.inf], [1, 0, 0], weights=[0.5, 0.25, 3]),
+        tc.Trials.of_llr([5.0, 5.0], [1, 0]),
+        tc.Trials.of_llr([1e308, -1e308], [1, 0]),
+    ],
+)
+def test_odd_trials_have_a_page_too(trials):
+    assert "</html>" in page(document_of(tc.evaluate(trials, [(0.5, 1, 1), (0.5, 0, 1), (1e-300, 1, 1)])))
+    assert "</html>" in page(document_of(tc.evaluate(trials)))

@@ -1,0 +1,131 @@
+"""The same bits from a cluster, with workers that die, and a clear word where there is none."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tercet as tc
+from tercet import scale
+from tercet.engines import local
+
+from .helpers import APPS, assert_same_bits, in_memory
+
+distributed = pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:.*distributed.*"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0, silence_logs=50
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def trials():
+    rng = np.random.default_rng(0)
+    labels = rng.random(4000) < 0.3
+    return rng.normal(size=4000) * 2 + labels * 2, labels
+
+
+@pytest.fixture
+def path(tmp_path, trials):
+    pq.write_table(pa.table({"score": trials[0], "label": trials[1]}), tmp_path / "a.parquet", row_group_size=100)
+    return tmp_path / "a.parquet"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=1500, edges=128, part=100, at_once=0))
+
+
+def test_one_and_two_workers_give_the_bits_of_memory(path, trials, small, cluster):
+    truth = in_memory(*trials)
+    assert_same_bits(scale.evaluate_files(path, APPS, engine="dask", scheduler=cluster.scheduler_address), truth)
+    assert_same_bits(scale.evaluate_files(path, APPS, engine="dask", workers=1), truth)
+
+
+def test_a_worker_killed_after_the_first_part_changes_no_bit(path, trials, small, cluster, caplog):
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        victims = list(client.run(os.getpid).values())
+
+    def kill(done, total):
+        if victims:
+            os.kill(victims.pop(), signal.SIGKILL)
+            victims.clear()
+
+    address = cluster.scheduler_address
+    found = scale.evaluate_files(path, APPS, engine="dask", scheduler=address, progress=kill)
+    assert_same_bits(found, in_memory(*trials))
+    assert any("is gone" in record.message for record in caplog.records)
+
+
+def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster):
+    scores = trials[0].copy()
+    scores[1234] = np.nan
+    bad = tmp_path / "bad.parquet"
+    pq.write_table(pa.table({"score": scores, "label": trials[1]}), bad, row_group_size=100)
+    with pytest.raises(tc.InputError, match=r"bad\.parquet, row group 12, row 1234 .*NaN"):
+        scale.evaluate_files(bad, APPS, engine="dask", scheduler=cluster.scheduler_address)
+
+
+def test_text_is_not_for_clusters_elsewhere(tmp_path, cluster):
+    (tmp_path / "a.csv").write_text("score,label\n1.0,1\n0.5,0\n")
+    with pytest.raises(tc.InputError, match="a cluster reads Parquet"):
+        scale.evaluate_files(tmp_path / "a.csv", APPS, engine="dask", scheduler=cluster.scheduler_address)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://127.0.0.1:notaport"])
+def test_a_scheduler_that_is_not_there_fails_in_seconds(path, address):
+    start = time.monotonic()
+    with pytest.raises(tc.InputError, match="cannot be used"):
+        scale.evaluate_files(path, APPS, engine="dask", scheduler=address)
+    assert time.monotonic() - start < 20
+
+
+def test_only_plain_data_travels():
+    """What engines are given and give back: text, numbers, lists, dictionaries and arrays."""
+    seen = []
+
+    def plain(value):
+        if isinstance(value, dict):
+            return all(isinstance(key, str) and plain(item) for key, item in value.items())
+        if isinstance(value, list | tuple):
+            return all(plain(item) for item in value)
+        if isinstance(value, np.ndarray):
+            return value.dtype.kind in "fib"
+        return value is None or isinstance(value, str | int | float | bool)
+
+    def make(job, batch):
+        result = scale.counted(job, batch, np.array([1.0, 2.0]), np.array([True, False])).to_plain()
+        seen.append(plain(job) and plain(result))
+        return result
+
+    job = {"kind": "count", "edges": np.array([1.5]), "thresholds": np.empty(0), "meaning": "llr", "plan": "",
+           "trained_prior": None, "sums": True}  # fmt: skip
+    results = dict(local.collect(make, job, [0, 1, 2]))
+    assert sorted(results) == [0, 1, 2]
+    assert seen == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [(lambda results: results + results[:1], "counted twice"), (lambda results: results[1:], "was not counted")],
+)
+def test_a_result_delivered_twice_or_lost_is_an_error(path, small, monkeypatch, fault, says):
+    collect = local.collect
+    monkeypatch.setattr(local, "collect", lambda *a, **more: iter(fault(list(collect(*a, **more)))))
+    with pytest.raises(tc.InputError, match=says):
+        scale.evaluate_files(path, APPS)
