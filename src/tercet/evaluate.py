@@ -114,6 +114,12 @@ class Evaluation:
         )
         return "\n".join([self._headline(), *rows])
 
+    def to_html(self, height: int = 900) -> str:
+        """The page about this system in a frame, for notebooks."""
+        from tercet.report.page import iframe
+
+        return iframe(self, height)
+
     def _repr_html_(self) -> str:
         head = ["prior", "cost of a miss", "cost of a false alarm", "DCF", "min DCF"]
         rows = [
@@ -166,6 +172,12 @@ class MulticlassEvaluation:
     def __repr__(self) -> str:
         rows = (f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications)
         return "\n".join([self._headline(), *rows])
+
+    def to_html(self, height: int = 900) -> str:
+        """The page about this system in a frame, for notebooks."""
+        from tercet.report.page import iframe
+
+        return iframe(self, height)
 
     def _repr_html_(self) -> str:
         rows = [[_short(row.risk), _short(row.dcf)] for row in self.applications]
