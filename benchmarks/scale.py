@@ -81,9 +81,11 @@ def watched(task: str, **more: Any) -> dict[str, Any]:
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        output, _ = process.communicate(timeout=1800)
-        done.set()
-        watcher.join()
+        try:
+            output, _ = process.communicate(timeout=1800)
+        finally:
+            done.set()
+            watcher.join()
     if process.returncode:
         raise RuntimeError(f"{task} failed with exit code {process.returncode}")
     return {**json.loads(output.splitlines()[-1]), "peak": peak}

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from tercet.fusion import Fusion, load
     from tercet.minimum import min_risk
     from tercet.multiclass import Affine
-    from tercet.resample import bootstrap, by_condition, compare, needed, too_few_errors
+    from tercet.resample.bootstrap import bootstrap
+    from tercet.resample.compare import compare
+    from tercet.resample.conditions import by_condition, needed, too_few_errors
     from tercet.scale import evaluate_files
     from tercet.sources import read
 

@@ -76,7 +76,8 @@ def evaluate(
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
     with _files(paths) as files:
         loaded = [_read(path, source) for path in files]
-        found = [tercet.evaluate(trials, asked, bayes_plot=grid, eer=eer) for trials in loaded]
+        settings: Facts = {"bayes_plot": grid, "eer": eer, "versus": report is not None}
+        found = [tercet.evaluate(trials, asked, **settings) for trials in loaded]
         systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, files, strict=True)]
     if ci is not None:
         draws = {"level": ci / 100.0, "resamples": resamples, "seed": seed, "by": _by(source), "eer": eer}

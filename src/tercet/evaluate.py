@@ -157,11 +157,13 @@ class MulticlassEvaluation:
     normalised_cross_entropy: float | None
     brier: float | None
     applications: tuple[MulticlassResult, ...]
+    versus: tuple[Evaluation, ...] = ()
     reasons: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON."""
-        return dict(_plain(self))
+        result = dict(_plain(self, leave_out=("versus",)))
+        return result | ({"versus": [one.to_dict() for one in self.versus]} if self.versus else {})
 
     def _headline(self) -> str:
         return (
@@ -191,10 +193,12 @@ def evaluate(
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
     eer: str = "rocch",
     name: str | None = None,
+    versus: bool = False,
 ) -> Any:
     """Evaluates labelled trials for any number of applications.
 
     Applications are triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
+    versus=True adds each class of a multiclass task against the rest, as a two-class evaluation of its own.
 
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> evaluate(trials, [(0.5, 1, 1)])
@@ -206,7 +210,7 @@ def evaluate(
     asked = _listed(applications)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
-        return _evaluate_classes(trials, asked, name)
+        return _evaluate_classes(trials, asked, name or trials.name, versus)
     tally = trials if isinstance(trials, Tally) else Tally.of(trials)
     called = name if name is not None or isinstance(trials, Tally) else trials.name
     return _evaluate_two(tally, [Application.of(app) for app in asked], bayes_plot, eer, called)
@@ -299,7 +303,7 @@ def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | Non
     )  # fmt: skip
 
 
-def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) -> MulticlassEvaluation:
+def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None, versus: bool) -> MulticlassEvaluation:
     reasons: dict[str, str] = {}
     if len(trials) == 0:
         raise UndefinedError("There is nothing to evaluate: no trials.")
@@ -319,7 +323,7 @@ def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) 
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
     ).matrix[0]
     return MulticlassEvaluation(
-        name=name or trials.name,
+        name=name,
         meaning=trials.meaning,
         input={"trials": sum(sizes), "classes": dict(zip(trials.classes, sizes, strict=True))},
         classes=trials.classes,
@@ -328,8 +332,16 @@ def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None) 
         normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials)),
         brier=known("brier", lambda: brier(trials)),
         applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
+        versus=tuple(_against_rest(trials, label) for label in trials.classes) if versus else (),
         reasons=reasons,
     )
+
+
+def _against_rest(trials: Trials, label: str) -> Evaluation:
+    """One class against the others, mixed by the frequencies of the data."""
+    task = trials.versus(label, prior=class_prior(trials).tolist())
+    found: Evaluation = evaluate(task, name=f"{label} against the rest")
+    return found
 
 
 def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResult:

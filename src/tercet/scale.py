@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,12 +16,23 @@ from numpy.typing import NDArray
 
 from tercet.application import Application
 from tercet.arrays import is_target, shown
-from tercet.binned import Binned, Floats, RowError, Rows, digest, edges_of, load_plain, missing_parts, save_plain
+from tercet.binned import (
+    Binned,
+    Floats,
+    RowError,
+    Rows,
+    digest,
+    edges_of,
+    load_plain,
+    missing_parts,
+    save_plain,
+    sorted_classes,
+)
 from tercet.curves import EER_DEFINITIONS
 from tercet.engines import local
 from tercet.errors import InputError
 from tercet.evaluate import Evaluation, _listed, evaluate
-from tercet.parts import Plan, located, planned, read_parts, reading
+from tercet.parts import Plan, located, planned, read_part, read_parts, reading
 from tercet.refine import CHANGED, Points, asked_thresholds, evaluation, resolved
 from tercet.sources.limits import in_words
 from tercet.tally import Ranked, Tally
@@ -45,12 +57,16 @@ _BATCHES = 32  # saved or sent states a worker makes at most, so that many parts
 
 
 class Budget(NamedTuple):
-    """How much may be held at a time: rows kept one by one, bins, rows of a part, rows evaluated at once."""
+    """How much may be held at a time: rows kept one by one, bins, rows of a part, rows evaluated at once.
+
+    `spare` are bytes in which sorted parts may wait for the next pass, so far as kept rows leave them free.
+    """
 
     kept: int
     edges: int
     part: int
     at_once: int
+    spare: int = 0
 
 
 def budget_of(memory_limit: int, workers: int = CORES, processes: int = 1) -> Budget:
@@ -62,10 +78,11 @@ def budget_of(memory_limit: int, workers: int = CORES, processes: int = 1) -> Bu
             f"for {workers} workers in {processes} process{'es' if processes > 1 else ''}."
         )
     free = int(memory_limit) - processes * _PROCESS
-    part = min(max(free // (2 * workers * _ROW), _LEAST_PART), _MOST_PART)
+    part = min(max(free // (4 * workers * _ROW), _LEAST_PART), _MOST_PART)
     edges = min(max(free // (8 * _BIN), _LEAST_EDGES), _MOST_EDGES)
     rest = free - workers * part * _ROW - edges * _BIN
-    return Budget(max(rest // _KEPT, 1 << 16), edges, part, max(rest // _IN_MEMORY, 0))
+    spare = rest if processes == 1 else 0
+    return Budget(max(rest // _KEPT, 1 << 16), edges, part, max(rest // _IN_MEMORY, 0), spare)
 
 
 class Chunks(Protocol):
@@ -156,7 +173,7 @@ def evaluate_files(
     budget = budget_of(memory_limit, count, processes)
     with (
         planned(paths, score_column, label_column, target, budget.part, shared=scheduler is not None) as plan,
-        _collector(engine, scheduler, count) as collect,
+        _collector(engine, scheduler, count, budget.spare) as collect,
     ):
         run = _run_over(plan, collect, count, _Reported(plan.size, progress), resume)
         ev = _passes(run, _sampled(plan), plan.rows, len(plan.parts), plan.name, question, budget)
@@ -204,8 +221,15 @@ def counted(job: dict[str, Any], number: int, scores: Any, targets: Any) -> Binn
         return Rows.of(
             scores, targets, job["low"], job["high"], meaning=job["meaning"], part=number, plan=job["plan"]
         )  # fmt: skip
-    return Binned.of(
-        scores, targets, job["edges"], thresholds=job["thresholds"], meaning=job["meaning"],
+    return counted_sorted(job, number, sorted_classes(scores, targets, job["meaning"]))
+
+
+def counted_sorted(job: dict[str, Any], number: int, classes: Any) -> Binned | Rows:
+    """The same of a part whose classes are sorted already."""
+    if job["kind"] == "rows":
+        return Rows.of_sorted(classes, job["low"], job["high"], part=number, plan=job["plan"])
+    return Binned.of_sorted(
+        classes, job["edges"], thresholds=job["thresholds"], meaning=job["meaning"],
         trained_prior=job["trained_prior"], part=number, plan=job["plan"], sums=job["sums"],
     )  # fmt: skip
 
@@ -216,17 +240,60 @@ def partial(job: dict[str, Any], batch: Sequence[dict[str, Any]]) -> dict[str, A
         return _partial(con, job, batch)
 
 
-def _partial(con: DuckDBPyConnection, job: dict[str, Any], batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _partial(
+    con: DuckDBPyConnection, job: dict[str, Any], batch: Sequence[dict[str, Any]], waiting: _Waiting | None = None
+) -> dict[str, Any]:
     found: list[Any] = []
-    for part, scores, targets in read_parts(con, batch, job["columns"]):
-        try:
-            found.append(counted(job, part["number"], scores, targets))
-        except RowError as error:
-            raise located(part, error) from None
+    for part in batch:
+        found.append(_of_part(con, job, part, waiting))
         if job["kind"] == "count" and len(found) == 2:
             found = [found[0] + found[1]]
     whole: Binned | Rows = Rows.joined(found) if job["kind"] == "rows" else found[0]
     return whole.to_plain()
+
+
+def _of_part(
+    con: DuckDBPyConnection, job: dict[str, Any], part: dict[str, Any], waiting: _Waiting | None
+) -> Binned | Rows:
+    """One part's contribution: from its sorted classes where they wait in memory, else from its file."""
+    classes = None if waiting is None else waiting.get(part["number"])
+    if classes is not None:
+        return counted_sorted(job, part["number"], classes)
+    scores, targets = read_part(con, part, job["columns"])
+    try:
+        if job["kind"] == "rows":
+            return counted(job, part["number"], scores, targets)
+        classes = sorted_classes(scores, targets, job["meaning"])
+    except RowError as error:
+        raise located(part, error) from None
+    if waiting is not None:
+        waiting.put(part["number"], classes)
+    return counted_sorted(job, part["number"], classes)
+
+
+class _Waiting:
+    """Sorted parts that stay in memory between passes, as many as there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self._room, self._held, self._used = room, dict[int, tuple[NDArray[Any], NDArray[Any]]](), 0
+        self._lock = threading.Lock()
+
+    def get(self, number: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """A part's sorted classes, if they are here."""
+        return self._held.get(number)
+
+    def put(self, number: int, classes: tuple[NDArray[Any], NDArray[Any]]) -> None:
+        """Keeps a part if there is room."""
+        size = sum(side.nbytes for side in classes)
+        with self._lock:
+            if self._used + size <= self._room:
+                self._held[number] = classes
+                self._used += size
+
+    def leave(self, size: int) -> None:
+        """Makes room for so many bytes of something else."""
+        while self._held and self._used + size > self._room:
+            self._used -= sum(side.nbytes for side in self._held.popitem()[1])
 
 
 def _passes(
@@ -241,7 +308,7 @@ def _passes(
     """Count in bins, split the bins that can hide a vertex while they hold too many rows, then look at their rows."""
     job = {"plan": plan, "meaning": question.meaning, "trained_prior": question.trained_prior}
     if rows is not None and rows <= budget.at_once:
-        return _at_once(_rows(run, job, np.array([math.nan]), np.array([math.inf]), parts), question)
+        return _at_once(_rows(run, job, np.array([math.nan]), np.array([math.inf]), rows, parts), question)
     wanted = budget.edges if rows is None else max(min(budget.edges, rows // 256), 64)
     edges = edges_of(sample[0][sample[1]], sample[0][~sample[1]], wanted)
     thresholds = asked_thresholds(question.apps, question.plot)
@@ -258,7 +325,7 @@ def _passes(
         ranges = everything  # all that the AUC needs can be afforded too
     found = Rows.empty()
     if ranges.rows:
-        found, passes = _rows(run, job, ranges.low, ranges.high, count), passes + 1
+        found, passes = _rows(run, job, ranges.low, ranges.high, ranges.rows, count), passes + 1
     exact = resolved(points, ranges, found, dense)
     ev = evaluation(state, exact, question.apps, question.plot, question.eer, question.name)
     return replace(ev, revisited=ranges.rows, passes=passes)
@@ -292,8 +359,9 @@ def _counts(
     return state
 
 
-def _rows(run: Run, job: dict[str, Any], low: Floats, high: Floats, parts: int | None) -> Rows:
-    found = Rows.joined(Rows.of_plain(plain) for plain in run(job | {"kind": "rows", "low": low, "high": high}))
+def _rows(run: Run, job: dict[str, Any], low: Floats, high: Floats, expected: int, parts: int | None) -> Rows:
+    asked = job | {"kind": "rows", "low": low, "high": high, "expected": expected}
+    found = Rows.joined(Rows.of_plain(plain) for plain in run(asked))
     _check_parts(found.parts, parts)
     return found
 
@@ -338,15 +406,20 @@ def _run_over(
 
 
 @contextmanager
-def _collector(engine: str, scheduler: str | None, workers: int) -> Iterator[Any]:
+def _collector(engine: str, scheduler: str | None, workers: int, spare: int) -> Iterator[Any]:
     """The engine's collect(make, job, batches), open for all passes."""
     if engine == "local":
+        waiting = _Waiting(spare)
         with reading() as con:  # opened once: that takes longer than reading a small part
 
             def make(job: dict[str, Any], batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
-                return _partial(con.cursor(), job, batch)
+                return _partial(con.cursor(), job, batch, waiting)
 
-            yield lambda _, job, batches: local.collect(make, job, batches, workers=workers)
+            def collect(_: Any, job: dict[str, Any], batches: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+                waiting.leave(job.get("expected", 0) * _KEPT)
+                return local.collect(make, job, batches, workers=workers)
+
+            yield collect
         return
     from tercet.engines import dask
 

@@ -19,7 +19,7 @@ ROWS = 3000
 @pytest.fixture
 def small(monkeypatch):
     """Budgets so small that a few thousand rows take bins, several parts and splits."""
-    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=300, edges=128, part=400, at_once=0))
+    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=300, edges=128, part=400, at_once=0, spare=8000))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -133,11 +133,18 @@ def comparison(systems: Sequence[Facts]) -> str:
     if not systems:
         return tag("p", "No two-class system.")
     rows = [
-        [s.get("name") or "this system", _percent(s["eer"]["value"]), number(s["auc"]), number(s["cllr"]),
-         number(s["min_cllr"])]
+        [s.get("name") or "this system", _percent(s["eer"]["value"]) + _interval(s, "eer", _percent),
+         number(s["auc"]) + _interval(s, "auc"), number(s["cllr"]) + _interval(s, "cllr"),
+         number(s["min_cllr"]) + _interval(s, "min_cllr")]
         for s in systems
     ]  # fmt: skip
     return table(["system", "EER", "AUC", "Cllr, bits", "min Cllr"], rows)
+
+
+def _interval(facts: Facts, key: str, said: Callable[[Any], str] = number) -> str:
+    """The interval beside a number, where it was asked for."""
+    ends = facts.get(f"{key}_ci")
+    return "" if ends is None else f" ({said(ends[0])} to {said(ends[1])})"
 
 
 def _percent(value: float | None) -> str:
@@ -166,7 +173,8 @@ def applications(systems: Sequence[Facts]) -> str:
     rows = [
         [s.get("name") or "this system", a.get("name") or "", number(a["prior"]), number(a["cost_fn"]),
          number(a["cost_fp"]), number(a["threshold"]), _percent(a["fnr"]), _percent(a["fpr"]), number(a["dcf_u"]),
-         number(a["dcf"]), number(a["min_dcf"]), number(a["calibration_loss"])]
+         number(a["dcf"]) + _interval(a, "dcf"), number(a["min_dcf"]) + _interval(a, "min_dcf"),
+         number(a["calibration_loss"])]
         for s in systems if "curve" in s for a in s["applications"]
     ]  # fmt: skip
     if not rows:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tercet.arrays import shown
 from tercet.errors import InputError
 from tercet.sources.opened import File
-from tercet.sources.text import WHITESPACE, Dialect, first_lines, header_of, is_number
+from tercet.sources.text import WHITESPACE, Dialect, fields_of, first_lines, header_of, is_number
 
 LISTS = ("kaldi", "voxceleb", "sre", "asvspoof", "bosaris", "bob")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "npy", "npz", *LISTS)
@@ -165,7 +165,7 @@ def _claims(width: int) -> tuple[str, str]:
 
 def _fields(file: File, lines: Sequence[str], name: str) -> list[list[str]]:
     """The first lines cut at white space, all of one width."""
-    fields = [line.split() for line in lines]
+    fields = [fields_of(line) for line in lines]
     for number, row in enumerate(fields, 1):
         if len(row) != len(fields[0]):
             raise InputError(

@@ -21,6 +21,8 @@ from tercet.sources.opened import File, temporary
 
 WHITESPACE = "whitespace"  # a separator: any run of spaces and tabs
 _BLANKS = re.compile(rb"[ \t]+")
+_CUT = re.compile("[ \t]+")
+_SPACE = " \t\r\n"
 _WIDEST = 1 << 20  # characters of one cell
 
 
@@ -67,6 +69,11 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def fields_of(line: str) -> list[str]:
+    """A line cut at spaces and tabs, and at no other character that Unicode calls a space."""
+    return _CUT.split(line.strip(_SPACE))
 
 
 def check_text(file: File) -> None:
@@ -126,7 +133,7 @@ def records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of every record, blank lines left out: slow and exact, for headers and errors."""
     with file.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         if dialect.separator == WHITESPACE:
-            yield from ((number, line.split()) for number, line in enumerate(text, 1) if line.strip())
+            yield from ((number, fields_of(line)) for number, line in enumerate(text, 1) if line.strip(_SPACE))
             return
         csv.field_size_limit(max(csv.field_size_limit(), _WIDEST))
         rows = csv.reader(text, delimiter=dialect.separator, quotechar='"', strict=True)
