@@ -28,7 +28,17 @@ from tercet.curves import Curve, Hull, best_rules
 from tercet.decide import Decisions, Rule, confusion_of, decide, decisions, expected_costs, hull_rule, neyman_pearson
 from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
 from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
-from tercet.intervals import Interval, clopper_pearson, enough_errors, interval, k_sigma, wilson
+from tercet.intervals import (
+    Interval,
+    clopper_pearson,
+    delong,
+    delong_test,
+    enough_errors,
+    interval,
+    k_sigma,
+    mcnemar,
+    wilson,
+)
 from tercet.posteriors import posteriors
 from tercet.report import plot, report
 from tercet.tally import Tally
@@ -113,6 +123,8 @@ __all__ = [
     "cross_fit",
     "decide",
     "decisions",
+    "delong",
+    "delong_test",
     "empirical_cross_entropy",
     "enough_errors",
     "entropy",
@@ -125,6 +137,7 @@ __all__ = [
     "load",
     "log_loss",
     "log_loss_parts",
+    "mcnemar",
     "min_cllr",
     "min_cross_entropy",
     "min_risk",

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 _READING = 400 << 20  # bytes duckdb may take for a part
+_LARGE = 1 << 25  # rows from which on loading a second library pays
 _DAMAGED = "Write the file again, or leave it out."
 
 
@@ -101,11 +103,12 @@ def planned(
         parts = [part for one in described for part in _parts(one, part_rows)]
         for number, part in enumerate(parts):
             part["number"] = number
-        columns = {"score": score, "label": label, "labels": {"how": "unknown"}}
+        rows = sum(one["rows"] for one in described)
+        columns = {"score": score, "label": label, "labels": {"how": "unknown"}, "large": rows >= _LARGE}
         if parts:
             columns["labels"] = _label_rule(con, described, parts, label, target)
         yield Plan(
-            tuple(parts), columns, sum(one["rows"] for one in described), sum(one["bytes"] for one in described),
+            tuple(parts), columns, rows, sum(one["bytes"] for one in described),
             tuple(map(str, files)),
         )  # fmt: skip
 
@@ -220,7 +223,10 @@ def _parts(file: dict[str, Any], part_rows: int) -> Iterator[dict[str, Any]]:
         pieces = max(-(-(starts[end] - starts[group]) // part_rows), 1) if end == group + 1 else 1
         for piece in range(pieces):
             low, high = (starts[group] + (starts[end] - starts[group]) * k // pieces for k in (piece, piece + 1))
-            yield common | {"start": low, "stop": high, "group": group, "starts": starts[group:end]}
+            rows = starts[group + 1] - starts[group]
+            yield common | {
+                "start": low, "stop": high, "group": group, "starts": starts[group:end], "group_rows": rows,
+            }  # fmt: skip
         group = end
 
 
@@ -300,11 +306,13 @@ def read_part(
     try:
         if part["kind"] != "parquet":
             scores, codes = _from_npy(part, columns)
+        elif (held := _from_arrow(part, columns)) is not None:
+            scores, codes = held
         else:
             with unglobbed(Path(part["path"])) as path:
                 asked = f"{identifier(columns['score'])} AS s, {_label_sql(part, columns)} AS l"
-                held = con.execute(f"SELECT {asked} FROM {_scan(path, part)}").fetchnumpy()
-            scores, codes = held["s"], held["l"]
+                table = con.execute(f"SELECT {asked} FROM {_scan(path, part)}").fetchnumpy()
+            scores, codes = table["s"], table["l"]
     except (duckdb.Error, OSError, ValueError) as error:
         raise InputError(f"{place_of(part)} cannot be read: {_first_line(error)}. {_DAMAGED}") from None
     if len(scores) != part["stop"] - part["start"]:
@@ -356,6 +364,28 @@ def _label_sql(part: dict[str, Any], columns: dict[str, Any]) -> str:
         )
     text, (no, yes) = f"lower({label})", map(quoted, rule["pair"])
     return f"(CASE WHEN {text} = {yes} THEN 1 WHEN {text} = {no} THEN 0 ELSE 2 END)::TINYINT"
+
+
+def _from_arrow(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Whole row groups of numbers and true/false through pyarrow where it is installed: half the time of duckdb.
+
+    It checks page checksums too. None where there is something to it that duckdb tells better, such as nulls.
+    """
+    whole = len(part["starts"]) > 1 or part["stop"] - part["start"] == part["group_rows"]
+    if not columns["large"] or not whole or columns["labels"]["how"] != "boolean":
+        return None
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        return None
+    asked = [columns["score"], columns["label"]]
+    with parquet.ParquetFile(part["path"], page_checksum_verification=True) as file:
+        groups = list(range(part["group"], part["group"] + len(part["starts"])))
+        table = file.read_row_groups(groups, columns=asked, use_threads=False)
+    if sorted(table.column_names) != sorted(asked) or any(table.column(name).null_count for name in asked):
+        return None
+    scores, marks = (table.column(name).to_numpy() for name in asked)
+    return scores, marks if columns["labels"]["target"] else ~marks
 
 
 def _from_npy(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:

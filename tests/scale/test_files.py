@@ -19,7 +19,9 @@ ROWS = 3000
 @pytest.fixture
 def small(monkeypatch):
     """Budgets so small that a few thousand rows take bins, several parts and splits."""
-    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=300, edges=128, part=400, at_once=0, spare=8000))
+    monkeypatch.setattr(
+        scale, "budget_of", lambda *_: scale.Budget(kept=300, edges=128, part=400, at_once=0, spare=8000)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -355,3 +357,30 @@ def test_more_memory_means_more_rows_and_never_too_much():
     assert small.part <= large.part
     assert TINY.kept < small.kept
     assert scale.budget_of(10**9, 2).kept * 8 < 10**9
+
+
+def test_pyarrow_and_duckdb_read_the_same_bits(tmp_path, trials, small, monkeypatch):
+    scores, labels = trials
+    path = write(tmp_path / "a.parquet", scores, labels)
+    truth = in_memory(scores, labels)
+    monkeypatch.setattr(parts, "_LARGE", 0)
+    seen = []
+    monkeypatch.setattr(parts, "_from_arrow", lambda *a, real=parts._from_arrow: seen.append(real(*a)) or seen[-1])
+    assert_same_bits(scale.evaluate_files(path, APPS), truth)
+    assert any(one is not None for one in seen)
+    assert_same_bits(scale.evaluate_files(write(path, scores, ~labels), APPS, target=False), truth)
+    missing = [None if k == 777 else s for k, s in enumerate(scores.tolist())]
+    with pytest.raises(tc.InputError, match=r"row group 3, row 777 .*missing"):
+        scale.evaluate_files(write(path, missing, labels), APPS)
+
+
+def test_a_flipped_bit_is_found_where_pages_have_checksums(tmp_path, trials, small, monkeypatch):
+    monkeypatch.setattr(parts, "_LARGE", 0)
+    more = {"write_page_checksum": True, "use_dictionary": False, "compression": "none"}
+    path = write(tmp_path / "a.parquet", *trials, **more)
+    held = bytearray(path.read_bytes())
+    meta = pq.ParquetFile(path).metadata.row_group(5).column(0)
+    held[meta.data_page_offset + meta.total_compressed_size // 2] ^= 1
+    path.write_bytes(held)
+    with pytest.raises(tc.InputError, match=r"a\.parquet, row group.* cannot be read"):
+        scale.evaluate_files(path, APPS)
