@@ -223,7 +223,7 @@ def _parts(file: dict[str, Any], part_rows: int) -> Iterator[dict[str, Any]]:
         pieces = max(-(-(starts[end] - starts[group]) // part_rows), 1) if end == group + 1 else 1
         for piece in range(pieces):
             low, high = (starts[group] + (starts[end] - starts[group]) * k // pieces for k in (piece, piece + 1))
-            rows = starts[group + 1] - starts[group]
+            rows = starts[end] - starts[group]
             yield common | {
                 "start": low, "stop": high, "group": group, "starts": starts[group:end], "group_rows": rows,
             }  # fmt: skip
@@ -371,7 +371,7 @@ def _from_arrow(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[
 
     It checks page checksums too. None where there is something to it that duckdb tells better, such as nulls.
     """
-    whole = len(part["starts"]) > 1 or part["stop"] - part["start"] == part["group_rows"]
+    whole = part["stop"] - part["start"] == part["group_rows"]
     if not columns["large"] or not whole or columns["labels"]["how"] != "boolean":
         return None
     try:

@@ -364,6 +364,7 @@ def test_pyarrow_and_duckdb_read_the_same_bits(tmp_path, trials, small, monkeypa
     path = write(tmp_path / "a.parquet", scores, labels)
     truth = in_memory(scores, labels)
     monkeypatch.setattr(parts, "_LARGE", 0)
+    monkeypatch.setattr(scale, "_SAMPLED_ROWS", 30)
     seen = []
     monkeypatch.setattr(parts, "_from_arrow", lambda *a, real=parts._from_arrow: seen.append(real(*a)) or seen[-1])
     assert_same_bits(scale.evaluate_files(path, APPS), truth)

@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 _FEW = 2048  # so many corners are looked at one by one
-_STEP = 128  # points of the curve from one bound to the next when a minimum is searched
+_LONG = 16  # rows from one bound to the next, on average, that make summing run by run pay
+_STEP = 64  # points of the curve from one bound to the next when a minimum is searched
 _SMALLEST = 1e-290  # relative weight of the cheaper error; products with counts stay above the denormals
 
 
@@ -54,7 +55,8 @@ class TwoClass:
     taus: Floats
     orders: tuple[Places | None, Places | None]  # from the order in which weights come to ascending scores
     scores: tuple[Floats, Floats]  # of non-targets and targets, ascending
-    accept: tuple[Places, Places] | None  # rows rejected at each actual threshold; raw scores have none
+    bounds: tuple[Places, Places]  # numbers of rows whose running totals are needed; all other places count in these
+    accept: tuple[Places, Places] | None  # what is rejected at each actual threshold; raw scores have none
     bins: tuple[Places, Places] | None
     costs: tuple[Floats, Floats] | None  # softplus of each row, for Cllr
     meets: Meets
@@ -78,20 +80,24 @@ class TwoClass:
     ) -> TwoClass:
         """A system from the ascending scores of (non-targets, targets)."""
         meets = Meets.of(scores[1], scores[0])
+        bounds, taus = meets.bounds(), plan.log_odds
         accept = bins = costs = None
         if meaning != "raw":
             llr = [np.maximum.accumulate(to_llr(side, meaning, trained_prior)) for side in scores]
-            accept = _places(llr, 0.0 - plan.log_odds)
+            accept = _places(llr, 0.0 - taus)
             bins = _binned(llr, plan.bins) if len(plan.bins) else None
             costs = (softplus(llr[0]), softplus(0.0 - llr[1])) if "cllr" in plan.wants else None
+            bounds = _joined(bounds, accept, bins)
+            accept = _among(bounds, accept)
+            bins = None if bins is None else _among(bounds, bins)
         curve = Curve.of(Tally(Ranked(scores[1]), Ranked(scores[0]), "raw")) if "eer" in plan.wants else None
-        taus = plan.log_odds
-        return cls(plan, taus, orders, scores, accept, bins, costs, meets, 0.5 if curve is None else _eer_weight(curve))
+        start = 0.5 if curve is None else _eer_weight(curve)
+        return cls(plan, taus, orders, scores, bounds, accept, bins, costs, meets.among(bounds), start)
 
     def statistics(self, weights: Sequence[Counts]) -> Floats:
         """The numbers of one resample, given the weights of its (non-targets, targets)."""
         heavy = [rows if order is None else rows[order] for rows, order in zip(weights, self.orders, strict=True)]
-        n, t = (_running(rows, name) for rows, name in zip(heavy, ("nontargets", "targets"), strict=True))
+        n, t = (_totals(rows, bounds) for rows, bounds in zip(heavy, self.bounds, strict=True))
         wants, parts = self.plan.wants, []
         if self.accept is not None:
             parts += [t[self.accept[1]] / t[-1], (n[-1] - n[self.accept[0]]) / n[-1]]
@@ -143,6 +149,20 @@ def _places(sides: Sequence[Floats], thresholds: Floats) -> tuple[Places, Places
     return below, above
 
 
+def _joined(bounds: tuple[Places, Places], *more: tuple[Places, Places] | None) -> tuple[Places, Places]:
+    """Bounds that hold further places too."""
+    below, above = (
+        np.unique(np.concatenate((bounds[side], *(places[side] for places in more if places is not None))))
+        for side in (0, 1)
+    )
+    return below, above
+
+
+def _among(bounds: tuple[Places, Places], places: tuple[Places, Places]) -> tuple[Places, Places]:
+    """Places as numbers of bounds."""
+    return np.searchsorted(bounds[0], places[0]), np.searchsorted(bounds[1], places[1])
+
+
 def _binned(sides: Sequence[Floats], inner: Floats) -> tuple[Places, Places]:
     """The rows at or below each edge of bins that take in everything."""
     below, above = (np.concatenate(([0], np.searchsorted(side, inner, "right"), [len(side)])) for side in sides)
@@ -153,42 +173,58 @@ class Meets(NamedTuple):
     """Where two classes' ranked rows meet: places in the running totals that stand for the corners of the curve."""
 
     of_targets: bool  # whether the class with fewer rows is the targets
-    first: Places  # rows of the smaller class before each of its distinct scores
-    last: Places  # and up to it
-    low: Places  # rows of the larger class below each of these scores
-    high: Places  # and up to it
+    first: Places  # rows of the smaller class before each run of its scores
+    last: Places  # and up to its end
+    low: Places  # rows of the larger class below the scores of the run
+    high: Places  # and up to them
     misses: Places  # corners of the curve: targets rejected
     rejected: Places  # and non-targets rejected, both ends included
 
     @classmethod
     def of(cls, targets: Floats, nontargets: Floats) -> Meets:
-        """Finds the places, once for all resamples."""
+        """Finds the places, once for all resamples; neighbours that no score of the other class parts are one."""
         of_targets = len(targets) <= len(nontargets)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
-        first = np.flatnonzero(np.concatenate(([True], few[1:] != few[:-1])))
+        low, high = np.searchsorted(many, few), np.searchsorted(many, few, "right")
+        first = np.flatnonzero(np.concatenate(([True], (low[1:] != low[:-1]) | (high[1:] != high[:-1]))))
         last = np.append(first[1:], len(few))
-        low = np.searchsorted(many, few[first])
-        high = np.searchsorted(many, few[first], "right")
-        high = low if np.array_equal(low, high) else high
+        low, high = low[first], high[first]
         inner = (first, low) if of_targets else (high, last)
         ends = (len(targets), len(nontargets))
         corners = [np.concatenate(([0], column, [end])) for column, end in zip(inner, ends, strict=True)]
         return cls(of_targets, first, last, low, high, corners[0], corners[1])
+
+    def bounds(self) -> tuple[Places, Places]:
+        """All places of (non-targets, targets) that are ever looked up, ascending."""
+        few, many = np.append(self.first, self.last[-1]), np.union1d(self.low, self.high)
+        sides = (many, few) if self.of_targets else (few, many)
+        return np.union1d(sides[0], self.rejected[[0, -1]]), np.union1d(sides[1], self.misses[[0, -1]])
+
+    def among(self, bounds: tuple[Places, Places]) -> Meets:
+        """The same places as numbers of bounds."""
+        n, t = bounds
+        few, many = (t, n) if self.of_targets else (n, t)
+        low, high = np.searchsorted(many, self.low), np.searchsorted(many, self.high)
+        return Meets(
+            self.of_targets,
+            np.searchsorted(few, self.first),
+            np.searchsorted(few, self.last),
+            low,
+            low if np.array_equal(low, high) else high,
+            np.searchsorted(t, self.misses),
+            np.searchsorted(n, self.rejected),
+        )
 
     def auc(self, t: Counts, n: Counts) -> float:
         """Mann-Whitney: pairs in which the target is higher, tied ones half, over all pairs."""
         few, many = (t, n) if self.of_targets else (n, t)
         real = t.dtype.kind == "f"
         pairs = 2 * t[-1].item() * n[-1].item()
-        own = scratch("own", len(self.first), few.dtype)
-        if len(self.first) == len(few) - 1:
-            np.subtract(few[1:], few[:-1], out=own)
-        else:
-            np.subtract(few[self.last], few[self.first], out=own)
+        own = few.take(self.last) - few.take(self.first)
         sides = [self.low] if self.high is self.low else [self.low, self.high]
         wins: Any = 0
         for places in sides:
-            below = many.take(places, out=scratch("auc", len(places), many.dtype), mode="clip")
+            below = many.take(places)
             if real or pairs >= 2**62:
                 wins += float((own * below.astype(np.float64)).sum()) * (2 / len(sides))
             else:
@@ -333,12 +369,17 @@ def _dcf_u(app: Application, rates: tuple[Floats, Floats], k: int) -> Floats:
     return app.prior * app.cost_fn * rates[0][:, k] + (1.0 - app.prior) * app.cost_fp * rates[1][:, k]
 
 
-def _running(weights: Counts, name: str) -> Counts:
-    """0 and the running totals, in 64 bits, in a buffer that the next resample will use again."""
-    sums = scratch(name, len(weights) + 1, np.dtype(np.float64 if weights.dtype.kind == "f" else np.int64))
-    sums[0] = 0
-    np.cumsum(weights, dtype=sums.dtype, out=sums[1:])
-    return sums
+def _totals(weights: Counts, bounds: Places) -> Counts:
+    """The weight of the rows before each bound, in 64 bits."""
+    dtype = np.dtype(np.float64 if weights.dtype.kind == "f" else np.int64)
+    if len(weights) >= _LONG * len(bounds):  # long runs add up faster than every row's running total
+        sums = np.zeros(len(bounds), dtype)
+        np.cumsum(np.add.reduceat(weights, bounds[:-1], dtype=dtype), out=sums[1:])
+        return sums
+    running = scratch("running", len(weights) + 1, dtype)
+    running[0] = 0
+    np.cumsum(weights, dtype=dtype, out=running[1:])
+    return np.asarray(running.take(bounds))
 
 
 _buffers = threading.local()
