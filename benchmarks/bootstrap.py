@@ -70,11 +70,11 @@ def main():
     each = options.resamples // options.turns
     for share in options.targets:
         trials, rng = million(options.trials, share), np.random.default_rng(1)
-        ours, theirs = [], []
+        ours, theirs, memory = [], [], 0.0
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for turn in range(options.turns):
             ours.append(timed(partial(resampled, trials, each, turn, options.threads)))
-            memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 if turn == 0 else memory
+            memory = memory or (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
             theirs += [timed(partial(roc_curve_on_resampled_arrays, trials, rng)) for _ in range(2)]
         check(trials, ours[0][2])
         best = [min(one[k] for one in ours) / each for k in (0, 1)]

@@ -69,7 +69,7 @@ MUTANTS = (
     ),
     Mutant(
         "cost matrix transposed, in expected costs",
-        (("decide.py", "priced(app.costs, np.ascontiguousarray(", f"priced({TURNED}, np.ascontiguousarray("),),
+        (("decide.py", "priced(app.costs, shares[rows].T)", f"priced({TURNED}, shares[rows].T)"),),
         CLASSES,
     ),
     Mutant(

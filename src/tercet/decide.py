@@ -14,10 +14,11 @@ from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.exact import Counts, ratio
-from tercet.posteriors import comparable, joint, likelihoods_of, over_blocks, posteriors, priced
+from tercet.posteriors import comparable, likelihoods_of, over_blocks, posteriors, priced
 from tercet.trials import Trials, as_trials
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1.0 + 1e-11  # sums of 5,000 positive terms in any order agree within this
 _TINY = 1e-290  # two expected costs below this may differ by what underflow took
 
 
@@ -71,7 +72,7 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     result = np.empty((len(shares), len(app.costs)))
 
     def fill(rows: slice) -> None:
-        result[rows] = priced(app.costs, np.ascontiguousarray(shares[rows].T)).T
+        result[rows] = priced(app.costs, shares[rows].T).T
 
     over_blocks(fill, len(result))
     return result
@@ -101,31 +102,43 @@ def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any
         if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
             actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
         else:
-            actions[rows] = _least_cost(costs, joint(likelihoods[rows], logs))
+            actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
 
     over_blocks(fill, len(actions))
     return actions
 
 
 def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
-    """The action of least expected cost for each column of joint logs, in logs where exponentials vanish."""
-    prices = priced(costs, np.exp(logs))
-    chosen = _first_least(prices)
-    vanished = np.flatnonzero((prices < _TINY).sum(axis=0) > 1) if prices.min(initial=1.0) < _TINY else ()
-    with np.errstate(divide="ignore"):
-        log_costs = np.log(costs)
-    for row in vanished:
-        chosen[row] = np.logaddexp.reduce(log_costs + logs[:, row], axis=1).argmin()
+    """The action of least expected cost for each column of logs.
+
+    A matrix product finds it; where others come within its rounding, the sums are taken again in the order of the
+    classes, so that no decision depends on the shape of the block, and in logs where exponentials vanish.
+    """
+    shares = np.exp(logs)
+    prices = costs @ shares
+    least = prices.min(axis=0)
+    near = prices <= least * _ROUNDING
+    chosen = _first(near)
+    unclear = np.flatnonzero((near.sum(axis=0, dtype=np.int32) > 1) | (least < _TINY))
+    if len(unclear):
+        prices = priced(costs, shares[:, unclear])
+        chosen[unclear] = _first_least(prices)
+        for row in unclear[(prices < _TINY).sum(axis=0) > 1]:
+            with np.errstate(divide="ignore"):
+                chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
     return chosen
 
 
 def _first_least(costs: Floats) -> NDArray[Any]:
-    """The row number of each column's least entry, the lowest on ties (numpy's argmin is slow along short axes)."""
-    least, place = costs[0].copy(), np.zeros(costs.shape[1], np.int32)
-    for action in range(1, len(costs)):
-        np.putmask(place, costs[action] < least, action)
-        np.minimum(least, costs[action], out=least)
-    return place
+    """The row number of each column's least entry, the lowest on ties."""
+    return _first(costs == costs.min(axis=0))
+
+
+def _first(marks: NDArray[np.bool_]) -> NDArray[Any]:
+    """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
+    count = len(marks)
+    from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]
+    return np.asarray(count - (marks * from_the_end).max(axis=0))
 
 
 def _as_two_class(trials: Trials) -> Trials:

@@ -12,7 +12,7 @@ from tercet.threads import over_parts
 from tercet.trials import Trials, as_trials, prior_vector, probability
 
 Floats = NDArray[np.float64]
-_ROWS = 1 << 12  # rows at a time, so that a block and its products stay in the cache
+_ROWS = 1 << 13  # rows at a time, so that a block and its products stay in the cache
 
 
 def posteriors(trials: Trials, prior: object) -> Floats:
@@ -69,7 +69,7 @@ def priced(costs: Floats, shares: Floats) -> Floats:
     """
     if shares.shape[1] == 1:  # einsum, too, would take another order for a single row
         return priced(costs, np.repeat(shares, 2, axis=1))[:, :1]
-    return np.asarray(np.einsum("ak,kr->ar", costs, shares, optimize=False))
+    return np.asarray(np.einsum("ak,kr->ar", costs, np.ascontiguousarray(shares), optimize=False))
 
 
 def over_blocks(function: Callable[[slice], Any], rows: int) -> None:

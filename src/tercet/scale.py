@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 ENGINES = ("local", "dask")
 
-_PROCESS = 170 << 20  # Python, numpy and duckdb before any row is read
-_ROW = 40  # bytes a row of a part takes while it is read, split and sorted
+_PROCESS = 200 << 20  # Python, numpy and duckdb before any row is read
+_ROW = 48  # bytes a row of a part takes while it is read, split and sorted
 _KEPT = 26  # bytes a collected row takes until the hull is made
 _IN_MEMORY = 60  # bytes a row takes when all of them are evaluated at once
 _BIN = 200  # bytes a bin takes in states, sums and points

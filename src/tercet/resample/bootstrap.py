@@ -19,10 +19,11 @@ from tercet.errors import InputError, UndefinedError
 from tercet.evaluate import evaluate
 from tercet.exact import Counts
 from tercet.resample.classes import ManyClasses
-from tercet.resample.draws import Design, group_codes, grouping
+from tercet.resample.draws import LARGE, Design, group_codes, grouping
 from tercet.resample.ends import Bound, accelerations, bound, tail_of
 from tercet.resample.engine import Progress, Settings, System, replicates
 from tercet.resample.guards import Guard, many_class_guards, two_class_guards
+from tercet.resample.runs import Runs
 from tercet.resample.two import Plan, TwoClass
 from tercet.tally import Tally
 from tercet.trials import Trials
@@ -166,9 +167,16 @@ def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, 
     weights = [None if side.running is None else np.diff(side.running) for side in sides]
     if tally.unit != 0:
         weights = [None if own is None else own.astype(np.float64) * 2.0**tally.unit for own in weights]
-    design = Design((len(sides[0].scores), len(sides[1].scores)), tuple(weights))
     scores = (sides[0].scores, sides[1].scores)
-    return design, TwoClass.ranked(scores, (None, None), tally.meaning, tally.trained_prior, plan)
+    system = TwoClass.ranked(scores, (None, None), tally.meaning, tally.trained_prior, plan)
+    return Design((len(scores[0]), len(scores[1])), tuple(weights), runs=_runs(system, weights)), system
+
+
+def _runs(system: TwoClass, weights: Sequence[Counts | None]) -> tuple[Runs, ...]:
+    """The runs to draw of a large set without weights; of a small one rows are drawn."""
+    if min(len(side) for side in system.scores) == 0 or any(own is not None for own in weights):
+        return ()
+    return tuple(Runs.of(bounds) for bounds in system.runs) if sum(map(len, system.scores)) >= LARGE else ()
 
 
 def ranked_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, Places]:
@@ -192,11 +200,14 @@ def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, st
     >>> weights[:3].sum().item(), weights[3:].sum().item()
     (3, 3)
     """
-    matrix = trials.is_matrix and len(trials.classes) > 2
     names = grouping(by)
-    rows = class_rows(trials, names) if matrix else ranked_rows(_one_column(trials), names)
-    design = Design.of(trials, rows, names)
-    weights = design.draw(seed, number).weights
+    if len(trials.classes) > 2:
+        rows: tuple[Places, ...] = class_rows(trials, names)
+        design = Design.of(trials, rows, names)
+    else:
+        rows = ranked_rows(_one_column(trials), names)
+        design, _ = _two_classes(trials, Plan((), np.empty(0), frozenset()), names)
+    weights = design.draw(seed, number).rows()
     heavy = np.zeros(len(trials), np.float64 if any(w.dtype.kind == "f" for w in weights) else np.int64)
     for places, own in zip(rows, weights, strict=True):
         heavy[places] = own

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from tercet.arrays import shown
 from tercet.errors import InputError
 from tercet.exact import Counts
+from tercet.resample.runs import RunCounts, Runs
 from tercet.trials import Trials
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 MOST_REDRAWS = 1000  # so many resamples in a row without a class: the data cannot be resampled this way
-_LARGE = 1 << 14  # rows above which counts are drawn row by row instead of draw by draw
+LARGE = 1 << 14  # rows above which counts are drawn row by row instead of draw by draw
 _BLOCKS = 200  # parts of a class (or of the groups) that are left out in turn
 _DOUBTFUL = 255
 
@@ -32,8 +33,12 @@ _DOUBTFUL = 255
 class Draw(NamedTuple):
     """The weight of every row of each class in one resample, and how many were thrown away before it."""
 
-    weights: tuple[Counts, ...]
+    weights: tuple[Any, ...]  # counts of rows, or RunCounts
     redrawn: int
+
+    def rows(self) -> tuple[Counts, ...]:
+        """The weights row by row."""
+        return tuple(one.rows() if isinstance(one, RunCounts) else one for one in self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +49,7 @@ class Design:
     weights: tuple[Counts | None, ...]  # their own weights; None is one each
     groups: tuple[tuple[Places, ...], ...] = ()  # for each grouping the group number of each class's rows
     counts: tuple[int, ...] = ()  # groups in each grouping
+    runs: tuple[Runs, ...] = ()  # of each class, where rows are drawn run by run
 
     @classmethod
     def of(cls, trials: Trials, rows: Sequence[Places], by: Sequence[str]) -> Design:
@@ -75,7 +81,9 @@ class Design:
             f"groups. Resample trials within class instead (by=None), or merge groups."
         )
 
-    def _by_class(self, rng: np.random.Generator) -> tuple[Counts, ...]:
+    def _by_class(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        if self.runs:
+            return tuple(runs.draw(rng) for runs in self.runs)
         return tuple(_class_counts(rng, size, own) for size, own in zip(self.sizes, self.weights, strict=True))
 
     def _by_groups(self, rng: np.random.Generator) -> tuple[Counts, ...]:
@@ -149,7 +157,7 @@ def uniform_counts(rng: np.random.Generator, size: int) -> Counts:
     >>> [int(uniform_counts(np.random.default_rng(0), size).sum()) for size in (5, 99999)]
     [5, 99999]
     """
-    if size < _LARGE:
+    if size < LARGE:
         return np.bincount(rng.integers(0, size, size), minlength=size)
     table, sums = _poisson(1.0 - 5.0 / math.sqrt(size))
     missing = -1

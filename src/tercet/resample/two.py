@@ -19,6 +19,7 @@ from tercet.application import Application, normalised_dcf
 from tercet.costs import softplus
 from tercet.curves import Curve, convex_vertices
 from tercet.exact import Counts, running_total
+from tercet.resample.runs import RunCounts, Spots
 from tercet.tally import Ranked, Tally
 from tercet.trials import Trials, to_llr
 
@@ -55,7 +56,9 @@ class TwoClass:
     taus: Floats
     orders: tuple[Places | None, Places | None]  # from the order in which weights come to ascending scores
     scores: tuple[Floats, Floats]  # of non-targets and targets, ascending
+    runs: tuple[Places, Places]  # where the other class parts the rows
     bounds: tuple[Places, Places]  # numbers of rows whose running totals are needed; all other places count in these
+    spots: tuple[Spots, Spots]  # the bounds, among the runs
     accept: tuple[Places, Places] | None  # what is rejected at each actual threshold; raw scores have none
     bins: tuple[Places, Places] | None
     costs: tuple[Floats, Floats] | None  # softplus of each row, for Cllr
@@ -80,7 +83,8 @@ class TwoClass:
     ) -> TwoClass:
         """A system from the ascending scores of (non-targets, targets)."""
         meets = Meets.of(scores[1], scores[0])
-        bounds, taus = meets.bounds(), plan.log_odds
+        bounds = runs = meets.bounds()
+        taus = plan.log_odds
         accept = bins = costs = None
         if meaning != "raw":
             llr = [np.maximum.accumulate(to_llr(side, meaning, trained_prior)) for side in scores]
@@ -92,12 +96,18 @@ class TwoClass:
             bins = None if bins is None else _among(bounds, bins)
         curve = Curve.of(Tally(Ranked(scores[1]), Ranked(scores[0]), "raw")) if "eer" in plan.wants else None
         start = 0.5 if curve is None else _eer_weight(curve)
-        return cls(plan, taus, orders, scores, bounds, accept, bins, costs, meets.among(bounds), start)
+        spots = (Spots.of(bounds[0], runs[0]), Spots.of(bounds[1], runs[1]))
+        return cls(plan, taus, orders, scores, runs, bounds, spots, accept, bins, costs, meets.among(bounds), start)
 
-    def statistics(self, weights: Sequence[Counts]) -> Floats:
-        """The numbers of one resample, given the weights of its (non-targets, targets)."""
-        heavy = [rows if order is None else rows[order] for rows, order in zip(weights, self.orders, strict=True)]
-        n, t = (_totals(rows, bounds) for rows, bounds in zip(heavy, self.bounds, strict=True))
+    def statistics(self, weights: Sequence[Any]) -> Floats:
+        """The numbers of one resample, given the weights of its (non-targets, targets), by rows or by runs."""
+        if isinstance(weights[0], RunCounts):
+            n, t = (one.at(spots) for one, spots in zip(weights, self.spots, strict=True))
+            by_row = self.costs is not None or ("eer" in self.plan.wants and self.plan.eer != "rocch")
+            heavy = [one.rows() for one in weights] if by_row else []
+        else:
+            heavy = [rows if order is None else rows[order] for rows, order in zip(weights, self.orders, strict=True)]
+            n, t = (_totals(rows, bounds) for rows, bounds in zip(heavy, self.bounds, strict=True))
         wants, parts = self.plan.wants, []
         if self.accept is not None:
             parts += [t[self.accept[1]] / t[-1], (n[-1] - n[self.accept[0]]) / n[-1]]
@@ -220,7 +230,7 @@ class Meets(NamedTuple):
         few, many = (t, n) if self.of_targets else (n, t)
         real = t.dtype.kind == "f"
         pairs = 2 * t[-1].item() * n[-1].item()
-        own = few.take(self.last) - few.take(self.first)
+        own = np.diff(few.take(self.first), append=few[self.last[-1]])  # a run ends where the next begins
         sides = [self.low] if self.high is self.low else [self.low, self.high]
         wins: Any = 0
         for places in sides:
