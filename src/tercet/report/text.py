@@ -104,9 +104,15 @@ def _summary(system: Facts) -> str:
     eer = system["eer"]
     return (
         f"{name}: {facts['targets']} targets, {facts['nontargets']} non-targets; EER {percent(eer['value'])} "
-        f"({eer['definition']}), AUC {short(system['auc'])}, Cllr {short(system['cllr'])} bits, "
+        f"({eer['definition']}), AUC {_auc(system)}, Cllr {short(system['cllr'])} bits, "
         f"at best {short(system['min_cllr'])}"
     )
+
+
+def _auc(system: Facts) -> str:
+    """The AUC, or both ends of what bounded memory leaves open."""
+    low, high = system.get("brackets", {}).get("auc", (None, None))
+    return short(system["auc"]) if low is None else f"between {low:.9g} and {high:.9g}"
 
 
 def verdict(dcf: float | str | None) -> str:
