@@ -158,6 +158,8 @@ def main(words: list[str]) -> int:
     if control[0] != "survived":  # then the others were perhaps not killed for what is wrong with them
         print(f"the tests fail on the right program: {control[1]}")
         return 1
+    if not chosen:
+        sys.exit(f"no mutant is called like that; there are: {', '.join(mutant.name for mutant in MUTANTS)}")
     width = max(len(mutant.name) for mutant in chosen)
     for mutant, (word, detail) in zip(chosen, verdicts, strict=True):
         print(f"{mutant.name.ljust(width)}  {word.ljust(8)}  {detail}")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.errors import InputError
 from tercet.report.page import document_of, iframe, page, report
 from tercet.report.sections import GLOSSARY, warnings
 
@@ -119,7 +120,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("the disk is full")
 
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(InputError, match="full"):
         report(evaluation(seed=1), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import struct
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -55,20 +54,10 @@ def page(document: Facts, title: str | None = None) -> str:
 
 def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Writes the page of one evaluation or several; the file is whole or is not there."""
-    whole = page(document_of(evaluations), title).encode("utf-8")
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(whole)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return target
+    from tercet.sources import write_text_atomically
+
+    write_text_atomically(path, page(document_of(evaluations), title))
+    return Path(path)
 
 
 def iframe(evaluations: Any, height: int = 900) -> str:
@@ -89,12 +78,6 @@ def document_of(evaluations: Any) -> Facts:
         raise InputError("A report needs at least one evaluation.")
     systems = [one if isinstance(one, dict) else one.to_dict() for one in given]
     return {"schema_version": 1, "tercet": __version__, "systems": systems}
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _part(name: str) -> str:
