@@ -251,10 +251,10 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     0.6904911
     """
     share = class_prior(as_trials(trials), prior)
-    return _class_means(trials, share, _surprise) / _log_base(base)
+    return _class_means(trials, share, surprise) / _log_base(base)
 
 
-def _surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+def surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
     """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
     top = logs == 0.0
     rest = class_sum(np.where(top, 0.0, np.exp(logs))) + (top.sum(axis=0) - 1)
@@ -279,10 +279,10 @@ def brier(trials: Trials, prior: object = None) -> float:
     Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
     """
     share = class_prior(trials, prior)
-    return _class_means(trials, share, _distance) / (1.0 if trials.is_matrix else 2.0)
+    return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
 
 
-def _distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
     """Squared distance of the posteriors from the truth."""
     wrong = np.exp(logs)
     wrong /= class_sum(wrong)

@@ -65,7 +65,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry under "applications" in the JSON."""
-        return dict(_plain(self))
+        return dict(plain(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +94,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
-        result = dict(_plain(self, leave_out=("curve",)))
+        result = dict(plain(self, leave_out=("curve",)))
         result["curve"] = thinned(self.curve)
         result["histogram"] = self.histogram
         return result
@@ -162,7 +162,7 @@ class MulticlassEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON."""
-        result = dict(_plain(self, leave_out=("versus",)))
+        result = dict(plain(self, leave_out=("versus",)))
         return result | ({"versus": [one.to_dict() for one in self.versus]} if self.versus else {})
 
     def _headline(self) -> str:
@@ -207,7 +207,7 @@ def evaluate(
     """
     if not isinstance(trials, Tally):
         trials = as_trials(trials)
-    asked = _listed(applications)
+    asked = listed(applications)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
         return _evaluate_classes(trials, asked, name or trials.name, versus)
@@ -216,7 +216,7 @@ def evaluate(
     return _evaluate_two(tally, [Application.of(app) for app in asked], bayes_plot, eer, called)
 
 
-def _listed(applications: Any) -> list[Any]:
+def listed(applications: Any) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
     if isinstance(applications, str | int | float | Application | MulticlassApplication):
         return [applications]
@@ -247,21 +247,23 @@ def _evaluate_two(
         auc=curve.auc,
         cllr=None if llr is None else cllr(llr),
         min_cllr=min_cllr(curve),
-        applications=_results(curve, llr, apps),
-        bayes_plot=bayes_error(curve, _grid(plot), llr),
+        applications=results_at(curve, llr, apps),
+        bayes_plot=bayes_error(curve, log_odds_grid(plot), llr),
         curve=curve,
         reasons=reasons,
     )
 
 
-def _grid(plot: tuple[float, float, int]) -> Floats:
+def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
+    """The log-odds of a Bayes error plot: from, to, how many."""
     low, high, count = plot
     if not (-math.inf < low < high < math.inf) or int(count) != count or count < 2:
         raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {plot}.")
     return np.linspace(low, high, int(count))
 
 
-def _results(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tuple[Result, ...]:
+def results_at(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tuple[Result, ...]:
+    """A system at each working point; without llrs only the minimum is known."""
     if not apps:
         return ()
     log_odds = np.array([app.log_odds for app in apps])
@@ -411,26 +413,26 @@ def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
     return f"<p>{escape(headline)}</p><table><tr>{titles}</tr>{body}</table>"
 
 
-def _plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
+def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
     """Facts as JSON knows them: infinities as text, arrays as lists, empty reasons and names left out."""
     if isinstance(value, float):
         return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
-        return value.tolist() if value.size == 0 or np.isfinite(value).all() else [_plain(v) for v in value.tolist()]
+        return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
         return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
 def _facts(items: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: _plain(item)
+        key: plain(item)
         for key, item in items.items()
         if not (key == "reasons" and not item) and not (key == "name" and item is None)
     }

@@ -17,7 +17,7 @@ from tercet.binned import LOWEST_KEY, Binned, Floats, Integers, Rows, between, d
 from tercet.costs import bayes_error, min_cllr
 from tercet.curves import Curve, convex_vertices
 from tercet.errors import InputError
-from tercet.evaluate import Evaluation, _grid, _plain, _results
+from tercet.evaluate import Evaluation, log_odds_grid, plain, results_at
 from tercet.exact import UNIT, Counts, quotients, ratio
 from tercet.tally import Ranked, Tally
 from tercet.thin import thinned
@@ -335,10 +335,10 @@ class BoundedEvaluation(Evaluation):
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON; "brackets" only where there are any."""
-        result = dict(_plain(self, leave_out=("curve", "brackets")))
+        result = dict(plain(self, leave_out=("curve", "brackets")))
         result["curve"] = _thinned(self.curve)
         result["histogram"] = self.histogram
-        return result | ({"brackets": _plain(self.brackets)} if self.brackets else {})
+        return result | ({"brackets": plain(self.brackets)} if self.brackets else {})
 
     def _headline(self) -> str:
         line = super()._headline()
@@ -371,8 +371,8 @@ def evaluation(
         auc=low if low == high else (low + high) / 2.0,
         cllr=None if raw else _cllr(state, curve),
         min_cllr=min_cllr(curve),
-        applications=_results(curve, known, apps),
-        bayes_plot=bayes_error(curve, _grid(plot), known),
+        applications=results_at(curve, known, apps),
+        bayes_plot=bayes_error(curve, log_odds_grid(plot), known),
         curve=curve,
         reasons=reasons,
         brackets={} if low == high else {"auc": (low, high)},
@@ -381,7 +381,7 @@ def evaluation(
 
 def asked_thresholds(apps: Sequence[Application], plot: tuple[float, float, int]) -> Floats:
     """The llr thresholds of the applications and of the Bayes error plot, ascending."""
-    return np.unique(0.0 - np.concatenate((np.array([app.log_odds for app in apps], np.float64), _grid(plot))))
+    return np.unique(0.0 - np.concatenate((np.array([app.log_odds for app in apps], np.float64), log_odds_grid(plot))))
 
 
 def _cllr(state: Binned, curve: Curve) -> float:

@@ -31,7 +31,7 @@ from tercet.binned import (
 from tercet.curves import EER_DEFINITIONS
 from tercet.engines import local
 from tercet.errors import InputError
-from tercet.evaluate import Evaluation, _listed, evaluate
+from tercet.evaluate import Evaluation, evaluate, listed
 from tercet.parts import Plan, located, planned, read_part, read_parts, reading
 from tercet.refine import CHANGED, Points, asked_thresholds, evaluation, resolved
 from tercet.sources.limits import in_words
@@ -130,7 +130,7 @@ class Question:
             raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
         if meaning in ("log-odds", "posterior") and prior is None:
             raise InputError(NEEDS_PRIOR.format(meaning))
-        apps = tuple(Application.of(app) for app in _listed(applications))
+        apps = tuple(Application.of(app) for app in listed(applications))
         asked_thresholds(apps, plot)
         known = None if prior is None else probability(prior, "trained_prior")
         return cls(apps, plot, eer, meaning, known, name)

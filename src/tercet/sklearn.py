@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tercet.application import Application, MulticlassApplication
 from tercet.arrays import shown
@@ -43,9 +43,12 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = unique_labels(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weights = None if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(X, weights)
         _check_two(self.classes_)
         if weights is not None:
+            if not weights.any():
+                raise InputError("Sample weights must contain at least one non-zero number.")
             _check_two(np.unique(y[weights > 0.0]))
         trials = Trials.of_scores(self._scores(X), y == self.classes_[1], weights=weights)
         self.calibrator_ = self._trained(trials)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from tercet.arrays import frozen, numbers, shown
 from tercet.confusion import as_matrix
 from tercet.curves import EER_DEFINITIONS
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluate import evaluate
+from tercet.evaluate import evaluate, listed, log_odds_grid, plain
 from tercet.exact import Counts
 from tercet.resample.classes import ManyClasses
 from tercet.resample.draws import LARGE, Design, group_codes, grouping
@@ -138,7 +137,7 @@ def planned(
         raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
     grid = np.empty(0)
     if bayes_plot is not None and "bayes_plot" in wanted:
-        grid = grid_of(bayes_plot)
+        grid = log_odds_grid(bayes_plot)
     wants = set(wanted & {"eer", "auc", "cllr", "min_cllr"})
     if wanted & _MINIMA and (apps or len(grid)):
         wants.add("minimum")
@@ -345,7 +344,7 @@ def _guards(system: System, points: Mapping[str, Floats], design: Design, level:
     if "auc" not in points or not isinstance(system, _Refitted):
         return {}
     apps = [Application.of(app) for app in system.apps]
-    grid = np.empty(0) if system.plot is None else grid_of(system.plot)
+    grid = np.empty(0) if system.plot is None else log_odds_grid(system.plot)
     return two_class_guards(points, design.units(), level, apps, grid)
 
 
@@ -358,15 +357,6 @@ def _notes(design: Design, settings: Settings, redrawn: int) -> tuple[str, ...]:
     if redrawn:
         notes.append(f"{redrawn} resamples were redrawn: they lacked a class or could not be calibrated")
     return tuple(notes)
-
-
-def listed(applications: Any) -> list[Any]:
-    """The applications as a list; a single one, where a list was meant, is taken too."""
-    if isinstance(applications, str | int | float | Application | MulticlassApplication):
-        return [applications]
-    asked = list(applications)
-    one = len(asked) == 3 and all(isinstance(value, int | float) for value in asked)
-    return [tuple(asked)] if one else asked
 
 
 def wanted_of(quantities: Iterable[str] | None) -> frozenset[str]:
@@ -385,14 +375,6 @@ def several(trials: Trials | Tally, apps: Sequence[object]) -> bool:
     return len(trials.classes) > 2 or any(isinstance(app, MulticlassApplication) for app in apps)
 
 
-def grid_of(plot: tuple[float, float, int]) -> Floats:
-    """The log-odds of a Bayes error plot."""
-    low, high, count = plot
-    if not (-math.inf < low < high < math.inf) or int(count) != count or count < 2:
-        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {plot}.")
-    return np.linspace(low, high, int(count))
-
-
 def with_intervals(system: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
     """One entry of "systems" in the JSON with "n_ci": [low, high] beside each number n.
 
@@ -409,7 +391,7 @@ def with_intervals(system: Mapping[str, Any], intervals: Intervals) -> dict[str,
     for name, one in intervals.items():
         place, last = _place(found, name)
         if place is not None and place.get(last) is not None:
-            place[f"{last}_ci"] = [_plain(one.low), _plain(one.high)]
+            place[f"{last}_ci"] = [plain(one.low), plain(one.high)]
             if name == "eer":
                 found["eer_ci"] = place["value_ci"]
     found["intervals"] = {
@@ -428,9 +410,3 @@ def _place(facts: dict[str, Any], name: str) -> tuple[dict[str, Any] | None, str
     if first == "applications":
         return facts["applications"][int(rest[0])], rest[1]
     return (facts.get(first), rest[0]) if rest else (facts, first)
-
-
-def _plain(value: Any) -> Any:
-    if np.ndim(value):
-        return [_plain(one) for one in value.tolist()]
-    return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, MulticlassApplication
-from tercet.costs import _distance, _surprise
+from tercet.costs import squared_distance, surprise
 from tercet.decide import decide
 from tercet.exact import Counts
 from tercet.posteriors import joint, likelihoods_of
@@ -99,8 +99,8 @@ def _row_costs(part: Trials, label: int, share: Floats) -> Rows:
     app = Application.multiclass(share, classes=part.classes)
     logs = joint(likelihoods_of(part), np.log(share))
     labels = np.full(len(part), label, np.intp)
-    squares = _distance(logs, labels) / (1.0 if part.is_matrix else 2.0)
-    return Rows((decide(part, app) != label).astype(np.float64), _surprise(logs, labels), squares)
+    squares = squared_distance(logs, labels) / (1.0 if part.is_matrix else 2.0)
+    return Rows((decide(part, app) != label).astype(np.float64), surprise(logs, labels), squares)
 
 
 def _mean(weights: Counts, values: Floats) -> float:

@@ -17,8 +17,9 @@ from tercet.arrays import shown
 from tercet.confusion import as_matrix
 from tercet.decide import decide
 from tercet.errors import InputError
+from tercet.evaluate import listed
 from tercet.intervals import clopper_pearson, delong_test, sign_test
-from tercet.resample.bootstrap import QUANTITIES, listed, planned, several, wanted_of
+from tercet.resample.bootstrap import QUANTITIES, planned, several, wanted_of
 from tercet.resample.classes import ManyClasses
 from tercet.resample.draws import Design
 from tercet.resample.ends import Bound, bound, order_statistic, tail_of
