@@ -24,12 +24,13 @@ from tercet.report.markup import Facts, text
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _KEPT = ("schema_version", "tercet", "command")
+_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "saving", "page")
 
 
 def page(document: Facts, title: str | None = None) -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
     systems = _flat(document)
-    style, script = (_part(name) for name in ("page.css", "page.js"))
+    style, script = _part("page.css"), _script()
     two = [system for system in systems if "curve" in system]
     slots = {
         "title": text(title or sections.title(systems), 120),
@@ -82,6 +83,11 @@ def document_of(evaluations: Any) -> Facts:
 
 def _part(name: str) -> str:
     return (files("tercet.report") / "page" / name).read_text(encoding="utf-8").strip()
+
+
+def _script() -> str:
+    """All scripts as one, which leaves no name behind in the window."""
+    return "\n".join(['"use strict";', "(() => {", *(_part(f"{name}.js") for name in _SCRIPTS), "})();"])
 
 
 def _hash(inline: str) -> str:

@@ -1,0 +1,45 @@
+// ---- saving
+function download(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+const plain = v => Number.isFinite(v) ? v : v > 0 ? "inf" : "-inf";
+function unpacked() {  // the document as `tercet evaluate --json` writes it
+  const copy = structuredClone(DATA), list = array => Array.from(array, plain);
+  for (const s of copy.systems.filter(one => one.curve)) {
+    for (const part of [s.curve, s.curve.hull]) {
+      for (const key of ["thresholds", "llrs"]) if (part[key]) part[key] = list(doubles(part[key]));
+      for (const key of ["misses", "false_alarms"]) part[key] = Array.from(running(part[key]));
+    }
+    const h = s.histogram, n = h.targets.bins.length;
+    h.edges = Array.from({length: n ? n + 1 : 0}, (_, i) => { const part = i === n ? 1 : i * (1 / n); return n === 1 ? h.low : h.low * (1 - part) + h.high * part; });
+    delete h.low; delete h.high;
+  }
+  for (const key of ["points", "title"]) delete copy[key];
+  return copy;
+}
+function csv() {
+  const cell = v => { const t = String(v ?? ""); return `"${(/^[=+\-@\t\r]/.test(t) && Number.isNaN(Number(t)) ? "'" + t : t).replace(/"/g, '""')}"`; };
+  const head = ["system", "prior", "cost_fn", "cost_fp", "rule", "threshold", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "calibration_loss", "ppv", "eer", "auc", "cllr", "min_cllr"];
+  const rows = SYSTEMS.map(s => {
+    const n = facts(s, state), f = s.facts;
+    return [s.name, state.prior, state.fn, state.fp, n.rule, n.threshold, n.fnr, n.fpr, n.dcfu, n.dcf, n.min, n.loss, n.ppv, f.eer.value, f.auc, f.cllr, f.min_cllr];
+  });
+  return [head, ...rows].map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor", "visibility"];
+function standalone(svg) {  // styles become attributes, so that the drawing looks the same anywhere
+  const copy = svg.cloneNode(true), from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const key of DRAWN) to[i].setAttribute(key, style.getPropertyValue(key));
+    for (const key of ["class", "tabindex", "role"]) to[i].removeAttribute(key);
+  });
+  copy.setAttribute("xmlns", NS);
+  const paper = el("rect", {width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor});
+  copy.prepend(paper);
+  return new XMLSerializer().serializeToString(copy);
+}

@@ -1,0 +1,106 @@
+// ---- systems. Counts are exact at the kept thresholds; between them a line, as the package's thin.py promises.
+const real = v => v === "inf" ? Infinity : v === "-inf" ? -Infinity : v;
+function doubles(text) {
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return new Float64Array(bytes.buffer);
+}
+function running(steps) {
+  const out = new Float64Array(steps.length);
+  let sum = 0;
+  for (let i = 0; i < steps.length; i++) out[i] = sum += steps[i];
+  return out;
+}
+function system(facts, place) {
+  const c = facts.curve, thresholds = doubles(c.thresholds), llrs = c.llrs ? doubles(c.llrs) : thresholds;
+  return {
+    facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete,
+    weight: 2 ** c.unit, thresholds, x: llrs, m: running(c.misses), f: running(c.false_alarms),
+    hull: {thresholds: doubles(c.hull.thresholds), m: running(c.hull.misses), f: running(c.hull.false_alarms)},
+  };
+}
+const SYSTEMS = DATA.systems.filter(s => s.curve).map(system);
+
+function placeOf(x, t) {  // the last place whose x is <= t
+  let low = 0, high = x.length;
+  while (low < high) { const mid = (low + high) >> 1; if (x[mid] <= t) low = mid + 1; else high = mid; }
+  return Math.max(low - 1, 0);
+}
+function read(counts, s, i, t) {
+  const here = counts[i];
+  if (s.complete || i + 1 >= counts.length) return here;
+  const step = counts[i + 1] - here, left = s.x[i], right = s.x[i + 1];
+  if (Math.abs(step) <= 1 || !Number.isFinite(left) || !Number.isFinite(right)) return here;
+  return here + step * ((t - left) / (right - left));
+}
+function errorsAt(s, t) {
+  const i = placeOf(s.x, t);
+  return {m: read(s.m, s, i, t), f: read(s.f, s, i, t)};
+}
+function dcf(tau, fnr, fpr) {  // a rate of zero adds nothing, whatever its factor
+  const [cheap, dear] = tau <= 0 ? [fnr, fpr] : [fpr, fnr];
+  return cheap + (dear === 0 ? 0 : Math.exp(Math.abs(tau)) * dear);
+}
+const logit = p => Math.log(p) - Math.log1p(-p);
+const tauOf = w => logit(w.prior) + (Math.log(w.fn) - Math.log(w.fp));
+function least(s, tau) {
+  const h = s.hull;
+  let best = Infinity, at = 0;
+  for (let i = 0; i < h.m.length; i++) {
+    const cost = dcf(tau, h.m[i] / s.T, h.f[i] / s.F);
+    if (cost < best) { best = cost; at = i; }
+  }
+  return {dcf: best, threshold: at === 0 ? -Infinity : h.thresholds[at], m: h.m[at], f: h.f[at]};
+}
+function scoreOf(s, llr) {  // where an llr lies on the scores' own scale, to draw it there
+  if (s.x === s.thresholds || !Number.isFinite(llr)) return llr;
+  const i = placeOf(s.x, llr), j = Math.min(i + 1, s.x.length - 1);
+  const part = (llr - s.x[i]) / (s.x[j] - s.x[i]);
+  return Number.isFinite(part) ? s.thresholds[i] + (s.thresholds[j] - s.thresholds[i]) * part : s.thresholds[Number.isFinite(s.x[i]) ? i : j];
+}
+function llrOf(s, score) {
+  if (s.x === s.thresholds) return score;
+  const i = placeOf(s.thresholds, score), j = Math.min(i + 1, s.x.length - 1);
+  const part = (score - s.thresholds[i]) / (s.thresholds[j] - s.thresholds[i]);
+  return Number.isFinite(part) && Number.isFinite(s.x[i]) && Number.isFinite(s.x[j]) ? s.x[i] + (s.x[j] - s.x[i]) * part : s.x[Number.isFinite(s.x[i]) ? i : j];
+}
+function nearest(s, t) {  // a kept threshold, where counts are exact; every threshold is, if all scores are kept
+  if (s.complete) return t;
+  const i = placeOf(s.x, t), j = Math.min(i + 1, s.x.length - 1);
+  return Number.isFinite(s.x[i]) && t - s.x[i] <= s.x[j] - t || !Number.isFinite(s.x[j]) ? s.x[i] : s.x[j];
+}
+
+// Everything that is shown of one system at one working point. Evaluated applications give the package's own numbers.
+function facts(s, w) {
+  const tau = tauOf(w), best = least(s, tau);
+  const known = s.facts.applications.find(a => a.prior === w.prior && a.cost_fn === w.fn && a.cost_fp === w.fp);
+  let rule = s.raw && w.rule === "bayes" ? "min" : w.rule, threshold, m, f;
+  if (rule === "bayes") {
+    threshold = known ? real(known.threshold) : 0 - tau;
+    if (known && known.confusion) { m = known.confusion[0][1] / s.weight; f = known.confusion[1][0] / s.weight; }
+    else ({m, f} = errorsAt(s, threshold));
+  } else if (rule === "min") {
+    ({m, f, threshold} = best);
+  } else if (rule === "manual") {
+    threshold = nearest(s, w.manual);
+    ({m, f} = errorsAt(s, threshold));
+  } else {
+    const allowed = w.bound * s.F;
+    let low = 0, high = s.f.length - 1;
+    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] <= allowed) high = mid; else low = mid + 1; }
+    threshold = s.thresholds[low]; m = s.m[low]; f = s.f[low];
+  }
+  const onScale = rule === "min" || rule === "fpr";  // these thresholds are scores, the others llrs
+  const fnr = m / s.T, fpr = f / s.F;
+  const miss = w.prior * w.fn, alarm = (1 - w.prior) * w.fp;
+  const cost = known && rule === "bayes" ? known.dcf : dcf(tau, fnr, fpr);
+  const lowest = known && known.min_dcf !== null ? known.min_dcf : best.dcf;
+  const hits = w.prior * ((s.T - m) / s.T), wrong = (1 - w.prior) * fpr;
+  const top = Math.max(w.fn, w.fp), a = w.prior * (w.fn / top), b = (1 - w.prior) * (w.fp / top);
+  return {
+    rule, tau, threshold, score: onScale ? threshold : scoreOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
+    best: known ? real(known.min_threshold) : best.threshold, loss: Math.max(cost - lowest, 0),
+    dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr,
+    effective: known ? known.effective_prior : a / (a + b), ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
+  };
+}
