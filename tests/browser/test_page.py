@@ -3,6 +3,8 @@
 import base64
 import json
 import math
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ import pytest
 import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.report.page import document_of, page, report
+from tercet.resample import bootstrap, with_intervals
+from tercet.thin import interpolated
 
 READ = """
 const ids = ["dcf", "min", "loss", "threshold", "best", "fnr", "fpr", "ppv", "effective", "dcfu"].map(k => "n-" + k)
@@ -165,6 +169,139 @@ def test_a_thinned_curve_gives_every_cost_within_one_in_ten_thousand(browser, fo
         true = truth(evaluation, point)
         assert abs(value(shown["dcf"]) - true["dcf"]) <= 1e-4 * max(1.0, true["dcf"]), point
         assert math.isclose(value(shown["min"]), true["min"], rel_tol=1e-12, abs_tol=1e-15), point
+
+
+TYPE = """
+const [rule, box, entries] = arguments, $ = id => document.getElementById(id);
+window.requestAnimationFrame = draw => draw();
+document.querySelector(`input[value=${rule}]`).click();
+return entries.map(entry => {
+  $(box).value = entry; $(box).dispatchEvent(new Event("input"));
+  const read = id => $(id).dataset.value;
+  return [read("n-threshold"), read("k-miss"), read("k-alarm"), $("n-fnr").textContent, $("note").textContent];
+});
+"""
+
+
+def typed(browser, url, rule, box, entries):
+    """Threshold, misses, false alarms, the miss rate in words and the note, for each entry of a rule's box."""
+    browser.get(url)
+    found = browser.execute_script(TYPE, rule, box, [repr(float(entry)) for entry in entries])
+    return [(*map(value, row[:3]), *row[3:]) for row in found]
+
+
+@pytest.fixture(scope="module")
+def thinned_system(folder):
+    scores, labels = simulated(60_000, 0.3)
+    evaluation = tc.evaluate(tc.Trials.of_llr(np.round(scores, 4), labels), ["sre08"])
+    return evaluation, written(evaluation, folder, "thinned")
+
+
+def test_a_threshold_typed_between_kept_ones_is_read_off_the_line_and_says_so(browser, thinned_system):
+    evaluation, url = thinned_system
+    kept = evaluation.to_dict()["curve"]
+    x = np.array([float(v) for v in kept["thresholds"]])
+    rng = np.random.default_rng(4)
+    entries = np.concatenate((rng.uniform(-9, 9, 150), x[1::97]))
+    counts = [interpolated(x, np.array(kept[key]), entries) for key in ("misses", "false_alarms")]
+    exact = evaluation.curve.tally.at(entries)
+    open_ones = 0
+    for place, (threshold, misses, alarms, words, note) in enumerate(typed(browser, url, "manual", "manual", entries)):
+        assert threshold == entries[place]
+        assert misses == pytest.approx(counts[0][place], rel=1e-12)
+        assert alarms == pytest.approx(counts[1][place], rel=1e-12)
+        between = re.match(r"Between two kept thresholds: certainly (\S+) to (\S+) % misses and (\S+) to (\S+) %", note)
+        assert words.startswith("about ") == (between is not None)
+        if between is None:
+            assert (misses, alarms) == (exact[0][place], exact[1][place])
+            continue
+        open_ones += 1
+        for (low, high), count, total in (
+            (between.groups()[:2], exact[0][place], evaluation.curve.targets),
+            (between.groups()[2:], exact[1][place], evaluation.curve.nontargets),
+        ):
+            assert float(low.replace("−", "-")) * 0.995 <= 100 * count / total <= float(high) * 1.005 + 1e-12
+    assert 20 < open_ones < 150  # both kinds were seen
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_false_alarms_at_most_is_kept_to_the_last_one(browser, exact, thinned_system, whole):
+    evaluation, url = (exact[0], exact[2]) if whole else thinned_system
+    curve, kept = evaluation.curve, evaluation.to_dict()["curve"]
+    rng = np.random.default_rng(5)
+    awkward = [100 * (k / curve.nontargets) for k in rng.integers(0, curve.nontargets, 60)]
+    entries = np.concatenate((rng.uniform(0, 100, 60), rng.uniform(0, 1, 60), awkward, [0.0, 1e-9, 5.0, 29.0, 100.0]))
+    for percent, (threshold, misses, alarms, _, _) in zip(
+        entries, typed(browser, url, "fpr", "bound", entries), strict=True
+    ):
+        allowed = Fraction(percent / 100) * curve.nontargets
+        assert alarms <= allowed
+        if threshold != -math.inf:
+            assert (misses, alarms) == tuple(int(n) for n in curve.tally.at(threshold))
+        lower = [n for t, n in zip(kept["thresholds"], kept["false_alarms"], strict=True) if float(t) < threshold]
+        assert not lower or min(lower) > allowed  # no kept threshold below it is within the bound
+        if whole:
+            assert threshold == tc.neyman_pearson(curve, percent / 100).threshold
+
+
+@pytest.fixture(scope="module")
+def with_ends(folder):
+    """A system with intervals and bands."""
+    scores, labels = simulated(700, seed=8)
+    trials, asked = tc.Trials.of_llr(scores, labels, name="with ends"), ["sre08", (0.5, 1, 1)]
+    system = with_intervals(tc.evaluate(trials, asked).to_dict(), bootstrap(trials, asked, resamples=99))
+    rates = [0.0, 0.01, 0.1, 0.5, 1.0]
+    fnr = [1 - rate**0.3 for rate in rates]
+    system["bands"] = {
+        "level": 0.95,
+        "roc": {"fpr": rates, "fnr": fnr, "low": [0.8 * m for m in fnr], "high": [min(1.1 * m, 1.0) for m in fnr]},
+        "reliability": {
+            "prior": 0.5, "forecast": [0.1, None, 0.9], "observed": [0.2, None, 0.8], "low": [0.1, None, 0.7],
+            "high": [0.3, None, 1.0], "rows": [300, 0, 400],
+        },
+    }  # fmt: skip
+    return system, written(system, folder, "ends")
+
+
+def test_intervals_are_bars_at_the_evaluated_applications_and_nowhere_else(browser, with_ends):
+    system, url = with_ends
+    keys = {"dcf": "dcf", "min": "min_dcf", "loss": "calibration_loss", "fnr": "fnr", "fpr": "fpr", "dcfu": "dcf_u"}
+    for app in system["applications"]:
+        browser.get(url + address((app["prior"], app["cost_fn"], app["cost_fp"])))
+        found = browser.execute_script(
+            "return Object.fromEntries([...document.querySelectorAll('.between')].map(n => [n.id.slice(2), "
+            "[n.dataset.value, n.querySelector('.range').getAttribute('d') !== '', n.checkVisibility()]]))"
+        )
+        shown = {key: [float(end) for end in row[0].split()] for key, row in found.items()}
+        assert shown == {key: app[f"{name}_ci"] for key, name in keys.items()}
+        assert all(row[1:] == [True, True] for row in found.values())
+        browser.get("about:blank")
+    browser.get(url + address((0.123, 1.0, 1.0)))
+    assert browser.execute_script(
+        "return [...document.querySelectorAll('.between')].every(n => getComputedStyle(n).visibility === 'hidden')"
+    )
+    assert "evaluated" in browser.execute_script("return document.getElementById('note').textContent")
+
+
+def test_bands_are_drawn_around_the_curves(browser, with_ends, exact):
+    drawn = (
+        "const $ = path => document.querySelector(path), long = n => (n?.getAttribute('d') ?? '').length > 20;"
+        "return [long($('#f-curve .band')), long($('#f-bayes .band')),"
+        "document.querySelectorAll('#f-bayes .edge').length, long($('#f-reliability path.here'))]"
+    )
+    browser.get(with_ends[1] + "#c=DET")
+    assert browser.execute_script(drawn) == [True, True, 2, True]
+    browser.get(exact[2])
+    assert browser.execute_script(drawn) == [False, False, 0, False]
+    # A point of the ROC's band lies where its rates do.
+    browser.get("about:blank")
+    browser.get(with_ends[1] + "#c=ROC")
+    first = browser.execute_script("return document.querySelector('#f-curve .band').getAttribute('d')").split("L")
+    band = with_ends[0]["bands"]["roc"]
+    places = [tuple(map(float, pair.strip("MZ").split())) for pair in first]
+    left, right = places[0][0], places[4][0]
+    expected = [left + (right - left) * rate for rate in band["fpr"]]
+    np.testing.assert_allclose([x for x, _ in places[:5]], expected, atol=0.11)
 
 
 def test_raw_scores_and_weights_are_shown_too(browser, folder):

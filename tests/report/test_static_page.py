@@ -12,8 +12,10 @@ import pytest
 
 import tercet as tc
 from tercet.errors import InputError
+from tercet.report import markup, sections
 from tercet.report.page import document_of, iframe, page, report
 from tercet.report.sections import GLOSSARY, warnings
+from tercet.resample import bootstrap, with_intervals
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028\u2029\u202e{{data}}\"'"
 
@@ -96,7 +98,18 @@ def test_the_static_page_says_the_verdict_and_shows_several_classes():
 def test_a_class_against_the_rest_is_a_system_of_its_own():
     document = document_of(several())
     document["systems"][0]["versus"] = [evaluation("one against the rest").to_dict()]
-    assert "three classes: one against the rest" in page(document)
+    assert "one against the rest" in page(document)
+    assert "three classes: one against the rest" not in page(document)
+    two = {**document, "systems": document["systems"] * 2}
+    assert "three classes: one against the rest" in page(two)
+
+
+def test_a_class_against_the_rest_is_not_counted_as_a_system():
+    document = document_of(several())
+    document["systems"][0]["versus"] = [evaluation("one against the rest").to_dict()] * 3
+    found = Skeleton(page(document)).texts
+    assert "three classes" in found
+    assert not any("systems" in text for text in found[: found.index("Systems compared")] if "{" not in text)
 
 
 def test_what_looks_wrong_is_told():
@@ -149,3 +162,62 @@ def test_a_notebook_gets_a_frame_that_holds_the_whole_page():
 def test_odd_trials_have_a_page_too(trials):
     assert "</html>" in page(document_of(tc.evaluate(trials, [(0.5, 1, 1), (0.5, 0, 1), (1e-300, 1, 1)])))
     assert "</html>" in page(document_of(tc.evaluate(trials)))
+
+
+# Intervals
+
+
+def with_ends(name, seed, applications=("sre08", (0.5, 1, 1))):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(300) % 3 == 0
+    trials = tc.Trials.of_llr(rng.normal(size=300) * 2 + np.where(labels, 1.5, -1.5), labels, name=name)
+    found = bootstrap(trials, list(applications), resamples=99)
+    return with_intervals(tc.evaluate(trials, list(applications)).to_dict(), found)
+
+
+def bars(text):
+    """(from, point, to) of each bar in order, as shares of the bar's length."""
+    found = re.findall(r'class="range" d="M([\d.]+) 3v6M[\d.]+ 6H([\d.]+)M.*?class="point" d="M([\d.]+) 2v8"', text)
+    return [tuple((float(x) - 2.0) / 80.0 for x in (low, point, high)) for low, high, point in found]
+
+
+def test_intervals_are_bars_on_one_scale_a_column_beside_their_words():
+    systems = [with_ends("one", 1), with_ends("two", 2)]
+    text = sections.comparison(systems)
+    found = bars(text)
+    assert len(found) == 8  # EER, AUC, Cllr and min Cllr of two systems
+    for column, key in enumerate(("eer", "auc", "cllr", "min_cllr")):
+        ends = np.array(
+            [[s[f"{key}_ci"][0], s[key]["value"] if key == "eer" else s[key], s[f"{key}_ci"][1]] for s in systems]
+        )
+        pad = 0.06 * (ends.max() - ends.min())
+        expected = (ends - ends.min() + pad) / (ends.max() - ends.min() + 2 * pad)
+        np.testing.assert_allclose([found[column], found[column + 4]], expected, atol=0.002)
+    assert text.count("<small>") == 8
+    assert "intervals of 95 %" in text
+
+
+def test_without_intervals_there_are_no_bars():
+    assert bars(page(document_of([evaluation(), evaluation("b", 1)]))) == []
+
+
+def test_costs_and_rates_of_the_applications_are_bars_from_zero():
+    system = with_ends("one", 1)
+    found = bars(sections.applications([system]))
+    assert len(found) == 12  # misses, false alarms, cost per case, cost, at best, lost of two applications
+    highs = [app["dcf_ci"][1] for app in system["applications"]]
+    cost = found[3]
+    first = system["applications"][0]
+    expected = np.array([first["dcf_ci"][0], first["dcf"], first["dcf_ci"][1]]) / max(highs)
+    np.testing.assert_allclose(cost, expected, atol=0.002)
+
+
+def test_bands_are_drawn_where_the_result_holds_them():
+    system = with_ends("one", 1)
+    assert markup.roc_drawing([system]).count('class="band') == 0
+    assert markup.bayes_drawing([system]).count('class="band') == 1
+    rates = [0.0, 0.1, 0.5, 1.0]
+    system["bands"] = {"level": 0.95, "roc": {"fpr": rates, "fnr": [0.9, 0.4, 0.1, 0.0], "low": [0.8, 0.3, 0.0, 0.0],
+                                              "high": [1.0, 0.5, 0.2, 0.0]}}  # fmt: skip
+    assert markup.roc_drawing([system]).count('class="band') == 1
+    assert "</html>" in page({"schema_version": 1, "systems": [system]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tercet.report.text import harmless
@@ -14,6 +14,11 @@ Points = Iterable[tuple[float, float]]
 _WIDTH, _HEIGHT = 420.0, 280.0
 _LEFT, _TOP, _RIGHT, _BOTTOM = 40.0, 24.0, 10.0, 38.0
 COLOURS = 6  # of systems, in the page's style
+_BAR = 84.0
+
+
+class Ready(str):
+    """Markup that is finished: a table puts it into a cell as it is."""
 
 
 def text(value: object, most: int = 64) -> str:
@@ -28,14 +33,18 @@ def tag(name: str, content: str, kind: str = "", **attributes: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", kind: str = "plain") -> str:
-    """A table of texts, the first cell of each row its title."""
+    """A table of texts (or of finished markup), the first cell of each row its title."""
     titles = "".join(tag("th", text(cell), scope="col") for cell in head)
     body = "".join(
-        tag("tr", tag("th", text(row[0]), scope="row") + "".join(tag("td", text(cell)) for cell in row[1:]))
+        tag("tr", tag("th", _cell(row[0]), scope="row") + "".join(tag("td", _cell(cell)) for cell in row[1:]))
         for row in rows
     )
     told = tag("caption", text(caption, 400)) if caption else ""
     return tag("div", tag("table", f"{told}<thead>{tag('tr', titles)}</thead><tbody>{body}</tbody>", kind), "wide")
+
+
+def _cell(cell: str) -> str:
+    return cell if isinstance(cell, Ready) else text(cell)
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -55,6 +64,28 @@ def number(value: Any, digits: int = 3) -> str:
         shown = f"{size:.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
     exact = f"{size:.15g}"  # 10 and 0.5, not 10.0 and 0.500
     return ("−" if value < 0.0 else "") + (exact if size < 999.5 and len(exact) <= len(shown) else shown)
+
+
+def with_interval(
+    words: str, value: Any, ends: Sequence[Any] | None, said: Callable[[Any], str], scale: tuple[float, float]
+) -> str:
+    """A number with its interval as a bar on its column's scale, and in words."""
+    if ends is None or value is None:
+        return words
+    low, at, high = (_on_bar(_real(one), scale) for one in (ends[0], value, ends[1]))
+    filled = f'<path class="filled" d="M{_on_bar(0.0, scale)} 6H{at}"/>' if scale[0] == 0.0 else ""
+    bar = (
+        f'<path class="track" d="M0 6H{_BAR:g}"/>{filled}'
+        f'<path class="range" d="M{low} 3v6M{low} 6H{high}M{high} 3v6"/><path class="point" d="M{at} 2v8"/>'
+    )
+    svg = f'<svg class="interval" viewBox="0 0 {_BAR:g} 12" width="{_BAR:g}" height="12" aria-hidden="true">{bar}</svg>'
+    told = f"{said(ends[0])} to {said(ends[1])}".replace(" % to ", " to ")
+    return Ready(text(words) + svg + tag("small", text(told)))
+
+
+def _on_bar(value: float, scale: tuple[float, float]) -> str:
+    part = min(max((value - scale[0]) / (scale[1] - scale[0]), 0.0), 1.0)
+    return f"{2.0 + (_BAR - 4.0) * part:.1f}"
 
 
 def figure(title: str, words: str, drawing: str) -> str:
@@ -102,6 +133,12 @@ class Drawing:
         if kept:
             self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in kept)}"/>')
 
+    def band(self, across: Sequence[float], edges: Iterable[Sequence[Any]], kind: str) -> None:
+        """What lies between two lines, in a light tint."""
+        there, back = ([self.at(x, _real(y)) for x, y in zip(across, edge, strict=True)] for edge in edges)
+        outline = "L".join(f"{x:.1f} {y:.1f}" for x, y in [*there, *reversed(back)])
+        self.parts.append(f'<path class="band {kind}" d="M{outline}Z"/>')
+
     def svg(self, label: str) -> str:
         """The finished drawing, with what it shows as its name."""
         box = f"0 0 {_WIDTH:g} {_HEIGHT:g}"
@@ -120,6 +157,8 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
     drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the prior", "cost, blind = 1"))
     for place, system in enumerate(systems[:COLOURS]):
         plot = system["bayes_plot"]
+        if plot.get("dcf_ci") is not None:
+            drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
         if plot["dcf"] is not None:
             drawing.line(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), f"curve c{place}")
         drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
@@ -132,7 +171,10 @@ def roc_drawing(systems: Sequence[Facts]) -> str:
     drawing = Drawing((0.0, 1.0), (0.0, 1.0))
     drawing.ticks(_QUARTERS, _QUARTERS, ("false alarms", "targets found"))
     for place, system in enumerate(systems[:COLOURS]):
-        curve = system["curve"]
+        curve, band = system["curve"], system.get("bands", {}).get("roc")
+        if band is not None:
+            found = ([1.0 - _real(fnr) for fnr in band[side]] for side in ("low", "high"))
+            drawing.band([_real(fpr) for fpr in band["fpr"]], found, f"c{place}")
         pairs = zip(curve["misses"], curve["false_alarms"], strict=True)
         points = [(f / curve["nontargets"], 1.0 - m / curve["targets"]) for m, f in pairs]
         drawing.line(reversed(points), f"curve c{place}")
@@ -148,12 +190,19 @@ def histogram_drawing(system: Facts) -> str:
     sides = {key: [sum(found[key]["bins"][i : i + 4]) for i in range(0, 200, 4)] for key in ("targets", "nontargets")}
     shares = {key: [count / (sum(bins) or 1) for count in bins] for key, bins in sides.items()}
     drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values()))))
-    middle = (edges[0] + edges[-1]) / 2
-    drawing.ticks({value: number(value) for value in (edges[0], middle, edges[-1])}, {}, ("score", "how many"))
+    drawing.ticks({value: number(value) for value in _round_numbers(edges[0], edges[-1])}, {}, ("score", "how many"))
     for key, kind in (("nontargets", "outline non"), ("targets", "outline target")):
         steps = [(edge, share) for i, share in enumerate(shares[key]) for edge in (edges[4 * i], edges[4 * i + 4])]
         drawing.line(steps, kind)
     return drawing.svg("scores by class; non-targets dashed")
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Four numbers or so to write along an axis, multiples of 1, 2 or 5."""
+    rough = high / 4 - low / 4
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough)
+    return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def _real(value: Any) -> float:

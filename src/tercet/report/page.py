@@ -23,7 +23,7 @@ from tercet.report.markup import Facts, text
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_KEPT = ("schema_version", "tercet", "command")
+_KEPT = ("schema_version", "tercet", "command", "conditions")
 _SCRIPTS = ("words", "systems", "chart", "figures", "tables", "saving", "page")
 
 
@@ -74,7 +74,7 @@ def document_of(evaluations: Any) -> Facts:
     """The JSON document of evaluations."""
     from tercet import __version__
 
-    given = [evaluations] if hasattr(evaluations, "to_dict") else list(evaluations)
+    given = [evaluations] if hasattr(evaluations, "to_dict") or isinstance(evaluations, dict) else list(evaluations)
     if not given:
         raise InputError("A report needs at least one evaluation.")
     systems = [one if isinstance(one, dict) else one.to_dict() for one in given]
@@ -96,13 +96,19 @@ def _hash(inline: str) -> str:
 
 
 def _flat(document: Facts) -> list[Facts]:
-    """All systems, each class of a several-class one against the rest as a system of its own."""
+    """All systems, each class of a several-class one against the rest as a system of its own.
+
+    "within" then says of which, and what it was called there.
+    """
     found: list[Facts] = []
+    several = sum("versus" in system for system in document["systems"]) > 1
     for system in document["systems"]:
-        found.append(system)
+        found.append({key: value for key, value in system.items() if key != "versus"})
+        whole = len(found) - 1
         for part in system.get("versus", ()):
-            called = f"{system.get('name') or 'system'}: {part.get('name') or 'a class'}"
-            found.append({**part, "name": called})
+            own = part.get("name") or "a class"
+            called = f"{system.get('name') or 'system'}: {own}" if several else own
+            found.append({**part, "name": called, "within": [whole, part.get("name")]})
     if not found:
         raise InputError("The result holds no system.")
     return found
@@ -135,7 +141,7 @@ def _packed(system: Facts) -> Facts:
     curve, histogram = system["curve"], system["histogram"]
     edges = histogram["edges"]
     return {
-        **{key: value for key, value in system.items() if key != "versus"},
+        **system,
         "curve": {**_packed_points(curve), "hull": _packed_points(curve["hull"])},
         "histogram": {
             "low": edges[0] if edges else 0,

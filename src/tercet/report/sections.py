@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -50,16 +51,22 @@ GLOSSARY = (
 
 def title(systems: Sequence[Facts]) -> str:
     """What the page is called unless it is told."""
-    names = [system.get("name") for system in systems]
-    return str(names[0]) if len(names) == 1 and names[0] else f"{len(systems)} systems evaluated"
+    names = [system.get("name") for system in _own(systems)]
+    return str(names[0]) if len(names) == 1 and names[0] else f"{len(names)} systems evaluated"
+
+
+def _own(systems: Sequence[Facts]) -> list[Facts]:
+    """The systems that were evaluated, without the classes of one against its rest."""
+    return [system for system in systems if "within" not in system]
 
 
 def what(systems: Sequence[Facts]) -> str:
     """How many trials of which class, told once if all systems share them."""
-    told = {_sizes(system) for system in systems}
+    found = _own(systems)
+    told = {_sizes(system) for system in found}
     if len(told) > 1:
-        return text(f"{len(systems)} systems, on different trials: see below", 200)
-    return text(("" if len(systems) == 1 else f"{len(systems)} systems; ") + told.pop(), 300)
+        return text(f"{len(found)} systems, on different trials: see below", 200)
+    return text(("" if len(found) == 1 else f"{len(found)} systems; ") + told.pop(), 300)
 
 
 def _sizes(system: Facts) -> str:
@@ -72,8 +79,11 @@ def _sizes(system: Facts) -> str:
 
 def verdicts(systems: Sequence[Facts]) -> str:
     """One sentence a system at its first application."""
-    said = [tag("p", sentence(system), "" if place == 0 else "more") for place, system in enumerate(systems[:6])]
-    return "".join(said)
+    first = _own(systems)[:6]
+    kinds = (
+        (" more" if place else "") + (" several" if "classes" in system else "") for place, system in enumerate(first)
+    )
+    return "".join(tag("p", sentence(system), kind.strip()) for system, kind in zip(first, kinds, strict=True))
 
 
 def sentence(system: Facts) -> str:
@@ -132,19 +142,56 @@ def comparison(systems: Sequence[Facts]) -> str:
     """The numbers that no working point changes, one row a system."""
     if not systems:
         return tag("p", "No two-class system.")
-    rows = [
-        [s.get("name") or "this system", _percent(s["eer"]["value"]) + _interval(s, "eer", _percent),
-         number(s["auc"]) + _interval(s, "auc"), number(s["cllr"]) + _interval(s, "cllr"),
-         number(s["min_cllr"]) + _interval(s, "min_cllr")]
-        for s in systems
-    ]  # fmt: skip
-    return table(["system", "EER", "AUC", "Cllr, bits", "min Cllr"], rows)
+    names = [_keyed(s, place) for place, s in enumerate(systems)]
+    columns = [
+        _column([{**s, "eer": s["eer"]["value"]} for s in systems], "eer", _percent, (0.0, 0.5)),
+        [_bracketed(s, cell) for s, cell in zip(systems, _column(systems, "auc", number, (0.5, 1.0)), strict=True)],
+        _column(systems, "cllr", number, (0.0, 1.0)),
+        _column(systems, "min_cllr", number, (0.0, 1.0)),
+    ]
+    head = ["system", "EER", "AUC", "Cllr, bits", "min Cllr"]
+    return table(head, zip(names, *columns, strict=True), _level(systems))
 
 
-def _interval(facts: Facts, key: str, said: Callable[[Any], str] = number) -> str:
-    """The interval beside a number, where it was asked for."""
-    ends = facts.get(f"{key}_ci")
-    return "" if ends is None else f" ({said(ends[0])} to {said(ends[1])})"
+def _keyed(system: Facts, place: int) -> str:
+    """The name beside the colour of its curves."""
+    return markup.Ready(tag("span", "", f"key k{place % markup.COLOURS}") + text(system.get("name") or "this system"))
+
+
+def _bracketed(system: Facts, cell: str) -> str:
+    """The AUC, or both ends of what bounded memory leaves open."""
+    low, high = system.get("brackets", {}).get("auc", (None, None))
+    return cell if low is None else f"{low:.9g} to {high:.9g}"
+
+
+def _column(
+    rows: Sequence[Facts], key: str, said: Callable[[Any], str], natural: tuple[float, float] | None = None
+) -> list[str]:
+    """One number of each row in words, with its interval as a bar where there is one.
+
+    All bars of a column share a scale: from 0, or, where a natural range is given, that range for a single row, and
+    for several the range from the lowest to the highest end.
+    """
+    ends = [row.get(f"{key}_ci") for row in rows]
+    all_ends = [float(end) for pair in ends if pair is not None for end in pair]
+    known = [end for end in all_ends if math.isfinite(end)]
+    low, high = (0.0, max(known, default=1.0) or 1.0) if natural is None else _range(known, natural, len(rows))
+    pairs = zip(rows, ends, strict=True)
+    return [markup.with_interval(said(row[key]), row[key], pair, said, (low, high)) for row, pair in pairs]
+
+
+def _range(known: Sequence[float], natural: tuple[float, float], rows: int) -> tuple[float, float]:
+    if rows == 1 or not known:
+        return min((natural[0], *known)), max((natural[1], *known))
+    pad = 0.06 * (max(known) - min(known)) or 0.5
+    return min(known) - pad, max(known) + pad
+
+
+def _level(systems: Sequence[Facts]) -> str:
+    """What the bars are, where there are any."""
+    levels = sorted({system["intervals"]["level"] for system in systems if "intervals" in system})
+    told = " and ".join(_percent(level) for level in levels)
+    return f"Bars: intervals of {told}, each column on a scale of its own." if levels else ""
 
 
 def _percent(value: float | None) -> str:
@@ -170,20 +217,22 @@ def figures(systems: Sequence[Facts]) -> str:
 
 def applications(systems: Sequence[Facts]) -> str:
     """Every evaluated application with its numbers, every digit of them in the saved JSON."""
-    rows = [
-        [s.get("name") or "this system", a.get("name") or "", number(a["prior"]), number(a["cost_fn"]),
-         number(a["cost_fp"]), number(a["threshold"]), _percent(a["fnr"]), _percent(a["fpr"]), number(a["dcf_u"]),
-         number(a["dcf"]) + _interval(a, "dcf"), number(a["min_dcf"]) + _interval(a, "min_dcf"),
-         number(a["calibration_loss"])]
-        for s in systems if "curve" in s for a in s["applications"]
-    ]  # fmt: skip
-    if not rows:
+    evaluated = [(s, a) for s in systems if "curve" in s for a in s["applications"]]
+    if not evaluated:
         return tag("p", "No two-class application was evaluated.")
+    names = [s.get("name") or "this system" for s, _ in evaluated]
+    apps = [a for _, a in evaluated]
+    columns = [
+        [a.get("name") or "" for a in apps],
+        *(_column(apps, key, number) for key in ("prior", "cost_fn", "cost_fp", "threshold")),
+        *(_column(apps, key, _percent) for key in ("fnr", "fpr")),
+        *(_column(apps, key, number) for key in ("dcf_u", "dcf", "min_dcf", "calibration_loss")),
+    ]
     head = ["system", "named", "prior", "miss", "false alarm", "threshold", "misses", "false alarms", "cost per case",
             "cost, blind = 1", "at best", "lost"]  # fmt: skip
-    evaluated = [a for s in systems if "curve" in s for a in s["applications"]]
-    reasons = {reason for a in evaluated for reason in a.get("reasons", {}).values()}
-    return table(head, rows) + "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+    reasons = {reason for a in apps for reason in a.get("reasons", {}).values()}
+    body = table(head, zip(names, *columns, strict=True), _level(systems))
+    return body + "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
 
 
 def classes(systems: Sequence[Facts]) -> str:

@@ -12,6 +12,8 @@ function chart(figure, width, height, box) {
   const svg = el("svg", {viewBox: `0 0 ${width} ${height}`, role: "group"});
   svg.setAttribute("aria-label", figure.querySelector("h2").textContent);
   figure.append(svg);
+  const clip = el("clipPath", {id: `clip-${figure.id}`}, svg);
+  el("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}, clip);
   const to = (low, high, a, b) => v => a + (b - a) * ((v - low) / (high - low));
   return {svg, left, top, right: width - right, bottom: height - bottom,
     scaleX(low, high) { this.X = to(low, high, left, width - right); this.Xi = to(left, width - right, low, high); },
@@ -31,14 +33,29 @@ function chart(figure, width, height, box) {
         el("path", {class: "grid", d: `M${left} ${this.Y(v)}H${width - right}`}, svg);
         el("text", {class: "soft end", x: left - 6, y: this.Y(v) + 4}, svg, label);
       }
-      el("text", {class: "soft", x: 0, y: top - 8}, svg, words);
+      el("text", {class: "soft", x: 0, y: top - 11}, svg, words);
     },
-    path(points, cls) {
-      let d = "";
-      for (const [x, y] of points) d += `${d ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-      return el("path", {class: cls, d}, svg);
-    }};
+    path(points, cls) { return el("path", {class: cls, d: line(points), "clip-path": `url(#${clip.id})`}, svg); },
+    band(upper, lower, cls) { const path = this.path([...upper, ...lower.reverse()], `band ${cls}`); path.setAttribute("d", `${path.getAttribute("d")}Z`); }};
 }
+const line = points => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+// A number as a point with its interval as a line, on a scale that it shares with its column.
+const BAR = 84;
+function intervalBar(parent) {
+  const svg = el("svg", {class: "interval", viewBox: `0 0 ${BAR} 12`, width: BAR, height: 12, "aria-hidden": "true"}, parent);
+  el("path", {class: "track", d: `M0 6H${BAR}`}, svg);
+  const [blind, filled, range, point] = ["blind", "filled", "range", "point"].map(kind => el("path", {class: kind}, svg));
+  return {svg, fill(value, ends, [from, to], mark) {
+    const x = v => (2 + (BAR - 4) * clamp((v - from) / (to - from), 0, 1)).toFixed(1);
+    filled.setAttribute("d", from === 0 ? `M${x(0)} 6H${x(value)}` : "");
+    blind.setAttribute("d", mark === undefined ? "" : `M${x(mark)} 1v10`);
+    range.setAttribute("d", ends ? `M${x(ends[0])} 3v6M${x(ends[0])} 6H${x(ends[1])}M${x(ends[1])} 3v6` : "");
+    point.setAttribute("d", `M${x(value)} 2v8`);
+  }};
+}
+const finite = values => values.filter(v => Number.isFinite(v));
+const costScale = values => [0, Math.max(1, ...finite(values))];
 function nice(low, high, count) {
   const raw = (high - low) / count, unit = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(k => k * unit).find(k => k >= raw), ticks = [];

@@ -8,7 +8,8 @@ function drawScores(s) {
   c.scaleX(h.low - pad, h.high + pad);
   const bins = h.targets.bins.length, at = i => h.low + (h.high - h.low) * i / bins;
   // Neighbouring bins are added up where trials are few, so that the eye sees the shape and not the noise.
-  const join = Math.max(1, Math.ceil(bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100)));
+  const enough = bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100);
+  const join = [1, 2, 4, 5, 8, 10, 20].find(k => k >= enough && bins % k === 0) ?? 1;
   const groups = ["nontargets", "targets"].map(side => {
     const out = [];
     for (let i = 0; i < bins; i += join) {
@@ -153,6 +154,7 @@ function drawCurve() {
     c.ticksX(whole, kind === "ROC" ? "false alarms" : "targets found");
   }
   curve.c = c;
+  curve.band = el("path", {}, c.svg);
   curve.lines = SYSTEMS.map(s => el("path", {}, c.svg));
   curve.ref = el("path", {class: "blind dot"}, c.svg);
   curve.word = el("text", {class: "soft halo"}, c.svg);
@@ -166,10 +168,13 @@ function moveCurve(now) {
     curve.prior = key;
     SYSTEMS.forEach((one, i) => {
       if (kind === "precision-recall" && i !== state.s && SYSTEMS.length > 6) return;
-      const points = thinPath(one, place);
-      curve.lines[i].setAttribute("d", points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""));
+      curve.lines[i].setAttribute("d", line(thinPath(one, place)));
       curve.lines[i].setAttribute("class", `curve c${i % 6}${i === state.s ? "" : " thin"}`);
     });
+    const b = kind === "precision-recall" ? null : s.facts.bands?.roc;
+    const edge = side => b.fpr.map((fpr, k) => place(real(b[side][k]), real(fpr)));
+    curve.band.setAttribute("d", b ? `${line([...edge("low"), ...edge("high").reverse()])}Z` : "");
+    curve.band.setAttribute("class", `band c${state.s % 6}`);
     const y = kind === "precision-recall" ? c.Y(state.prior) : 0;
     curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : kind === "ROC" ? `M${c.left} ${c.bottom}L${c.right} ${c.top}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
     curve.word.setAttribute("x", kind === "DET" ? c.right - 6 : c.right - 4);
@@ -201,10 +206,15 @@ function drawBayes() {
   c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "cost; 1 is what deciding blindly costs");
   const marks = [[0.001, "1 in 1,000"], [0.01, "1 in 100"], [0.1, "1 in 10"], [0.5, "1 in 2"], [0.9, "9 in 10"], [0.99, "99 in 100"], [0.999, "999 in 1,000"]];
   c.ticksX(marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]), "effective prior: log-odds, and how many cases are targets");
-  const top = v => c.Y(Math.min(v, 1.2));
+  const top = v => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
   SYSTEMS.forEach((s, i) => {
     if (SYSTEMS.length > 6 && i !== state.s) return;
-    const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin";
+    const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin", plot = s.facts.bayes_plot;
+    const edge = ends => ends.map((v, k) => [c.X(plot.log_odds[k]), top(real(v))]);
+    if (i === state.s) {  // intervals are known at the grid of the exact run
+      if (plot.min_dcf_ci) for (const ends of plot.min_dcf_ci) c.path(edge(ends), `curve edge c${i % 6}`);
+      if (plot.dcf_ci) c.band(edge(plot.dcf_ci[1]), edge(plot.dcf_ci[0]), `c${i % 6}`);
+    }
     if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 6}${thin}`);
     c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 6}${thin}`);
   });
@@ -259,6 +269,7 @@ function drawTrust(s) {
   c.scaleX(0, 1); c.scaleY(0, 1);
   c.ticksY(whole, "how often it was a target"); c.ticksX(whole, "stated chance of a target");
   c.path([[c.left, c.bottom], [c.right, c.top]], "blind dot");
+  trust.bins = el("path", {class: "here"}, c.svg);
   trust.line = el("path", {class: `curve c${s.place % 6}`}, c.svg);
   trust.here = el("path", {class: "here dot"}, c.svg);
   if (s.raw) el("text", {class: "soft", x: c.left + 10, y: c.top + 18}, c.svg, "raw scores state no chance: calibrate them first");
@@ -267,6 +278,12 @@ function drawTrust(s) {
     const t = (h.m[i + 1] - h.m[i]) / s.T, n = (h.f[i] - h.f[i + 1]) / s.F;
     trust.llrs.push([i ? llrOf(s, h.thresholds[i]) : -Infinity, llrOf(s, h.thresholds[i + 1]), Math.log(t / n)]);
   }
+}
+function whisker(c, shift, forecast, observed, low, high) {  // a bin's share of targets with its interval, moved to this prior
+  if (forecast === null || observed === null || low === null || high === null) return "";
+  const move = p => p <= 0 || p >= 1 ? p : 1 / (1 + Math.exp(-(logit(p) + shift)));
+  const x = c.X(move(forecast)).toFixed(1), [y, from, to] = [observed, low, high].map(p => c.Y(move(p)).toFixed(1));
+  return `M${x} ${from}V${to}m-3 0h6M${x - 3} ${from}h6M${x - 4} ${y}h8`;
 }
 function moveTrust(now) {
   const {c, s} = trust;
@@ -278,6 +295,8 @@ function moveTrust(now) {
     d += `${d ? "L" : "M"}${c.X(p(from)).toFixed(1)} ${y}L${c.X(p(to)).toFixed(1)} ${y}`;
   }
   trust.line.setAttribute("d", d);
+  const b = s.facts.bands?.reliability;
+  if (b) trust.bins.setAttribute("d", b.forecast.map((at, k) => whisker(c, odds - logit(b.prior), at, b.observed[k], b.low[k], b.high[k])).join(""));
   const x = c.X(p(now.rule === "bayes" || now.rule === "manual" ? now.threshold : llrOf(s, now.threshold)));
   trust.here.setAttribute("d", Number.isFinite(x) ? `M${x.toFixed(1)} ${c.top}V${c.bottom}` : "");
 }

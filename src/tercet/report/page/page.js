@@ -33,18 +33,32 @@ function update() {
   const s = SYSTEMS[state.s], now = facts(s, state);
   const opening = `If ${oneIn(state.prior, true)} is a target, and ${costWords(state.fn, state.fp)}, `.replace(/(cases) in 100 is a target/, "$1 in 100 are targets").replace(/(all but 1 case in [\d,]+) is a target/, "$1 are targets");
   verdicts.forEach(([p, one], i) => sentence(p, one, i || one !== s ? facts(one, state) : now, i ? "" : opening));
-  show("n-dcf", now.dcf); show("n-min", now.min); show("n-threshold", now.threshold); show("n-best", now.best);
-  show("n-loss", now.loss); show("n-fnr", now.fnr, percent(now.fnr)); show("n-fpr", now.fpr, percent(now.fpr));
-  show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : percent(now.ppv)); show("n-effective", now.effective, percent(now.effective)); show("n-dcfu", now.dcfu);
+  const about = now.about ? "about " : "", told = (key, words) => show(`n-${key}`, now[key], about + words(now[key]));
+  for (const key of ["min", "threshold", "best"]) show(`n-${key}`, now[key]);
+  for (const key in INTERVALS) if (key !== "min") told(key, INTERVALS[key]);
+  show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv)); show("n-effective", now.effective, percent(now.effective));
   const per = {hit: state.prior * ((s.T - now.m) / s.T), miss: state.prior * now.fnr, alarm: (1 - state.prior) * now.fpr, reject: (1 - state.prior) * ((s.F - now.f) / s.F)};
   const counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
   for (const key in per) { show(`c-${key}`, per[key] * 1e5, short(Math.round(per[key] * 1e5 * 10) / 10)); show(`k-${key}`, counted[key] * s.weight, short(Math.round(counted[key] * s.weight * 10) / 10)); }
   const few = [[counted.miss, "misses"], [counted.alarm, "false alarms"]].filter(([n]) => n * s.weight < 30).map(([n, word]) => `${short(Math.round(n * s.weight))} ${word}`);
   $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
-  $("note").textContent = !s.complete && Math.abs(now.tau) > REACH && now.rule === "bayes" ? "Beyond log-odds ±9 these numbers are approximate." :
-    s.raw && state.rule === "bayes" ? "Raw scores have no Bayes threshold: the least cost is shown." : "";
+  $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
+  announce(s, now);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
   fillControls(now);
+}
+function caution(s, now) {  // what is not exact here, and how far it may be off
+  if (now.open) return `Between two kept thresholds: certainly ${toWords(now.open.fnr, percent)} misses and ${toWords(now.open.fpr, percent)} false alarms.`;
+  if (now.about) return "Beyond log-odds ±9 these numbers are approximate.";
+  if (s.raw && state.rule === "bayes") return "Raw scores have no Bayes threshold: the least cost is shown.";
+  return now.rule === "fpr" && !s.complete ? `The lowest of the ${group(s.x.length)} kept thresholds within the bound; its counts are exact.` : "";
+}
+let speaking = 0;
+function announce(s, now) {  // said once, when the hand rests
+  clearTimeout(speaking);
+  speaking = setTimeout(() => {
+    $("announce").textContent = `${s.name ?? "This system"}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`;
+  }, 400);
 }
 function fillControls(now) {
   const put = (id, value) => { const node = $(id); if (document.activeElement !== node) node.value = value; };
@@ -71,8 +85,7 @@ function set(change) {
 }
 function drawSwitch() {
   $("switch").replaceChildren(...CURVES.map(kind => {
-    const button = document.createElement("button");
-    button.type = "button"; button.textContent = kind;
+    const button = make("button", {type: "button"}, kind);
     button.setAttribute("aria-pressed", String(kind === state.curve));
     button.addEventListener("click", () => set({curve: kind}));
     return button;
@@ -90,11 +103,7 @@ function theme() {
   $("theme").setAttribute("aria-pressed", String(dark));
   $("theme").textContent = dark ? "light" : "dark";
 }
-function option(value, text) {
-  const node = document.createElement("option");
-  node.value = value; node.textContent = text;
-  return node;
-}
+const option = (value, text) => make("option", {value}, text);
 function wire() {
   $("system").append(...SYSTEMS.map((s, i) => option(i, s.name ?? "this system")));
   $("system-field").hidden = SYSTEMS.length < 2;
@@ -121,8 +130,7 @@ function wire() {
   $("save-csv").addEventListener("click", () => download("tercet.csv", "text/csv", csv()));
   for (const figure of document.querySelectorAll(".figures figure")) {
     if (figure.id === "f-table") continue;
-    const button = document.createElement("button");
-    button.type = "button"; button.className = "get"; button.textContent = "SVG";
+    const button = make("button", {type: "button", className: "get"}, "SVG");
     button.setAttribute("aria-label", "save this figure as SVG");
     button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))));
     figure.append(button);
@@ -149,7 +157,7 @@ theme();
 if (SYSTEMS.length) {
   $("live").hidden = false;
   $("fold").open = !narrow();
-  wire(); drawComparison(); drawAll(); update();
+  wire(); drawIntervals(); drawComparison(); drawAll(); update();
 } else {  // several classes only: the tables say it all
   $("static").hidden = $("compare").hidden = $("save-csv").hidden = true;
   $("theme").addEventListener("click", () => { state.dark = !document.documentElement.classList.contains("dark"); theme(); });

@@ -18,7 +18,13 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
     h.edges = Array.from({length: n ? n + 1 : 0}, (_, i) => { const part = i === n ? 1 : i * (1 / n); return n === 1 ? h.low : h.low * (1 - part) + h.high * part; });
     delete h.low; delete h.high;
   }
-  for (const key of ["points", "title"]) delete copy[key];
+  for (const s of copy.systems.filter(one => one.within)) {
+    const [whole, name] = s.within;
+    delete s.within;
+    (copy.systems[whole].versus ??= []).push({...s, name});
+  }
+  copy.systems = copy.systems.filter((_, i) => !DATA.systems[i].within);
+  delete copy.points;
   return copy;
 }
 function csv() {

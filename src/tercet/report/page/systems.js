@@ -37,6 +37,16 @@ function errorsAt(s, t) {
   const i = placeOf(s.x, t);
   return {m: read(s.m, s, i, t), f: read(s.f, s, i, t)};
 }
+function between(s, t) {  // what the counts at a threshold certainly lie between, where they are not known; else null
+  const i = placeOf(s.x, t), j = i + 1;
+  if (s.complete || j >= s.x.length || s.x[i] === t || s.m[i] === s.m[j] && s.f[i] === s.f[j]) return null;
+  return {fnr: [s.m[i] / s.T, s.m[j] / s.T], fpr: [s.f[j] / s.F, s.f[i] / s.F]};
+}
+function allowed(bound, total) {  // the largest whole number <= bound x total: a double is a whole number over a power of two
+  let shift = 0n, top = bound;
+  while (!Number.isInteger(top)) { top *= 2; shift++; }
+  return Number(BigInt(top) * BigInt(total) >> shift);
+}
 function dcf(tau, fnr, fpr) {  // a rate of zero adds nothing, whatever its factor
   const [cheap, dear] = tau <= 0 ? [fnr, fpr] : [fpr, fnr];
   return cheap + (dear === 0 ? 0 : Math.exp(Math.abs(tau)) * dear);
@@ -70,6 +80,15 @@ function nearest(s, t) {  // a kept threshold, where counts are exact; every thr
   return Number.isFinite(s.x[i]) && t - s.x[i] <= s.x[j] - t || !Number.isFinite(s.x[j]) ? s.x[i] : s.x[j];
 }
 
+// Intervals, where they were asked for: of the Bayes decisions and of the minimum at the evaluated applications.
+const pair = ends => ends ? ends.map(real) : null;
+function endsOf(known, rule) {
+  if (!known) return {};
+  const least = {min: pair(known.min_dcf_ci)};
+  if (rule !== "bayes") return least;
+  return {...least, dcf: pair(known.dcf_ci), loss: pair(known.calibration_loss_ci), fnr: pair(known.fnr_ci), fpr: pair(known.fpr_ci), dcfu: pair(known.dcf_u_ci)};
+}
+
 // Everything that is shown of one system at one working point. Evaluated applications give the package's own numbers.
 function facts(s, w) {
   const tau = tauOf(w), best = least(s, tau);
@@ -82,14 +101,15 @@ function facts(s, w) {
   } else if (rule === "min") {
     ({m, f, threshold} = best);
   } else if (rule === "manual") {
-    threshold = nearest(s, w.manual);
+    threshold = w.manual;
     ({m, f} = errorsAt(s, threshold));
-  } else {
-    const allowed = w.bound * s.F;
+  } else {  // the lowest kept threshold whose exact count is within the bound
+    const most = allowed(w.bound, s.F);
     let low = 0, high = s.f.length - 1;
-    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] <= allowed) high = mid; else low = mid + 1; }
+    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] <= most) high = mid; else low = mid + 1; }
     threshold = s.thresholds[low]; m = s.m[low]; f = s.f[low];
   }
+  const open = rule === "manual" ? between(s, threshold) : null;
   const onScale = rule === "min" || rule === "fpr";  // these thresholds are scores, the others llrs
   const fnr = m / s.T, fpr = f / s.F;
   const miss = w.prior * w.fn, alarm = (1 - w.prior) * w.fp;
@@ -101,6 +121,7 @@ function facts(s, w) {
     rule, tau, threshold, score: onScale ? threshold : scoreOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
     best: known ? real(known.min_threshold) : best.threshold, loss: Math.max(cost - lowest, 0),
     dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr,
+    open, about: open !== null || rule === "bayes" && !known && !s.complete && Math.abs(tau) > REACH, ends: endsOf(known, rule),
     effective: known ? known.effective_prior : a / (a + b), ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
   };
 }

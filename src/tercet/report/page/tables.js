@@ -1,74 +1,117 @@
 // ---- words and tables
+function make(tag, properties, ...inside) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...inside);
+  return node;
+}
+const bold = text => make("b", {}, text);
 function show(id, value, text) {
   const node = $(id);
   node.textContent = text ?? short(value);
   node.title = node.dataset.value = String(value);
 }
 function sentence(node, s, now, opening) {
-  const bold = text => { const b = document.createElement("b"); b.textContent = text; return b; };
   node.replaceChildren(opening, bold(s.name ?? "this system"));
   const how = {bayes: "", min: " at its best threshold", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
-  if (now.dcf > 1) node.append(`${how} costs `, bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
-  else if (now.dcf === 1) node.append(`${how} costs just what deciding blindly would cost. `);
-  else node.append(`${how} costs `, bold(short(now.dcf)), " of what deciding blindly would cost. ");
+  node.append(`${how} costs ${now.about ? "about " : ""}`);
+  if (now.dcf > 1) node.append(bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
+  else if (now.dcf === 1) node.append("just what deciding blindly would cost. ");
+  else node.append(bold(short(now.dcf)), " of what deciding blindly would cost. ");
   if (now.rule === "min") return;
   node.append("The best threshold: ", bold(short(now.min)), ". ");
   const part = now.dcf > 0 ? now.loss / now.dcf : 0;
   if (now.rule === "bayes") node.append(part < 0.005 ? "Next to nothing is lost to calibration." : `${Math.round(100 * part)} % of its cost comes from poor calibration.`);
 }
-const verdicts = [];
+const verdicts = [], several = [...document.querySelectorAll("#verdict .several")];  // these stay as they are
+const parts = SYSTEMS.every(s => s.facts.within);  // classes against the rest only: the whole is told first
 function drawVerdicts() {
-  const box = $("verdict");
-  box.replaceChildren();
-  verdicts.length = 0;
-  const shown = SYSTEMS.filter((s, i) => i === state.s || SYSTEMS.length <= 4).sort((a, b) => (b.place === state.s) - (a.place === state.s));
-  shown.forEach((s, i) => {
-    const p = document.createElement("p");
-    if (i) p.className = "more";
-    box.append(p);
-    verdicts.push([p, s]);
-  });
+  const shown = SYSTEMS.filter((s, i) => i === state.s || SYSTEMS.length <= 4 && !s.facts.within).sort((a, b) => (b.place === state.s) - (a.place === state.s));
+  verdicts.splice(0, Infinity, ...shown.map((s, i) => [make("p", {className: i || parts ? "more" : ""}), s]));
+  const live = verdicts.map(([p]) => p);
+  $("verdict").replaceChildren(...parts ? [...several, ...live] : [...live, ...several]);
 }
-const COLUMNS = [["system", r => r.name, t => t], ["cost here", r => r.now.dcf, short], ["at best", r => r.now.min, short], ["lost", r => r.now.loss, short],
-  ["misses", r => r.now.fnr, percent], ["false alarms", r => r.now.fpr, percent], ["EER", r => r.s.facts.eer.value, percent], ["AUC", r => r.s.facts.auc, short],
-  ["Cllr, bits", r => r.s.facts.cllr === null ? null : real(r.s.facts.cllr), short], ["min Cllr", r => r.s.facts.min_cllr, short]];
+
+// ---- the live numbers that have intervals
+const INTERVALS = {dcf: short, min: short, loss: short, fnr: percent, fpr: percent, dcfu: short}, bars = {};
+const hasIntervals = s => s.facts.intervals !== undefined;
+function drawIntervals() {
+  for (const key in INTERVALS) {
+    const words = make("small", {}), row = make("dd", {className: "between", id: `i-${key}`}, words);
+    bars[key] = {row, words, bar: intervalBar(row)};
+    $(`n-${key}`).after(row);
+  }
+}
+function fillIntervals(s, now) {
+  const scales = {fnr: [0, Math.max(...finite([now.fnr, now.fpr, ...now.ends.fnr ?? [], ...now.ends.fpr ?? []])) || 1]};
+  const cost = costScale([now.dcf, ...["dcf", "min", "loss"].flatMap(key => now.ends[key] ?? [])]);
+  for (const key in INTERVALS) {
+    const {row, words, bar} = bars[key], ends = now.ends[key];
+    row.hidden = !hasIntervals(s);
+    row.classList.toggle("unknown", !ends);  // keeps its place, so that nothing jumps under a hand
+    if (!ends) continue;
+    words.textContent = toWords(ends, INTERVALS[key]);
+    row.dataset.value = ends.join(" ");
+    const rate = key === "fnr" || key === "fpr";
+    bar.fill(now[key], ends, rate ? scales.fnr : key === "dcfu" ? [0, ends[1] || 1] : cost, rate || key === "dcfu" ? undefined : 1);
+  }
+  if (!hasIntervals(s)) return "";
+  const {level, resamples} = s.facts.intervals;
+  return Object.values(now.ends).some(ends => ends) ? `Bars: intervals of ${percent(level)}, from ${group(resamples)} resamples.` : "Intervals are known at the applications evaluated.";
+}
+
+// ---- systems compared
+const own = (title, key, words, most) => ({title, words, most, value: r => { const v = r.s.facts[key]; return v === null ? null : real(v?.value ?? v); }, ends: r => pair(r.s.facts[`${key}_ci`])});
+const here = (title, key, words, cost) => ({title, words, cost, value: r => r.now[key], ends: r => r.now.ends[key]});
+const COLUMNS = [{title: "system", words: t => t, value: r => r.s.name ?? ""},
+  here("cost here", "dcf", short, true), here("at best", "min", short, true), here("lost", "loss", short, true), here("misses", "fnr", percent), here("false alarms", "fpr", percent),
+  own("EER", "eer", percent, [0, 0.5]), own("AUC", "auc", short, [0.5, 1]), own("Cllr, bits", "cllr", short, [0, 1]), own("min Cllr", "min_cllr", short, [0, 1])];
 const sorting = {by: null, down: false};
 function drawComparison() {
-  const table = document.createElement("table"), head = table.createTHead().insertRow();
-  COLUMNS.forEach(([title], k) => {
-    const th = document.createElement("th"), button = document.createElement("button");
-    th.scope = "col"; button.type = "button"; button.textContent = title;
+  const head = make("tr", {}, ...COLUMNS.map(({title}, k) => {
+    const button = make("button", {type: "button"}, title);
     button.addEventListener("click", () => { sorting.down = sorting.by === k && !sorting.down; sorting.by = k; fillComparison(true); });
-    th.append(button); head.append(th);
-  });
-  sorting.body = table.createTBody(); sorting.head = head;
-  const box = document.createElement("div");
-  box.className = "wide";
-  box.append(table);
-  $("compare").replaceChildren($("compare").querySelector("h2"), box);
+    return make("th", {scope: "col"}, button);
+  }));
+  const barred = SYSTEMS.some(hasIntervals);
   sorting.rows = SYSTEMS.map(s => {
-    const row = sorting.body.insertRow(), cells = COLUMNS.map((_, k) => {
-      const cell = k ? row.insertCell() : document.createElement("th");
-      if (!k) { cell.scope = "row"; row.append(cell); const key = document.createElement("span"); key.className = `key k${s.place % 6}`; cell.append(key, s.name ?? "this system"); }
-      return cell;
+    const row = make("tr", {}, make("th", {scope: "row"}, make("span", {className: `key k${s.place % 6}`}), s.name ?? "this system"));
+    const cells = COLUMNS.slice(1).map((column, k) => {
+      const number = make("span", {}), words = make("small", {}), cell = make("td", {}, number);
+      const bar = barred || k < 2 ? intervalBar(cell) : null;
+      if (barred) cell.append(words);
+      row.append(cell);
+      return {cell, number, words, bar};
     });
-    // The cost as a bar: as used (light), at best (dark); the frame's width is deciding blindly.
-    const number = document.createElement("span"), bar = document.createElement("span"), used = document.createElement("i"), best = document.createElement("i");
-    bar.className = "bar"; bar.append(used, best); cells[1].append(number, bar);
-    return {s, row, cells, number, used, best};
+    return {s, row, cells};
   });
+  sorting.head = head;
+  sorting.body = make("tbody", {}, ...sorting.rows.map(r => r.row));
+  const scales = barred ? make("p", {className: "note"}, "Bars: intervals, each column on a scale of its own; costs from 0, with a mark at deciding blindly.") : "";
+  $("compare").replaceChildren($("compare").querySelector("h2"), make("div", {className: "wide"}, make("table", {}, make("thead", {}, head), sorting.body)), scales);
+}
+function scaleOf(column, rows) {  // from 0 for what happens here; else between the lowest and the highest end
+  const all = finite(rows.flatMap(r => [column.value(r), ...column.ends(r) ?? []]));
+  if (column.cost) return costScale(all);
+  if (!column.most) return [0, Math.max(...all) || 1];
+  if (rows.length === 1) return [Math.min(column.most[0], ...all), Math.max(column.most[1], ...all)];
+  const low = Math.min(...all), high = Math.max(...all), pad = (high - low) * 0.06 || 0.5;
+  return [low - pad, high + pad];
 }
 function fillComparison(sort) {
-  for (const r of sorting.rows) {
-    r.now = facts(r.s, state);
-    COLUMNS.forEach(([, value, words], k) => { if (k) { const v = value({...r, name: r.s.name}); (k === 1 ? r.number : r.cells[k]).textContent = words(v); r.cells[k].title = String(v); } });
-    r.used.style.width = `${clamp(r.now.dcf, 0, 1) * 100}%`;
-    r.best.style.width = `${clamp(r.now.min, 0, 1) * 100}%`;
-    r.row.className = r.s.place === state.s ? "chosen" : "";
-  }
+  const {rows} = sorting;
+  for (const r of rows) { r.now = facts(r.s, state); r.row.className = r.s.place === state.s ? "chosen" : ""; }
+  COLUMNS.slice(1).forEach((column, k) => {
+    const scale = rows[0].cells[k].bar ? scaleOf(column, rows) : null;
+    for (const r of rows) {
+      const {cell, number, words, bar} = r.cells[k], value = column.value(r), ends = column.ends(r);
+      number.textContent = column.words(value); cell.title = String(value);
+      words.textContent = toWords(ends, column.words);
+      if (bar) { bar.svg.toggleAttribute("hidden", !column.cost && !ends || !Number.isFinite(value)); bar.fill(value, ends, scale, column.cost ? 1 : undefined); }
+    }
+  });
   if (!sort || sorting.by === null) return;
-  const value = r => COLUMNS[sorting.by][1]({...r, name: r.s.name ?? ""}), sign = sorting.down ? -1 : 1;
-  const order = [...sorting.rows].sort((a, b) => { const x = value(a), y = value(b); return sign * (x === y ? 0 : x === null ? 1 : y === null ? -1 : x < y ? -1 : 1); });
+  const {value} = COLUMNS[sorting.by], sign = sorting.down ? -1 : 1;
+  const order = [...rows].sort((a, b) => { const x = value(a), y = value(b); return sign * (x === y ? 0 : x === null ? 1 : y === null ? -1 : x < y ? -1 : 1); });
   for (const r of order) sorting.body.append(r.row);
   [...sorting.head.children].forEach((th, k) => k === sorting.by ? th.setAttribute("aria-sort", sorting.down ? "descending" : "ascending") : th.removeAttribute("aria-sort"));
 }

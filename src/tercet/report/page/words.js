@@ -15,6 +15,7 @@ function short(x) {
   return (x < 0 ? "−" : "") + text;
 }
 const percent = x => x === null ? "undefined" : `${short(100 * x)} %`;
+const toWords = (ends, words) => ends ? `${words(ends[0])} to ${words(ends[1])}`.replace(" % to ", " to ") : "";
 function oneIn(p, noun) {
   const cases = n => noun ? (n === 1 ? " case" : " cases") : "";
   if (p > 0.5) {
