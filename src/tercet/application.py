@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import frozen, numbers, shown
+from tercet.arrays import frozen, number, numbers, shown, whole
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
 
@@ -211,25 +211,24 @@ def _big_ratio(above: int, below: int) -> float:
         return math.inf
 
 
-def _sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
+def sigmoid(log_odds: float) -> float:
+    """1 / (1 + e^-x), without overflow: the probability of these log-odds."""
+    small = math.exp(-abs(log_odds))
+    return (1.0 if log_odds >= 0.0 else small) / (1.0 + small)
 
 
 def _cost(value: object, name: str) -> float:
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise InputError(f"{name} must be a number, not {shown(value)}.")
-    cost = float(value)
+    cost = number(value, name)
     if not 0.0 <= cost < math.inf:
         raise InputError(f"{name} must be finite and not negative, not {cost}.")
     return cost
 
 
 def _rate(value: float, name: str) -> float:
-    if isinstance(value, str) or not hasattr(value, "__float__"):
-        raise InputError(f"{name} must be a rate between 0 and 1, not {shown(value)}.")
-    if not 0.0 <= value <= 1.0:
-        raise InputError(f"{name} must be a rate between 0 and 1, not {value}.")
-    return float(value)
+    rate = number(value, name)
+    if not 0.0 <= rate <= 1.0:
+        raise InputError(f"{name} must be a rate between 0 and 1, not {rate}.")
+    return rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,9 +287,10 @@ class MulticlassApplication:
 
     def path_to(self, other: MulticlassApplication, steps: int) -> list[MulticlassApplication]:
         """Applications in equal steps from this one to another, priors and costs mixed in proportion."""
-        if self.costs.shape != other.costs.shape or steps < 2:
-            raise InputError("A path needs two applications of the same shape and at least two steps.")
-        shares = (step / (steps - 1) for step in range(steps))
+        if self.costs.shape != other.costs.shape:
+            raise InputError("A path needs two applications of the same shape.")
+        count = whole(steps, "steps", 2)
+        shares = (step / (count - 1) for step in range(count))
         return [
             replace(
                 self,
@@ -302,8 +302,8 @@ class MulticlassApplication:
 
     def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
         """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
-        share = probability(_sigmoid(log_odds), f"the prior at log-odds {log_odds}")
-        prior = self.prior * (_sigmoid(-log_odds) / (1.0 - self.prior[place]))
+        share = probability(sigmoid(log_odds), f"the prior at log-odds {log_odds}")
+        prior = self.prior * (sigmoid(-log_odds) / (1.0 - self.prior[place]))
         prior[place] = share
         return replace(self, prior=frozen(prior))
 

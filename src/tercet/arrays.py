@@ -31,6 +31,27 @@ def shown(value: object) -> str:
     return text if len(text) <= 64 else text[:61] + "..."
 
 
+def number(value: object, name: str) -> float:
+    """One number: no text, no truth value, no NaN, nothing that a double cannot hold."""
+    try:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number, not {shown(value)}.") from None
+    if found != found:
+        raise InputError(f"{name} must be a number, not NaN.")
+    return found
+
+
+def whole(value: object, name: str, least: int) -> int:
+    """One whole number, at least this large."""
+    found = number(value, name)
+    if not found.is_integer() or found < least:
+        raise InputError(f"{name} must be a whole number, at least {least}, not {shown(value)}.")
+    return int(found)
+
+
 def column(values: object, name: str) -> NDArray[Any]:
     """Any array-like as a numpy array, with missing entries refused."""
     if isinstance(values, np.ma.MaskedArray):

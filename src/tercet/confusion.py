@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
-from tercet.arrays import distinct, frozen, names, numbers, same_index, same_length, shown
+from tercet.arrays import distinct, frozen, names, number, numbers, same_index, same_length, shown
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import Counts, as_integers, quotients, shifted
 from tercet.trials import class_names, probability, weight_column
@@ -504,9 +504,10 @@ def _one_rate(name: str, cells: dict[str, int]) -> float:
 
 
 def _f_beta(cells: dict[str, int], beta: float) -> float:
-    if not 0.0 < beta < math.inf:
-        raise InputError(f"beta must be positive, not {beta}.")
-    above, below = beta.as_integer_ratio() if isinstance(beta, float) else (beta, 1)
+    found = number(beta, "beta")
+    if not 0.0 < found < math.inf:
+        raise InputError(f"beta must be positive, not {found}.")
+    above, below = found.as_integer_ratio()
     misses, hits = above * above, above * above + below * below  # b^2 and 1 + b^2, times the same whole number
     whole = hits * cells["tp"] + misses * cells["fn"] + below * below * cells["fp"]
     if whole == 0:

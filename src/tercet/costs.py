@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import normalised_dcf
-from tercet.arrays import frozen, numbers, shown
+from tercet.arrays import frozen, numbers, shown, whole
 from tercet.curves import Curve
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
@@ -292,7 +292,7 @@ def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     """How often the true class is among the k most probable, averaged over the orders of tied classes."""
-    if not 1 <= k <= len(trials.classes) or k != int(k):
+    if whole(k, "k", 1) > len(trials.classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
     def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, normalised_dcf
-from tercet.arrays import frozen, shown
+from tercet.arrays import frozen, number, numbers, shown
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio, shifted
@@ -266,7 +266,8 @@ class Curve:
 
     def _units(self, k: float, most: int, what: str) -> tuple[int, int]:
         """A number of rows (or their weight) in the tally's unit, as a fraction."""
-        above, below = float(k).as_integer_ratio() if math.isfinite(k) else (0, 1)
+        found = number(k, "k")
+        above, below = found.as_integer_ratio() if math.isfinite(found) else (0, 1)
         above, below = above << max(-self.tally.unit, 0), below << max(self.tally.unit, 0)
         if not 0 < above <= most * below:
             raise InputError(f"k must lie between 1 and the {self.tally.weight(most)} {what}, not {k}.")
@@ -437,9 +438,9 @@ def _crossing(thresholds: Floats, misses: Counts, alarms: Counts, curve: Curve, 
 
 def _area(x: Floats, y: Floats, limits: tuple[float, float]) -> float:
     """The area below a piecewise linear curve between two x."""
-    low, high = limits
+    low, high = numbers(limits, "a range of rates").tolist() if np.size(limits) == 2 else (0.0, 0.0)
     if not 0.0 <= low < high <= 1.0:
-        raise InputError(f"A range of rates must ascend within 0..1, not {limits}.")
+        raise InputError(f"A range of rates is two of them that ascend within 0..1, not {shown(limits)}.")
     left, right = np.clip(x[:-1], low, high), np.clip(x[1:], low, high)
     width = x[1:] - x[:-1]
     steep = np.divide(y[1:] - y[:-1], width, out=np.zeros_like(width), where=width > 0.0)

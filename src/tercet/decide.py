@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application, MulticlassApplication
+from tercet.arrays import number
 from tercet.confusion import Confusion, as_matrix
 from tercet.curves import Curve
 from tercet.errors import InputError
@@ -203,9 +204,10 @@ def hull_rule(curve: Curve, fpr: float) -> Rule:
 
 def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> Rule:
     """The point of a piecewise linear curve at a false-alarm rate; of a vertical stretch, its top."""
+    bound = number(bound, "a bound on the false-alarm rate")
     if not 0.0 <= bound <= 1.0:
         raise InputError(f"A bound on the false-alarm rate must lie in 0..1, not {bound}.")
-    numerator, denominator = float(bound).as_integer_ratio()
+    numerator, denominator = bound.as_integer_ratio()
     allowed = numerator * curve.nontargets  # in units of 1 / denominator: whole numbers throughout
     place = int(np.searchsorted(-alarms, -(allowed // denominator)))  # the lowest threshold within the bound
     if place == 0:

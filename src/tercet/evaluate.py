@@ -256,9 +256,9 @@ def _evaluate_two(
 
 def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
     """The log-odds of a Bayes error plot: from, to, how many."""
-    low, high, count = plot
-    if not (-math.inf < low < high < math.inf) or int(count) != count or count < 2:
-        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {plot}.")
+    low, high, count = numbers(plot, "bayes_plot").tolist() if np.size(plot) == 3 else (0.0, 0.0, 0.0)
+    if not (-math.inf < low < high < math.inf) or not count.is_integer() or count < 2.0:
+        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
     return np.linspace(low, high, int(count))
 
 

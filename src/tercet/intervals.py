@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import names, same_length, shown
+from tercet.application import sigmoid
+from tercet.arrays import names, number, same_length, shown, whole
 from tercet.confusion import Confusion
 from tercet.errors import InputError, UndefinedError
 from tercet.tally import Ranked, Tally
-from tercet.trials import Trials
+from tercet.trials import Trials, probability
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +33,9 @@ def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
     Interval(low=0.45, high=0.55, method='k-sigma')
     """
     _check(count, out_of)
-    if not 0.0 < k < math.inf:
-        raise InputError(f"k must be positive, not {k}.")
+    k = _positive(k, "k")
     if count in (0, out_of):
-        return clopper_pearson(count, out_of, math.erf(k / math.sqrt(2.0)))
+        return _beta_ends(count, out_of, math.erfc(k / math.sqrt(2.0)) / 2.0)
     p = count / out_of
     half = k * math.sqrt(p * (1.0 - p) / out_of)
     return Interval(max(p - half, 0.0), min(p + half, 1.0), "k-sigma")
@@ -48,9 +48,7 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     [0.4138447, 0.6773269]
     """
     _check(count, out_of)
-    z = _quantile(level) if z is None else z
-    if not 0.0 < z < math.inf:
-        raise InputError(f"z must be positive, not {z}.")
+    z = _quantile(level) if z is None else _positive(z, "z")
     p, square = count / out_of, z * z / out_of
     centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
     low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
@@ -64,12 +62,16 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
     >>> round(clopper_pearson(0, 300).high, 4)
     0.0122
     """
-    from scipy.special import betaincinv
-
     _check(count, out_of)
-    tail = (1.0 - _level(level)) / 2.0
+    return _beta_ends(count, out_of, (1.0 - _level(level)) / 2.0)
+
+
+def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
+    """The p beside which so many, or so few, have the probability of one tail."""
+    from scipy.special import betainccinv, betaincinv
+
     low = 0.0 if count == 0 else float(betaincinv(count, out_of - count + 1, tail))
-    high = 1.0 if count == out_of else float(betaincinv(count + 1, out_of - count, 1.0 - tail))
+    high = 1.0 if count == out_of else float(betainccinv(count + 1, out_of - count, tail))
     return Interval(low, high, "clopper-pearson")
 
 
@@ -149,7 +151,7 @@ def delong(tally: Tally, level: float = 0.95) -> AucInterval:
         return AucInterval(value, 0.0, *ends, "clopper-pearson (no variance in the sample)")
     half = _quantile(level) * math.sqrt(variance) / (value * (1.0 - value))
     odds = math.log(value) - math.log1p(-value)
-    return AucInterval(value, variance, _sigmoid(odds - half), _sigmoid(odds + half), "delong")
+    return AucInterval(value, variance, sigmoid(odds - half), sigmoid(odds + half), "delong")
 
 
 class PairedAuc(NamedTuple):
@@ -251,23 +253,22 @@ def sign_test(one: int, other: int) -> float:
     return min(1.0, 2.0 * float(bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
 
 
-def _sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
-
-
 def _check(count: int, out_of: int) -> None:
     if out_of == 0:
         raise UndefinedError("A proportion of nothing has no interval.")
-    if not (math.isfinite(count) and math.isfinite(out_of)):
-        raise InputError(f"A proportion needs whole numbers, not {count} of {out_of}.")
-    if count != int(count) or out_of != int(out_of) or not 0 <= count <= out_of:
-        raise InputError(f"A proportion needs whole numbers with 0 <= count <= out_of, not {count} of {out_of}.")
+    if whole(count, "the count", 0) > whole(out_of, "the whole", 0):
+        raise InputError(f"A proportion counts no more than the whole, not {count} of {out_of}.")
 
 
 def _level(level: float) -> float:
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie strictly between 0 and 1, not {level}.")
-    return level
+    return probability(level, "level")
+
+
+def _positive(value: float, name: str) -> float:
+    found = number(value, name)
+    if not 0.0 < found < math.inf:
+        raise InputError(f"{name} must be positive, not {found}.")
+    return found
 
 
 def _quantile(level: float) -> float:

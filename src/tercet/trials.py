@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import class_codes, column, frozen, is_target, names, numbers, same_index, same_length, shown
+from tercet.arrays import class_codes, column, frozen, is_target, names, number, numbers, same_index, same_length, shown
 from tercet.errors import InputError
 from tercet.threads import over_parts
 
@@ -277,12 +277,10 @@ def logit(probability: float) -> float:
 
 def probability(value: object, name: str) -> float:
     """A number strictly between 0 and 1."""
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise InputError(f"{name} must be a number between 0 and 1, not {shown(value)}.")
-    number = float(value)
-    if not 0.0 < number < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, not {number}.")
-    return number
+    found = number(value, name)
+    if not 0.0 < found < 1.0:
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.")
+    return found
 
 
 def prior_vector(prior: object, classes: int, name: str) -> Floats:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tercet.application import sigmoid
+
 Facts = dict[str, Any]
 
 _TSV = (
@@ -185,11 +187,7 @@ def _cell(least: float, actual: float, level: int) -> str:
 
 
 def _odds(log_odds: float) -> str:
-    return percent(_probability(log_odds))
-
-
-def _probability(log_odds: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(min(log_odds, 700.0), -700.0)))
+    return percent(sigmoid(log_odds))
 
 
 def worth_sentence(spans: Sequence[Sequence[float]]) -> str:
@@ -209,7 +207,7 @@ def worth_sentence(spans: Sequence[Sequence[float]]) -> str:
 
 
 def _minus_width(span: Sequence[float]) -> float:
-    return _probability(span[0]) - _probability(span[1])
+    return sigmoid(span[0]) - sigmoid(span[1])
 
 
 def share(log_odds: float) -> str:
@@ -220,7 +218,7 @@ def share(log_odds: float) -> str:
     """
     if math.isinf(log_odds):
         return "all" if log_odds > 0.0 else "none"
-    rare = _probability(-abs(log_odds))
+    rare = sigmoid(-abs(log_odds))
     if rare >= 0.001:
         return percent(rare if log_odds < 0.0 else 1.0 - rare)
     return f"{'all but ' if log_odds > 0.0 else ''}1 in {float(f'{1.0 / rare:.3g}'):,.0f}"
