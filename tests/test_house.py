@@ -20,9 +20,9 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 # A module may import what stands before it: the data flow from trials to the command line.
 ORDER = [
     "errors", "threads", "exact", "arrays", "saved", "newton", "trials", "linear", "datasets", "application", "tally",
-    "confusion", "posteriors", "curves", "costs", "decide", "calibrate", "multiclass", "fusion", "intervals",
-    "recognize", "thin", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines", "parts", "refine",
-    "scale", "report", "sklearn", "demo", "cli", "__main__",
+    "confusion", "posteriors", "curves", "costs", "decide", "logistic", "calibrate", "multiclass", "fusion",
+    "intervals", "recognize", "thin", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines",
+    "parts", "refine", "scale", "scale_fit", "report", "sklearn", "demo", "cli", "__main__",
 ]  # fmt: skip
 # Narrower views than the order allows.
 SEES = {

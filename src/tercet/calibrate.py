@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet.application import Application
-from tercet.arrays import column, frozen, numbers, shown
-from tercet.curves import Curve, convex_vertices
+from tercet.arrays import column, frozen, number, numbers, shown
+from tercet.curves import Curve, Hull, convex_vertices
 from tercet.errors import CalibrationError, InputError
 from tercet.exact import Counts, log_ratio
-from tercet.newton import STILL, Terms, check_converged, in_blocks, minimise
+from tercet.logistic import Ends, Moments, Side, Standard, terms_of
+from tercet.newton import ONCE_MORE, STILL, Optimum, check_converged, minimise
 from tercet.saved import Model, damaged, finite, flag, real, reals
-from tercet.tally import Ranked, Tally
+from tercet.tally import Tally
 from tercet.threads import over_parts
 from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
 
@@ -80,20 +81,29 @@ class Logistic(Calibrator):
         """Trains on labelled two-class trials; separable ones have no finite answer without a penalty."""
         share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
         tally = two_classes(trials)
-        check_finite(tally, "Logistic")
-        standard = _Standard.of(tally)
+        ends = Ends.of(tally)
+        check_finite(ends, "Logistic")
+        classes = (tally.targets, tally.nontargets)
+        standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
         if ridge == 0.0:
-            check_overlap(tally)
-        sides = [_Side(side.scores, _shares(side), standard) for side in (tally.targets, tally.nontargets)]
+            check_overlap(ends)
+        sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
         start, still = np.zeros(2), STILL
         if max(len(side.scores) for side in sides) > 4 * _SAMPLE:
-            still = 1e-11  # the point is known to its square, and saves a pass over many rows
-            start = minimise(_logistic_terms([side.sample(_SAMPLE) for side in sides], share, ridge), start).point
-        best = minimise(_logistic_terms(sides, share, ridge), start, still=still)
+            still = ONCE_MORE  # saves a pass over many rows
+            start = minimise(terms_of((sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE)), share, ridge), start).point
+        best = minimise(terms_of(sides, share, ridge), start, still=still)
+        return cls.of_optimum(best, standard, share, ridge, training_facts(trials, tally))
+
+    @classmethod
+    def of_optimum(
+        cls, best: Optimum, standard: Standard, prior: float, penalty: float, facts: Mapping[str, Any]
+    ) -> Logistic:
+        """The map whose slope and offset on standard scores were found at this training prior."""
         check_converged(best, "Logistic calibration")
         slope, offset = standard.back(*best.point)
-        facts = {"prior": share, "penalty": ridge, "gradient_norm": best.gradient_norm, "iterations": best.iterations}
-        return cls(slope, offset - logit(share), training_facts(trials, tally) | facts)
+        found = {"gradient_norm": best.gradient_norm, "iterations": best.iterations}
+        return cls(slope, offset - logit(prior), {**facts, "prior": prior, "penalty": penalty, **found})
 
     def _llr(self, scores: Floats) -> Floats:
         return affine(scores, self.slope, self.offset)
@@ -133,12 +143,16 @@ class Isotonic(Calibrator):
         """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior."""
         probability(prior, "prior")
         tally = two_classes(trials)
-        hull = Curve.of(tally).hull
+        return cls.of_hull(Curve.of(tally).hull, training_facts(trials, tally), raw=raw, unit=tally.unit)
+
+    @classmethod
+    def of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
+        """The map of a hull, whose segments are the blocks; its counts are in units of 2**unit trials."""
         thresholds, llrs = hull.thresholds, hull.llrs
         if not raw:
-            thresholds, llrs = _smoothed(thresholds, hull.misses, hull.nontargets - hull.false_alarms, tally.unit)
-        facts = training_facts(trials, tally) | {"smoothing": "none" if raw else SMOOTHING}
-        return cls(frozen(thresholds[1:-1].copy()), frozen(llrs), facts)
+            thresholds, llrs = _smoothed(thresholds, hull.misses, hull.nontargets - hull.false_alarms, unit)
+        kept = frozen(thresholds[1:-1].copy()), frozen(llrs)
+        return cls(*kept, {**facts, "smoothing": "none" if raw else SMOOTHING})
 
     def _llr(self, scores: Floats) -> Floats:
         return _stepped(self.thresholds, self.llrs, scores)
@@ -186,22 +200,29 @@ class Gaussian(Calibrator):
         """Trains on labelled two-class trials with finite scores; the map is the same for every prior."""
         probability(prior, "prior")
         tally = two_classes(trials)
-        check_finite(tally, "Gaussian")
-        sides = (tally.targets, tally.nontargets)
-        factor = _safe_factor(tally)
-        (mean_t, var_t), (mean_f, var_f) = (_moments(side, factor) for side in sides)
+        ends = Ends.of(tally)
+        check_finite(ends, "Gaussian")
+        pair = Moments.of(tally.targets, ends.factor), Moments.of(tally.nontargets, ends.factor)
+        return cls.of_moments(pair, ends.factor, training_facts(trials, tally), shared_variance=shared_variance)
+
+    @classmethod
+    def of_moments(
+        cls, pair: tuple[Moments, Moments], factor: float, facts: Mapping[str, Any], *, shared_variance: bool = True
+    ) -> Gaussian:
+        """The map of the moments of targets and non-targets, taken of scores times a factor."""
+        variances = [one.variance for one in pair]
         if shared_variance:
-            totals = tuple(float(side.total) for side in sides)
-            var_t = var_f = (totals[0] * var_t + totals[1] * var_f) / math.fsum(totals)
-        deviations = [math.sqrt(variance) / factor for variance in (var_t, var_f)]
+            weights = [float(one.weight) for one in pair]
+            variances = [(weights[0] * variances[0] + weights[1] * variances[1]) / math.fsum(weights)] * 2
+        deviations = [math.sqrt(variance) / factor for variance in variances]
         if not min(deviations) > 0.0:
             way_out = "use another method" if shared_variance else "share the variance (shared_variance=True)"
             raise CalibrationError(
                 f"Gaussian calibration needs a positive variance (zero variance found), and within "
                 f"{'each class' if shared_variance else 'a class'} all scores are equal: {way_out}."
             )
-        facts = training_facts(trials, tally) | {"shared_variance": bool(shared_variance)}
-        return cls(mean_t / factor, deviations[0], mean_f / factor, deviations[1], facts)
+        known = {**facts, "shared_variance": bool(shared_variance)}
+        return cls(pair[0].mean / factor, deviations[0], pair[1].mean / factor, deviations[1], known)
 
     @property
     def turning_point(self) -> float | None:
@@ -248,11 +269,15 @@ class Threshold(Model):
         """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
         app = Application.of(application)
         tally = two_classes(trials)
-        curve = Curve.of(tally)
-        best = curve.min_dcf(app)
+        return cls.of_curve(Curve.of(tally), app, training_facts(trials, tally))
+
+    @classmethod
+    def of_curve(cls, curve: Curve, application: Application, facts: Mapping[str, Any]) -> Threshold:
+        """The lowest threshold of least cost on a curve."""
+        best = curve.min_dcf(application)
         everything = best.misses == 0 and best.false_alarms == curve.nontargets
-        facts = training_facts(trials, tally) | {"application": [app.prior, app.cost_fn, app.cost_fp]}
-        return cls(best.threshold, everything, facts)
+        point = [application.prior, application.cost_fn, application.cost_fp]
+        return cls(best.threshold, everything, {**facts, "application": point})
 
     def __call__(self, scores: object) -> NDArray[np.int8]:
         """1 where the score is above the threshold, else 0."""
@@ -348,9 +373,8 @@ def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
         )
 
 
-def check_finite(tally: Tally, method: str) -> None:
+def check_finite(ends: Ends, method: str) -> None:
     """Refuses infinite scores in a fit that takes their mean."""
-    ends = [side.scores[place] for side in (tally.targets, tally.nontargets) for place in (0, -1)]
     if not np.isfinite(ends).all():
         raise CalibrationError(
             f"{method} calibration needs finite scores to train on: leave the infinite ones out (applied to them, the "
@@ -358,10 +382,9 @@ def check_finite(tally: Tally, method: str) -> None:
         )
 
 
-def check_overlap(tally: Tally) -> None:
+def check_overlap(ends: Ends) -> None:
     """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
-    targets, nontargets = tally.targets.scores, tally.nontargets.scores
-    if nontargets[-1] <= targets[0] or targets[-1] <= nontargets[0]:
+    if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
         raise CalibrationError(
             "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
             "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
@@ -371,147 +394,10 @@ def check_overlap(tally: Tally) -> None:
 
 def non_negative(value: object, name: str) -> float:
     """A finite number that is not negative."""
-    if isinstance(value, bool) or not hasattr(value, "__float__") or not 0.0 <= float(value) < math.inf:
-        raise InputError(f"{name} must be a finite number, not negative, not {shown(value)}.")
-    return float(value)
-
-
-# --- Logistic regression on two sorted classes ---
-
-
-class _Side(NamedTuple):
-    """One class's scores, ascending, with weights that sum to one (None: equal ones), standardised as they are read."""
-
-    scores: Floats
-    weights: Floats | None
-    standard: _Standard
-
-    def sample(self, count: int) -> _Side:
-        """So many quantiles of equal weight."""
-        if len(self.scores) <= count:
-            return self
-        middles = (np.arange(count) + 0.5) / count
-        if self.weights is None:
-            return self._replace(scores=self.scores[(middles * len(self.scores)).astype(np.intp)])
-        places = np.searchsorted(np.cumsum(self.weights), middles)
-        return self._replace(scores=self.scores[np.minimum(places, len(self.scores) - 1)], weights=None)
-
-    def sums(self, slope: float, offset: float) -> Floats:
-        """Weighted means of u = slope x + offset: ln(1 + e^u), p, p x, h, h x, h x^2; p = sigmoid(u), h = p (1 - p)."""
-
-        def block(rows: slice) -> Floats:
-            x = self.standard.scaled(self.scores[rows])
-            u = x * slope
-            u += offset
-            low, high = (u[0], u[-1]) if slope >= 0.0 else (u[-1], u[0])
-            if low < 0.0 < high:  # u ascends or descends: each sign is one run
-                turn = int(np.count_nonzero((u < 0.0) == (u[0] < 0.0)))
-                return block(slice(rows.start, rows.start + turn)) + block(slice(rows.start + turn, rows.stop))
-            return _block_sums(x, u, high > 0.0, None if self.weights is None else self.weights[rows])
-
-        sums = in_blocks(block, len(self.scores))
-        return sums / len(self.scores) if self.weights is None else sums
-
-
-def _block_sums(x: Floats, u: Floats, positive: bool, weights: Floats | None) -> Floats:
-    """The sums of _Side over values u of one sign, so that e^-|u| needs no case by case."""
-    z = np.exp(-u if positive else u)
-    q = z + 1.0
-    p = np.reciprocal(q) if positive else z / q
-    h = (z * p if positive else p) / q
-    if weights is None:
-        cost = _log_product(q) + (float(u.sum()) if positive else 0.0)
-    else:
-        cost = float(np.log(q) @ weights) + (float(u @ weights) if positive else 0.0)
-        p *= weights
-        h *= weights
-    hx = h * x
-    return np.array([cost, p.sum(), p @ x, h.sum(), hx.sum(), hx @ x])
-
-
-def _log_product(q: Floats) -> float:
-    """The sum of ln q for q in 1..2: few logarithms, of products that cannot overflow."""
-    whole = len(q) // 512 * 512
-    products = np.multiply.reduce(q[:whole].reshape(-1, 512), axis=1)
-    return float(np.log(products).sum() + np.log(q[whole:]).sum())
-
-
-class _Standard(NamedTuple):
-    """x = (factor s - centre) / deviation has mean 0 and variance 1; factor is a power of two against overflow."""
-
-    factor: float
-    centre: float
-    deviation: float
-
-    @classmethod
-    def of(cls, tally: Tally) -> _Standard:
-        """The standard scores of both classes together."""
-        factor, sides = _safe_factor(tally), (tally.targets, tally.nontargets)
-        means, variances = zip(*(_moments(side, factor) for side in sides), strict=True)
-        total = float(sides[0].total + sides[1].total)
-        shares = [float(side.total) / total for side in sides]
-        between = shares[0] * shares[1] * (means[0] - means[1]) ** 2
-        deviation = math.sqrt(shares[0] * variances[0] + shares[1] * variances[1] + between)
-        if not deviation > 0.0:
-            raise CalibrationError("There is nothing to calibrate: all scores are equal (zero variance).")
-        return cls(factor, shares[0] * means[0] + shares[1] * means[1], deviation)
-
-    def scaled(self, scores: Floats) -> Floats:
-        """The standard scores of these."""
-        x: Floats = (scores if self.factor == 1.0 else scores * self.factor) - self.centre
-        x /= self.deviation
-        return x
-
-    def back(self, slope: float, offset: float) -> tuple[float, float]:
-        """Slope and offset for the scores as they are."""
-        steep = slope / self.deviation
-        result = steep * self.factor, offset - steep * self.centre
-        if not np.isfinite(result).all() or (slope != 0.0 and result[0] == 0.0):
-            raise CalibrationError(
-                f"The slope for scores of deviation {self.deviation} x {1.0 / self.factor} is not a double: rescale "
-                f"the scores to ordinary numbers first."
-            )
-        return float(result[0]), float(result[1])
-
-
-def _shares(side: Ranked) -> Floats | None:
-    """Each row's part of its class's weight."""
-    return None if side.running is None else np.asarray(np.diff(side.running) / side.total, np.float64)
-
-
-def _safe_factor(tally: Tally) -> float:
-    """A power of two that brings the largest score near 1 where squares would leave the doubles."""
-    ends = [float(side.scores[place]) for side in (tally.targets, tally.nontargets) for place in (0, -1)]
-    exponent = math.frexp(max(map(abs, ends)))[1]
-    return 1.0 if abs(exponent) < 400 else math.ldexp(1.0, min(-exponent, 1000))
-
-
-def _moments(side: Ranked, factor: float) -> tuple[float, float]:
-    """Mean and variance of one class's scores times factor, taken around its median."""
-    scores, shares = side.scores, _shares(side)
-    pivot = float(scores[len(scores) // 2]) * factor
-
-    def block(rows: slice) -> Floats:
-        x = scores[rows] * factor - pivot
-        wx = x if shares is None else x * shares[rows]
-        return np.array([wx.sum(), wx @ x])
-
-    first, second = in_blocks(block, len(scores)) / (len(scores) if shares is None else 1)
-    flat = scores[0] == scores[-1]  # then rounding must not invent a variance
-    return pivot + float(first), 0.0 if flat else max(float(second - first * first), 0.0)
-
-
-def _logistic_terms(sides: list[_Side], share: float, penalty: float) -> Terms:
-    """Value, gradient and Hessian of the prior-weighted cross-entropy in (slope, offset)."""
-
-    def terms(point: Floats) -> tuple[float, Floats, Floats]:
-        a, b = (float(value) for value in point)
-        t, f = share * sides[0].sums(-a, -b), (1.0 - share) * sides[1].sums(a, b)
-        h = t + f
-        gradient = np.array([f[2] - t[2] + penalty * a, f[1] - t[1]])
-        return float(h[0]) + 0.5 * penalty * a * a, gradient, np.array([[h[5] + penalty, h[4]], [h[4], h[3]]])
-
-    return terms
+    found = number(value, name)
+    if not 0.0 <= found < math.inf:
+        raise InputError(f"{name} must be a finite number, not negative, not {found}.")
+    return found
 
 
 # --- Applying ---

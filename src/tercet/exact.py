@@ -20,6 +20,7 @@ UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
 _BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 _INT64_BITS = 62
+GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 
 
 def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) -> int:
@@ -80,6 +81,40 @@ def exact_dot(values: Floats, weights: Counts) -> int:
         weights = weights >> 26
         shift += 26
     return total
+
+
+def exact_square_sum(values: Floats, weights: Counts | None = None) -> int:
+    """Sum of value^2, or of weight x value^2, in units of 2**-1074; the squares must be doubles.
+
+    >>> exact_square_sum(np.array([3.0, 2.0**-30])) == (9 << 1074) + (1 << 1014)
+    True
+    """
+    total = 0
+    for start in range(0, len(values), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        x = values[rows]
+        high = _upper_half(x)
+        low = x - high
+        square = x * x
+        # What the product lost (Dekker): every step of this is exact.
+        lost = ((high * high - square) + 2.0 * (high * low)) + low * low
+        for part in (square, lost) if lost.any() else (square,):
+            total += exact_sum(part) if weights is None else exact_dot(part, weights[rows])
+    return total
+
+
+def grid_sum(values: Floats, exponent: int) -> int:
+    """Sum of up to 2**13 values within +-2**exponent, each rounded to a whole multiple of 2**(exponent - GRID).
+
+    The result counts these multiples. One addition brings the multiple into the last bits of a double, where whole
+    numbers add: an eighth of the work of an exact sum, and as free of order and grouping.
+
+    >>> grid_sum(np.array([0.5, 2.0**-60]), 0) == 1 << (GRID - 1)
+    True
+    """
+    constant = np.float64(math.ldexp(1.5, exponent + 52 - GRID))
+    total = int((values + constant).view(np.int64).sum()) - len(values) * int(constant.view(np.int64))
+    return (total + (1 << 63)) % (1 << 64) - (1 << 63)  # numpy's sum may have wrapped around
 
 
 def _upper_half(values: Floats) -> Floats:

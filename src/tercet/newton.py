@@ -22,11 +22,12 @@ _STEPS = 200
 _HALVINGS = 60
 _FEW = 64  # so many sums are worth adding without rounding
 STILL = 1e-14  # a step so short, relative to the point, ends the search
+ONCE_MORE = 1e-10  # after so short a step the next would be its square, which is lost in rounding
 BLOCK = 1 << 13  # rows at a time: they stay in the cache, and BLAS starts no threads of its own for so few
 
 
 class Optimum(NamedTuple):
-    """Where the gradient vanishes: the point, what is left of the gradient, the Hessian, the steps taken."""
+    """Where the gradient vanishes: the point, the steps taken, and gradient and Hessian before the last of them."""
 
     point: Floats
     gradient: Floats
@@ -40,7 +41,7 @@ class Optimum(NamedTuple):
 
 
 def minimise(terms: Terms, start: Floats, *, steps: int = _STEPS, still: float = STILL) -> Optimum:
-    """The minimum of a convex function, until a full step no longer moves the point.
+    """The minimum of a convex function, until a full step, which is still taken, hardly moves the point.
 
     >>> best = minimise(lambda x: (float(x[0] ** 4), 4 * x**3, 12 * x[:, None] ** 2), np.array([1.0]))
     >>> bool(best.gradient_norm < 1e-9)
@@ -51,7 +52,7 @@ def minimise(terms: Terms, start: Floats, *, steps: int = _STEPS, still: float =
         step = _newton_step(gradient, hessian)
         norm, near = float(np.linalg.norm(gradient)), still * (1.0 + np.linalg.norm(point))
         if norm == 0.0 or (norm < GRADIENT_BOUND and np.linalg.norm(step) <= near):
-            return Optimum(point, gradient, hessian, iteration)
+            return Optimum(point + step, gradient, hessian, iteration)
         slope = float(gradient @ step)
         for halving in range(1 if norm < GRADIENT_BOUND else _HALVINGS):
             shorter = 0.5**halving
