@@ -113,11 +113,9 @@ def _no_constant(name: str) -> NoReturn:
 def _exactly(part: object, wanted: Iterable[str], where: str) -> dict[str, Any]:
     if not isinstance(part, dict):
         raise InputError(f"This is no saved model: {where} must be a table of named fields, not {shown(part)}.")
-    for rule, names in (("unknown", set(part) - set(wanted)), ("missing", set(wanted) - set(part))):
+    for rule, names in (("has an unknown", set(part) - set(wanted)), ("lacks the", set(wanted) - set(part))):
         if names:
-            raise InputError(
-                f"This is no saved model of this version: {where} has the {rule} field {shown(min(names))}."
-            )
+            raise InputError(f"This is no saved model of this version: {where} {rule} field {shown(min(names))}.")
     return part
 
 

@@ -358,7 +358,7 @@ def test_the_untouched_file_is_read():
     ("match", "text"),
     [
         ("unknown field.*extra", stored(extra=1)),
-        ("missing field.*means", without("means")),
+        ("lacks the field.*means", without("means")),
         ("not 'gaussian-recognizer'", stored(method="text-recognizer")),
         ("no saved model", "[]"),
         ("no saved model", "{"),

@@ -218,7 +218,7 @@ def stored(**changes):
     ("match", "text"),
     [
         ("unknown field.*code", stored(code="import os")),
-        ("missing field.*classes", stored(parameters={})),
+        ("lacks the field.*classes", stored(parameters={})),
         ("not 'text-recognizer'", stored(method="gaussian-recognizer")),
         ("whole numbers", stored(counts=[[1.5, 0], [1, 1]])),
         ("whole numbers", stored(counts=[[-1, 0], [1, 1]])),
