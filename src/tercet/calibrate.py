@@ -269,15 +269,11 @@ class Threshold(Model):
         """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
         app = Application.of(application)
         tally = two_classes(trials)
-        return cls.of_curve(Curve.of(tally), app, training_facts(trials, tally))
-
-    @classmethod
-    def of_curve(cls, curve: Curve, application: Application, facts: Mapping[str, Any]) -> Threshold:
-        """The lowest threshold of least cost on a curve."""
-        best = curve.min_dcf(application)
+        curve = Curve.of(tally)
+        best = curve.min_dcf(app)
         everything = best.misses == 0 and best.false_alarms == curve.nontargets
-        point = [application.prior, application.cost_fn, application.cost_fp]
-        return cls(best.threshold, everything, {**facts, "application": point})
+        facts = training_facts(trials, tally) | {"application": [app.prior, app.cost_fn, app.cost_fp]}
+        return cls(best.threshold, everything, facts)
 
     def __call__(self, scores: object) -> NDArray[np.int8]:
         """1 where the score is above the threshold, else 0."""
@@ -344,22 +340,27 @@ def one_column(trials: Trials) -> Trials:
 def two_classes(trials: Trials) -> Tally:
     """The tally of labelled trials that hold both classes."""
     tally = Tally.of(one_column(trials))
-    for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
-        if side.total == 0:
-            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
+    check_both(tally.targets.total, tally.nontargets.total)
     return tally
+
+
+def check_both(targets: int, nontargets: int) -> None:
+    """Refuses trials of one class only."""
+    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
+        if count == 0:
+            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
 
 
 def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
     """What a saved model remembers of its trials."""
     source = one_column(trials)
-    return {
-        "trials": len(trials),
-        "targets": tally.weight(tally.targets.total),
-        "nontargets": tally.weight(tally.nontargets.total),
-        "meaning": source.meaning,
-        "trained_prior": source.trained_prior,
-    }
+    sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
+    return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
+
+
+def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> dict[str, Any]:
+    """The facts that every saved model has, by their names."""
+    return dict(zip(_FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
 
 
 def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from tercet.threads import over_parts
 Floats = NDArray[np.float64]
 
 _SAFE = 400  # exponents of scores whose squares and products surely stay within the doubles
+LARGEST = 2.0**_SAFE
 _BLOCK = 1 << 13  # rows at a time: they stay in the cache
 
 
@@ -63,12 +64,13 @@ class Moments(NamedTuple):
 
         def part(rows: slice) -> Moments:
             x = side.scores[rows] if factor == 1.0 else side.scores[rows] * factor
-            return cls._of_rows(x, None if weights is None else weights[rows])
+            return cls.of_rows(x, None if weights is None else weights[rows])
 
         return cls.sum(over_parts(part, len(side.scores)))
 
     @classmethod
-    def _of_rows(cls, x: Floats, weights: Counts | None) -> Moments:
+    def of_rows(cls, x: Floats, weights: Counts | None = None) -> Moments:
+        """The moments of numbers no larger than LARGEST, with whole weights."""
         if weights is None:
             return cls(len(x), exact_sum(x), exact_square_sum(x))
         return cls(int(weights.sum()), exact_dot(x, weights), exact_square_sum(x, weights))
@@ -216,14 +218,14 @@ class Grid(NamedTuple):
         bounds = (1.0 + abs(slope) * largest + abs(offset), 1.0, largest, 0.25, 0.25 * largest, 0.25 * largest**2)
         return cls(tuple(math.frexp(bound)[1] for bound in bounds))
 
-    def sums(self, scores: NDArray[np.floating], standard: Standard, slope: float, offset: float) -> list[int]:
+    def sums(self, scores: NDArray[Any], standard: Standard, slope: float, offset: float) -> tuple[int, ...]:
         """The six sums of Side over equal weights, as whole numbers: they add, in any order, without rounding."""
         totals = [0] * len(self.exponents)
         for start in range(0, len(scores), _BLOCK):
             x = standard.scaled(scores[start : start + _BLOCK].astype(np.float64, copy=False))
             for place, values in enumerate(_row_terms(x, slope, offset)):
                 totals[place] += grid_sum(values, self.exponents[place])
-        return totals
+        return tuple(totals)
 
     def means(self, totals: Iterable[int], rows: int) -> Floats:
         """The means that so many rows' sums stand for."""
@@ -245,4 +247,4 @@ def _row_terms(x: Floats, slope: float, offset: float) -> tuple[Floats, ...]:
     return np.log(q) + np.maximum(u, 0.0), p, p * x, z, hx, hx * x
 
 
-__all__ = ["Ends", "Grid", "Moments", "Side", "Standard", "combined", "terms_of"]
+__all__ = ["LARGEST", "Ends", "Grid", "Moments", "Side", "Standard", "combined", "terms_of"]
