@@ -125,7 +125,7 @@ def main() -> None:
 @click.option("--eer", default="rocch", show_default=True, type=click.Choice(["rocch", "interpolated", "nearest"]))
 @click.option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent, by resampling: 95.")
 @click.option("--bootstrap", "resamples", type=int, default=1000, show_default=True, help="Resamples for --ci.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples, and of rows drawn.")
 @click.option(
     "--engine", type=click.Choice(["local", "dask"]), help="All files are one system, read in bounded memory."
 )
@@ -134,6 +134,8 @@ def main() -> None:
 @click.option("--report", metavar="FILE.html", help="Also write the page where one moves the prior.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @click.option("--plots", metavar="DIR", help="Also write every figure, as PNG (needs the extra `plot`).")
+@click.option("--with-posteriors", is_flag=True, help="Several classes: up to 2,000 rows go into page and JSON, and "
+              "the page can edit priors and costs.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--format", "output", type=click.Choice(["table", "tsv", "json", "md"]), help="[default: table, tsv in a pipe]"

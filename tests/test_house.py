@@ -21,7 +21,7 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 ORDER = [
     "errors", "threads", "exact", "arrays", "saved", "newton", "trials", "linear", "datasets", "application", "tally",
     "confusion", "posteriors", "curves", "costs", "decide", "logistic", "calibrate", "multiclass", "fusion",
-    "intervals", "recognize", "thin", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines",
+    "intervals", "recognize", "thin", "kept", "evaluate", "minimum", "folds", "binned", "resample", "sources", "engines",
     "parts", "refine", "scale", "scale_fit", "report", "sklearn", "demo", "cli", "__main__",
 ]  # fmt: skip
 # Narrower views than the order allows.

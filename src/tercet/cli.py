@@ -57,6 +57,7 @@ def evaluate(
     report: str | None,
     open_page: bool,
     plots: str | None,
+    with_posteriors: bool,
     **options: Any,
 ) -> int:
     """Reads one system a file, evaluates each for every application and prints the result."""
@@ -64,7 +65,11 @@ def evaluate(
     low, high, count = _numbers(bayes_plot, "--bayes-plot", 3)
     output = output or ("table" if sys.stdout.isatty() else "tsv")
     source = _source(options)
+    if with_posteriors and (engine is not None or source["meaning"] not in MATRIX_MEANINGS):
+        raise InputError("--with-posteriors is for scores of several classes (--meaning), read whole (no --engine).")
     if source["meaning"] == "decisions":
+        if report is not None or plots is not None:
+            raise InputError("--report and --plots need scores: decided labels have no curve to draw.")
         return _evaluate_decisions(paths, apps, output, source)
     grid = (low, high, int(count))
     if engine is not None:
@@ -82,6 +87,10 @@ def evaluate(
     if ci is not None:
         draws = {"level": ci / 100.0, "resamples": resamples, "seed": seed, "by": _by(source), "eer": eer}
         systems = [_with_intervals(*pair, asked, grid, draws) for pair in zip(systems, loaded, strict=True)]
+    if with_posteriors:
+        from tercet.kept import with_rows
+
+        systems = [with_rows(system, trials, seed=seed) for system, trials in zip(systems, loaded, strict=True)]
     order = sorted(range(len(systems)), key=lambda place: _cost(systems[place]))
     ordered = [systems[place] for place in order], [found[place] for place in order]
     _deliver(*ordered, output, report, open_page, plots)

@@ -1,4 +1,5 @@
-"""Output: an evaluation's facts in; text, figures or a page out. Nothing here computes a result or sees a trial."""
+"""Output: an evaluation's facts in; text, figures or a page out. Nothing here computes a result, and only the page that
+is asked to by name passes trials on."""
 
 from __future__ import annotations
 
@@ -7,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 
-def report(evaluations: Any, path: str | PathLike[str], title: str | None = None) -> Path:
-    """Writes one self-contained HTML page about one evaluation or several."""
+def report(evaluations: Any, path: str | PathLike[str], title: str | None = None, *, posteriors: Any = None) -> Path:
+    """Writes one self-contained HTML page about one evaluation or several.
+
+    posteriors: the trials of a several-class evaluation, or {name: trials}, if their rows may be in the page, at most
+    2,000 of each system. Then priors and costs of several classes can be edited there.
+    """
     from tercet.report.page import report as write
 
-    return write(evaluations, path, title)
+    return write(evaluations, path, title, posteriors=posteriors)
 
 
 def plot(evaluation: Any, kind: str, path: str | PathLike[str] | None = None, **style: Any) -> Any:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import pairwise
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tercet.application import Application
+from tercet.arrays import shown
 from tercet.errors import InputError
 from tercet.report import sections
 from tercet.report.markup import Facts, text
@@ -24,7 +25,7 @@ from tercet.report.markup import Facts, text
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _KEPT = ("schema_version", "tercet", "command", "conditions")
-_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "saving", "page")
+_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "classes", "saving", "page")
 
 
 def page(document: Facts, title: str | None = None) -> str:
@@ -41,7 +42,7 @@ def page(document: Facts, title: str | None = None) -> str:
         "style_hash": _hash(style),
         "script_hash": _hash(script),
         "verdicts": sections.verdicts(systems),
-        "comparison": sections.comparison(two),
+        "comparison": sections.comparison(systems),
         "figures": sections.figures(two),
         "classes": sections.classes(systems),
         "applications": sections.applications(systems),
@@ -53,11 +54,15 @@ def page(document: Facts, title: str | None = None) -> str:
     return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))
 
 
-def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
-    """Writes the page of one evaluation or several; the file is whole or is not there."""
+def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = None, *, posteriors: Any = None) -> Path:
+    """Writes the page of one evaluation or several; the file is whole or is not there.
+
+    posteriors: the trials of a several-class evaluation, or {name: trials}, of which rows are put into the page so
+    that its priors and costs can be edited there. Otherwise no row is in it.
+    """
     from tercet.sources import write_text_atomically
 
-    write_text_atomically(path, page(document_of(evaluations), title))
+    write_text_atomically(path, page(document_of(evaluations, posteriors), title))
     return Path(path)
 
 
@@ -70,15 +75,37 @@ def iframe(evaluations: Any, height: int = 900) -> str:
     )
 
 
-def document_of(evaluations: Any) -> Facts:
-    """The JSON document of evaluations."""
+def document_of(evaluations: Any, posteriors: Any = None) -> Facts:
+    """The JSON document of evaluations, with rows of some where asked for."""
     from tercet import __version__
 
     given = [evaluations] if hasattr(evaluations, "to_dict") or isinstance(evaluations, dict) else list(evaluations)
     if not given:
         raise InputError("A report needs at least one evaluation.")
     systems = [one if isinstance(one, dict) else one.to_dict() for one in given]
+    if posteriors is not None:
+        systems = _with_posteriors(systems, posteriors)
     return {"schema_version": 1, "tercet": __version__, "systems": systems}
+
+
+def _with_posteriors(systems: Sequence[Facts], posteriors: Any) -> list[Facts]:
+    """The systems, those that were named with rows of their trials."""
+    from tercet.kept import with_rows
+
+    names = [system.get("name") for system in systems if "log_loss" in system]
+    if not isinstance(posteriors, Mapping):
+        if len(names) != 1:
+            raise InputError(f"posteriors must be {{name: trials}}: {len(names)} systems have several classes.")
+        posteriors = {names[0]: posteriors}
+    for name in posteriors:
+        if names.count(name) != 1:
+            raise InputError(f"posteriors names {shown(name)}: {names.count(name)} systems of several classes have it.")
+    return [
+        with_rows(system, posteriors[system.get("name")])
+        if "log_loss" in system and system.get("name") in posteriors
+        else system
+        for system in systems
+    ]
 
 
 def _part(name: str) -> str:
@@ -136,6 +163,8 @@ def _points() -> list[Facts]:
 
 def _packed(system: Facts) -> Facts:
     """A system with its curve in few bytes: thresholds as the bytes of doubles, counts as steps."""
+    if "posteriors" in system:
+        return {**system, "posteriors": _packed_rows(system["posteriors"])}
     if "curve" not in system:
         return system
     curve, histogram = system["curve"], system["histogram"]
@@ -151,12 +180,26 @@ def _packed(system: Facts) -> Facts:
     }
 
 
+def _packed_rows(kept: Facts) -> Facts:
+    rows = [value for row in kept["log_likelihoods"] for value in row]
+    return {
+        **kept,
+        "log_likelihoods": _doubles(rows),
+        "weights": None if kept["weights"] is None else _doubles(kept["weights"]),
+    }
+
+
+def _doubles(values: Iterable[Any]) -> str:
+    """Numbers as the bytes of doubles, in base64; infinities may be texts."""
+    plain = [float(value) for value in values]
+    return base64.b64encode(struct.pack(f"<{len(plain)}d", *plain)).decode("ascii")
+
+
 def _packed_points(points: Facts) -> Facts:
     packed = dict(points)
     for key in ("thresholds", "llrs"):
         if key in points:
-            values = [float(value) for value in points[key]]
-            packed[key] = base64.b64encode(struct.pack(f"<{len(values)}d", *values)).decode("ascii")
+            packed[key] = _doubles(points[key])
     for key in ("misses", "false_alarms"):
         packed[key] = [points[key][0], *(after - before for before, after in pairwise(points[key]))]
     return packed

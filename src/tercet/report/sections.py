@@ -139,9 +139,29 @@ def _lost(app: Facts) -> str:
 
 
 def comparison(systems: Sequence[Facts]) -> str:
-    """The numbers that no working point changes, one row a system."""
-    if not systems:
-        return tag("p", "No two-class system.")
+    """The numbers that no working point changes, one row a system, those of several classes in a table of their own."""
+    two, several = ([system for system in systems if key in system] for key in ("curve", "log_loss"))
+    return (_two_compared(two) if two else "") + (_several_compared(several) if len(several) > 1 else "")
+
+
+def _several_compared(systems: Sequence[Facts]) -> str:
+    names = [system.get("name") or "this system" for system in systems]
+    firsts = [(system["applications"] or [{}])[0] for system in systems]
+    columns = [
+        _column([{"dcf": None, **app} for app in firsts], "dcf", number),
+        _column(systems, "accuracy", _percent, (0.0, 1.0)),
+        *(_column(systems, key, number, (0.0, 1.0)) for key in ("log_loss", "normalised_cross_entropy", "brier")),
+    ]
+    head = ["system", "cost at the first application, blind = 1", "accuracy", "log-loss, bits",
+            "of what knowing only the class frequencies costs", "Brier"]  # fmt: skip
+    return _headed("Systems of several classes compared", table(head, zip(names, *columns, strict=True)))
+
+
+def _headed(title: str, inside: str, **attributes: str) -> str:
+    return tag("section", tag("h2", text(title)) + inside, **attributes)
+
+
+def _two_compared(systems: Sequence[Facts]) -> str:
     names = [_keyed(s, place) for place, s in enumerate(systems)]
     columns = [
         _column([{**s, "eer": s["eer"]["value"]} for s in systems], "eer", _percent, (0.0, 0.5)),
@@ -150,7 +170,7 @@ def comparison(systems: Sequence[Facts]) -> str:
         _column(systems, "min_cllr", number, (0.0, 1.0)),
     ]
     head = ["system", "EER", "AUC", "Cllr, bits", "min Cllr"]
-    return table(head, zip(names, *columns, strict=True), _level(systems))
+    return _headed("Systems compared", table(head, zip(names, *columns, strict=True), _level(systems)), id="compare")
 
 
 def _keyed(system: Facts, place: int) -> str:
@@ -219,7 +239,7 @@ def applications(systems: Sequence[Facts]) -> str:
     """Every evaluated application with its numbers, every digit of them in the saved JSON."""
     evaluated = [(s, a) for s in systems if "curve" in s for a in s["applications"]]
     if not evaluated:
-        return tag("p", "No two-class application was evaluated.")
+        return ""
     names = [s.get("name") or "this system" for s, _ in evaluated]
     apps = [a for _, a in evaluated]
     columns = [
@@ -232,30 +252,54 @@ def applications(systems: Sequence[Facts]) -> str:
             "cost, blind = 1", "at best", "lost"]  # fmt: skip
     reasons = {reason for a in apps for reason in a.get("reasons", {}).values()}
     body = table(head, zip(names, *columns, strict=True), _level(systems))
-    return body + "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+    notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+    return _headed("The applications evaluated", body + notes)
 
 
 def classes(systems: Sequence[Facts]) -> str:
     """Systems of several classes: a heat map, rates and risk contributions for each application evaluated."""
-    return "".join(_class_section(system) for system in systems if "classes" in system and "accuracy" in system)
+    return "".join(
+        _class_section(system, place)
+        for place, system in enumerate(systems)
+        if "classes" in system and "accuracy" in system
+    )
 
 
-def _class_section(system: Facts) -> str:
+def _class_section(system: Facts, place: int) -> str:
     name = system.get("name") or "Several classes"
     facts = [
-        f"accuracy {_percent(system['accuracy'])}",
-        f"log-loss {number(system.get('log_loss'))} bits",
-        f"{number(system.get('normalised_cross_entropy'))} of what knowing only the class frequencies costs",
+        f"accuracy {_said(system, 'accuracy', _percent)}",
+        f"log-loss {_said(system, 'log_loss')} bits",
+        f"{_said(system, 'normalised_cross_entropy')} of what knowing only the class frequencies costs",
     ]
-    parts = [_class_application(system, app, place) for place, app in enumerate(system["applications"])]
-    return tag("section", tag("h2", text(name)) + tag("p", text("; ".join(facts), 300)) + "".join(parts), "several")
+    parts = [_class_application(system, app, count) for count, app in enumerate(system["applications"])]
+    kept = tag("p", text(_kept(system["posteriors"]), 200), "note kept") if "posteriors" in system else ""
+    inside = tag("h2", text(name)) + tag("p", text("; ".join(facts), 300)) + kept + "".join(parts)
+    return tag("section", inside, "several", id=f"several-{place}")
+
+
+def _said(facts: Facts, key: str, said: Callable[[Any], str] = number) -> str:
+    """A number with its interval in words."""
+    ends = facts.get(f"{key}_ci")
+    return said(facts.get(key)) + ("" if ends is None else f" ({said(ends[0])} to {said(ends[1])})")
+
+
+def _kept(rows: Facts) -> str:
+    """Of how many rows what is edited here is counted."""
+    if rows["kept"] == rows["of"]:
+        return f"Edited priors and costs are counted on all {rows['of']:,} rows: exact."
+    return (
+        f"Edited priors and costs are counted on {rows['kept']:,} of {rows['of']:,} rows, drawn from each class "
+        f"(seed {rows['seed']}) and weighted: approximate."
+    )
 
 
 def _class_application(system: Facts, app: Facts, place: int) -> str:
     blind = f"always deciding {app['dummy_action']} costs {number(app['dummy_cost'])}"
-    told = f"Application {place + 1}: risk {number(app['risk'])}, {number(app['dcf'])} of deciding blindly ({blind})"
+    told = f"Application {place + 1}: risk {_said(app, 'risk')}, {_said(app, 'dcf')} of deciding blindly ({blind})"
     body = tag("div", _heat(app["confusion"], app["actions"], system["classes"]) + _class_rates(system, app), "pairs")
-    return tag("details", tag("summary", text(told, 400)) + body, "app", **({"open": ""} if place == 0 else {}))
+    shown = {"open": ""} if place == 0 and "posteriors" not in system else {}  # an editor begins at the first
+    return tag("details", tag("summary", text(told, 400)) + body, "app", **shown)
 
 
 def _heat(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequence[str]) -> str:
@@ -296,7 +340,7 @@ def _class_rates(system: Facts, app: Facts) -> str:
         found = None if own is None or not total else own[j] / total
         right = None if own is None or not decided else own[j] / decided
         rows.append([name, number(app["priors"][j]), _percent(found), _percent(right), number(parts[j])])
-    return table(["class", "prior", "found (recall)", "right when decided (precision)", "part of the risk"], rows)
+    return table(["class", "prior", "found", "right when decided", "part of the risk"], rows)
 
 
 def quality(systems: Sequence[Facts]) -> str:

@@ -14,6 +14,7 @@ function fromHash() {
   if (CURVES.includes(q.get("c"))) state.curve = q.get("c");
   if (SYSTEMS[Number(q.get("s"))]) state.s = Number(q.get("s"));
   if (q.has("d")) state.dark = q.get("d") === "1";
+  for (const t of TASKS) taskFromHash(t, q.get(`m${t.place}`));
 }
 let writing = 0;
 function toHash() {  // at most a few times a second: browsers refuse more, and no frame waits for it
@@ -21,7 +22,8 @@ function toHash() {  // at most a few times a second: browsers refuse more, and 
   writing = setTimeout(() => history.replaceState(null, "", address()), 150);
 }
 function address() {
-  const q = {s: state.s, p: state.prior, fn: state.fn, fp: state.fp, r: state.rule, c: state.curve};
+  const q = SYSTEMS.length ? {s: state.s, p: state.prior, fn: state.fn, fp: state.fp, r: state.rule, c: state.curve} : {};
+  for (const t of TASKS) if (t.edited) q[`m${t.place}`] = taskHash(t);
   if (state.rule === "manual") q.t = state.manual;
   if (state.rule === "fpr") q.x = state.bound;
   if (state.dark !== null) q.d = state.dark ? 1 : 0;
@@ -43,7 +45,7 @@ function update() {
   const few = [[counted.miss, "misses"], [counted.alarm, "false alarms"]].filter(([n]) => n * s.weight < 30).map(([n, word]) => `${short(Math.round(n * s.weight))} ${word}`);
   $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
-  announce(s, now);
+  say(`${s.name ?? "This system"}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
   fillControls(now);
 }
@@ -54,11 +56,9 @@ function caution(s, now) {  // what is not exact here, and how far it may be off
   return now.rule === "fpr" && !s.complete ? `The lowest of the ${group(s.x.length)} kept thresholds within the bound; its counts are exact.` : "";
 }
 let speaking = 0;
-function announce(s, now) {  // said once, when the hand rests
+function say(words) {  // once, when the hand rests
   clearTimeout(speaking);
-  speaking = setTimeout(() => {
-    $("announce").textContent = `${s.name ?? "This system"}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`;
-  }, 400);
+  speaking = setTimeout(() => { $("announce").textContent = words; }, 400);
 }
 function fillControls(now) {
   const put = (id, value) => { const node = $(id); if (document.activeElement !== node) node.value = value; };
@@ -124,17 +124,20 @@ function wire() {
   $("manual").addEventListener("input", e => { const v = Number(e.target.value); if (e.target.value !== "" && Number.isFinite(v)) set({manual: v}); });
   $("bound").addEventListener("input", e => { const v = Number(e.target.value) / 100; if (e.target.value !== "" && v >= 0 && v <= 1) set({bound: v}); });
   $("controls").addEventListener("submit", e => e.preventDefault());
+  for (const figure of document.querySelectorAll(".figures figure")) {
+    if (figure.id === "f-table") continue;
+    const button = labelled(make("button", {type: "button", className: "get"}, "SVG"), "save this figure as SVG");
+    button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))));
+    figure.append(button);
+  }
+  let was = narrow();
+  addEventListener("resize", () => { if (narrow() !== was) { was = narrow(); $("fold").open = !was; drawAll(); update(); } });
+}
+function wireTools() {
   $("theme").addEventListener("click", () => { state.dark = !document.documentElement.classList.contains("dark"); theme(); toHash(); });
   $("print").addEventListener("click", () => print());
   $("save-json").addEventListener("click", () => download("tercet.json", "application/json", JSON.stringify(unpacked())));
   $("save-csv").addEventListener("click", () => download("tercet.csv", "text/csv", csv()));
-  for (const figure of document.querySelectorAll(".figures figure")) {
-    if (figure.id === "f-table") continue;
-    const button = make("button", {type: "button", className: "get"}, "SVG");
-    button.setAttribute("aria-label", "save this figure as SVG");
-    button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))));
-    figure.append(button);
-  }
   // The address holds the state, so links to the glossary scroll without touching it.
   document.addEventListener("click", e => {
     const link = e.target.closest?.('a[href^="#g-"]');
@@ -145,22 +148,19 @@ function wire() {
     entry.classList.add("flash"); entry.tabIndex = -1;
     entry.scrollIntoView({block: "center"}); entry.focus({preventScroll: true});
   });
-  addEventListener("hashchange", () => { fromHash(); theme(); drawAll(); update(); });
+  addEventListener("hashchange", () => { fromHash(); theme(); draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
-  let was = narrow();
-  addEventListener("resize", () => { if (narrow() !== was) { was = narrow(); $("fold").open = !was; drawAll(); update(); } });
+}
+function draw() {
+  TASKS.forEach(drawTask);
+  if (SYSTEMS.length) { drawAll(); update(); }
 }
 document.documentElement.classList.add("js");
 $("tools").hidden = false;
-fromHash();
-theme();
+fromHash(); theme(); wireTools();
 if (SYSTEMS.length) {
   $("live").hidden = false;
   $("fold").open = !narrow();
-  wire(); drawIntervals(); drawComparison(); drawAll(); update();
-} else {  // several classes only: the tables say it all
-  $("static").hidden = $("compare").hidden = $("save-csv").hidden = true;
-  $("theme").addEventListener("click", () => { state.dark = !document.documentElement.classList.contains("dark"); theme(); });
-  $("print").addEventListener("click", () => print());
-  $("save-json").addEventListener("click", () => download("tercet.json", "application/json", JSON.stringify(unpacked())));
-}
+  wire(); drawIntervals(); drawComparison();
+} else $("static").hidden = $("save-csv").hidden = true;  // several classes only
+draw();

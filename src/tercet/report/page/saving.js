@@ -18,6 +18,11 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
     h.edges = Array.from({length: n ? n + 1 : 0}, (_, i) => { const part = i === n ? 1 : i * (1 / n); return n === 1 ? h.low : h.low * (1 - part) + h.high * part; });
     delete h.low; delete h.high;
   }
+  for (const {posteriors: kept, classes} of copy.systems.filter(one => one.posteriors)) {
+    const values = list(doubles(kept.log_likelihoods)), K = classes.length;
+    kept.log_likelihoods = Array.from({length: values.length / K}, (_, r) => values.slice(r * K, (r + 1) * K));
+    if (kept.weights) kept.weights = list(doubles(kept.weights));
+  }
   for (const s of copy.systems.filter(one => one.within)) {
     const [whole, name] = s.within;
     delete s.within;

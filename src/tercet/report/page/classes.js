@@ -1,0 +1,131 @@
+// ---- several classes: priors and costs to edit, counted on the rows that were put in when asked for by name
+const TINY = 1e-290;  // two expected costs below this may differ by what underflow took
+function total(values) {  // a sum that keeps what rounding drops
+  let sum = 0, lost = 0;
+  for (const v of values) { const next = sum + v; lost += Math.abs(sum) >= Math.abs(v) ? sum - next + v : v - next + sum; sum = next; }
+  return sum + lost;
+}
+const firstLeast = values => { let at = 0; for (let i = 1; i < values.length; i++) if (values[i] < values[at]) at = i; return at; };
+const addLogs = (a, b) => a === b ? a + Math.LN2 : Number.isFinite(a) && Number.isFinite(b) ? Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b))) : Math.max(a, b);
+function largestDecides(costs) {  // wrong decisions all cost the same, right ones nothing: no exponential is needed
+  const wrong = costs.length > 1 ? costs[1][0] : 0;
+  return costs.length === costs[0].length && costs.every((row, i) => row.every((c, j) => c === (i === j ? 0 : wrong)));
+}
+function task(facts, place) {
+  const kept = facts.posteriors, classes = facts.classes, even = classes.map(() => 1 / classes.length);
+  const named = {"equal priors, every error costs 1": (i, j) => i === j ? 0 : 1, "equal priors, costs by distance": (i, j) => Math.abs(i - j)};
+  const choices = [...facts.applications.map((a, i) => ({...a, label: `application ${i + 1}, as evaluated`})),
+    ...Object.entries(named).map(([label, cost]) => ({label, priors: even, actions: classes, costs: classes.map((_, i) => classes.map((_, j) => cost(i, j)))}))];
+  return {facts, place, choices, labels: kept.labels, rows: doubles(kept.log_likelihoods), weights: kept.weights && doubles(kept.weights), ...edited(choices, 0)};
+}
+const edited = (choices, choice) => ({choice, prior: [...choices[choice].priors], costs: choices[choice].costs.map(row => [...row]), actions: choices[choice].actions});
+function decided(t) {  // the action of least expected cost for each row, the lowest number on ties
+  const {rows, prior, costs} = t, K = prior.length, logs = prior.map(Math.log), simple = largestDecides(costs);
+  const scale = 2 ** -(Math.floor(Math.log2(Math.max(...costs.flat()))) + 1), scaled = costs.map(row => row.map(c => c * scale));
+  const joint = new Float64Array(K), shares = new Float64Array(K), prices = new Float64Array(costs.length), out = new Int32Array(rows.length / K);
+  for (let r = 0; r < out.length; r++) {
+    for (let k = 0; k < K; k++) { joint[k] = rows[r * K + k] + logs[k]; shares[k] = simple ? -joint[k] : Math.exp(joint[k]); }
+    if (simple) { out[r] = firstLeast(shares); continue; }
+    let vanishing = 0;
+    for (let a = 0; a < scaled.length; a++) {
+      let sum = 0;
+      for (let k = 0; k < K; k++) sum += scaled[a][k] * shares[k];
+      prices[a] = sum;
+      if (sum < TINY) vanishing++;
+    }
+    out[r] = firstLeast(vanishing > 1 ? scaled.map(row => row.reduce((sum, c, k) => addLogs(sum, Math.log(c) + joint[k]), -Infinity)) : prices);
+  }
+  return out;
+}
+function judged(t) {  // everything that is shown of a task; an evaluated application gives the package's own numbers
+  const known = t.facts.applications.find(a => String(a.priors) === String(t.prior) && String(a.costs) === String(t.costs));
+  if (known) return {...known, known: true};
+  const confusion = t.costs.map(() => t.prior.map(() => 0)), chosen = decided(t);
+  chosen.forEach((a, r) => { confusion[a][t.labels[r]] += t.weights ? t.weights[r] : 1; });
+  const sizes = t.prior.map((_, j) => total(confusion.map(row => row[j]))), missing = sizes.indexOf(0);
+  const blind = t.costs.map(row => total(row.map((c, j) => c * t.prior[j]))), dummy = firstLeast(blind);
+  const found = {confusion, dummy_cost: blind[dummy], dummy_action: t.actions[dummy], contributions: null, risk: null, dcf: null};
+  if (missing >= 0) return {...found, why: `there are no trials of ${t.facts.classes[missing]}`};
+  found.contributions = t.prior.map((p, j) => p * total(confusion.map((row, i) => row[j] / sizes[j] * t.costs[i][j])));
+  found.risk = total(found.contributions);
+  return blind[dummy] === 0 ? {...found, why: "deciding blindly costs nothing"} : {...found, dcf: found.risk / blind[dummy]};
+}
+const TASKS = DATA.systems.map((s, i) => s.posteriors ? task(s, i) : null).filter(t => t);
+
+// ---- its controls and tables
+function rowOf(title, cells) { return make("tr", {}, make("th", {scope: "row"}, title), ...cells.map(cell => make("td", {}, cell))); }
+const headOf = names => make("thead", {}, make("tr", {}, make("td", {}), ...names.map(name => make("th", {scope: "col"}, name))));
+const labelled = (node, label) => { node.setAttribute("aria-label", label); return node; };
+function drawTask(t) {
+  const names = t.facts.classes, edit = change => { Object.assign(t, change, {edited: true}); toHash(); soon(t); };
+  const setPrior = (j, p) => {  // the others keep their proportions
+    if (!(p > 0 && p < 1)) return;
+    const rest = total(t.prior.filter((_, k) => k !== j));
+    edit({prior: t.prior.map((q, k) => k === j ? p : q / rest * (1 - p))});
+  };
+  const setCost = (i, j, c) => {
+    const costs = t.costs.map((row, a) => row.map((old, k) => a === i && k === j ? c : old));
+    if (c >= 0 && Number.isFinite(c) && costs.flat().some(v => v > 0)) edit({costs});
+  };
+  const input = (properties, label, listen) => {
+    const node = labelled(make("input", {...properties, autocomplete: "off"}), label);
+    node.addEventListener("input", () => { if (node.value !== "") listen(Number(node.value)); });
+    return node;
+  };
+  t.sliders = names.map((name, j) => input({type: "range", min: -9, max: 9, step: 0.01}, `prior of ${name}, log-odds`, v => setPrior(j, 1 / (1 + Math.exp(-v)))));
+  t.boxes = names.map((name, j) => input({type: "number", min: 0, max: 100, step: "any"}, `prior of ${name} in per cent`, v => setPrior(j, v / 100)));
+  t.cells = t.actions.map((action, i) => names.map((name, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${action} when ${name} is true`, v => setCost(i, j, v))));
+  const choice = labelled(make("select", {}, ...t.choices.map((c, i) => option(i, c.label))), "priors and costs to begin with");
+  choice.value = t.choice;
+  choice.addEventListener("change", () => { Object.assign(t, edited(t.choices, Number(choice.value)), {edited: choice.value !== "0"}); toHash(); drawTask(t); });
+  const costs = make("table", {className: "edit"}, make("caption", {}, "your priors, and what each decision costs when each class is true"), headOf(names),
+    make("tbody", {}, rowOf("prior", t.sliders), rowOf("in per cent", t.boxes), ...t.actions.map((action, i) => rowOf(`decide ${action}`, t.cells[i]))));
+  t.heat = t.actions.map(() => names.map(() => make("td", {})));
+  const heat = make("table", {className: "heat"}, make("caption", {}, "rows: decision, columns: true class; darker: more of the class"), headOf(names),
+    make("tbody", {}, ...t.actions.map((action, i) => make("tr", {}, make("th", {scope: "row"}, action), ...t.heat[i]))));
+  t.rates = names.map(() => [0, 1, 2].map(() => make("td", {})));
+  const rates = make("table", {className: "plain"}, make("thead", {}, make("tr", {}, ...["class", "found", "right when decided", "part of the risk"].map(title => make("th", {scope: "col"}, title)))),
+    make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...t.rates[j]))));
+  t.verdict = make("p", {className: "told"});
+  const box = make("div", {className: "task"}, t.verdict, make("div", {className: "pairs"}, make("div", {className: "wide"}, choice, costs), make("div", {}, make("div", {className: "wide"}, heat), make("div", {className: "wide"}, rates))));
+  const section = $(`several-${t.place}`);
+  section.querySelector(".task")?.remove();
+  section.querySelector(".kept").before(box);
+  fillTask(t);
+}
+function fillTask(t) {
+  const found = judged(t), names = t.facts.classes, put = (node, value) => { if (document.activeElement !== node) node.value = Number(value.toPrecision(5)); };
+  t.sliders.forEach((node, j) => { node.value = logit(t.prior[j]); node.setAttribute("aria-valuetext", percent(t.prior[j])); put(t.boxes[j], 100 * t.prior[j]); });
+  t.cells.forEach((row, i) => row.forEach((node, j) => put(node, t.costs[i][j])));
+  const name = t.facts.name ?? "this system", exact = found.known || t.facts.posteriors.kept === t.facts.posteriors.of, about = exact ? "" : "about ";
+  t.verdict.replaceChildren("At these priors and costs ", bold(name), " costs ");
+  if (found.dcf === null) t.verdict.append(`something undefined: ${found.why ?? Object.values(found.reasons ?? {})[0] ?? ""}.`);
+  else t.verdict.append(about, bold(short(real(found.dcf))), found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost", ` (risk ${about}${short(found.risk)}; always deciding ${found.dummy_action} costs ${short(found.dummy_cost)}).`);
+  const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
+  t.heat.forEach((row, i) => row.forEach((cell, j) => {
+    const n = found.confusion[i][j];
+    cell.textContent = short(exact ? n : Math.round(n)); cell.title = cell.dataset.value = String(n);
+    cell.className = `h${n ? Math.min(Math.floor(6 * n / sizes[j]), 5) : 0}`;
+  }));
+  names.forEach((name, j) => {
+    const own = found.confusion[t.actions.indexOf(name)], decisions = own ? total(own) : 0;
+    const values = [own && sizes[j] ? own[j] / sizes[j] : null, decisions ? own[j] / decisions : null, found.contributions ? found.contributions[j] : null];
+    values.forEach((v, k) => { t.rates[j][k].textContent = k < 2 ? percent(v) : short(v); t.rates[j][k].title = String(v); });
+  });
+  Object.assign(t.verdict.dataset, {dcf: found.dcf, risk: found.risk, blind: found.dummy_cost, action: found.dummy_action, prior: t.prior});
+  say(`${name}: ${t.verdict.textContent}`);
+}
+function soon(t) {
+  if (t.waiting) return;
+  t.waiting = true;
+  requestAnimationFrame(() => { t.waiting = false; fillTask(t); });
+}
+const taskHash = t => [t.choice, t.prior, t.costs].join("~");
+function taskFromHash(t, words) {  // refused whole unless it is a sound task
+  const [choice, prior, costs] = (words ?? "").split("~").map(part => part.split(",").map(Number));
+  const known = t.choices[choice?.[0]];
+  if (!known || !prior || !costs) return;
+  const width = known.priors.length, height = known.costs.length;
+  const sound = prior.length === width && costs.length === width * height && prior.every(p => p > 0 && p < 1) && Math.abs(total(prior) - 1) < 1e-6 && costs.every(c => c >= 0 && Number.isFinite(c)) && costs.some(c => c > 0);
+  if (sound) Object.assign(t, edited(t.choices, choice[0]), {prior, costs: known.costs.map((_, i) => costs.slice(i * width, (i + 1) * width)), edited: true});
+}
