@@ -10,10 +10,11 @@ import os
 import shutil
 import tempfile
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 _FLOATS = ("FLOAT", "DOUBLE")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
-_READING = 400 << 20  # bytes duckdb may take for a part
+_READING = 400 << 20  # bytes duckdb may take for a piece
+_PIECE = 1 << 20  # rows read at a time
 _LARGE = 1 << 25  # rows from which on loading a second library pays
 _DAMAGED = "Write the file again, or leave it out."
 
@@ -87,6 +89,7 @@ def planned(
 ) -> Iterator[Plan]:
     """The plan for some files; text is first turned into Parquet in the temporary folder, for as long as it takes.
 
+    A part has at most `part_rows` rows, or twice as many of float32 scores, which take half the memory.
     `shared` says that others must see the files too, so nothing may be kept in a temporary folder here.
     """
     files = listed(paths)
@@ -100,7 +103,7 @@ def planned(
                 f"{odd['called']}: column {shown(label)} is {odd['label_type']}, but {described[0]['label_type']} in "
                 f"{described[0]['called']}. Write all parts with the same type of label."
             )
-        parts = [part for one in described for part in _parts(one, part_rows)]
+        parts = [part for one in described for part in _parts(one, part_rows * (2 if one["narrow"] else 1))]
         for number, part in enumerate(parts):
             part["number"] = number
         rows = sum(one["rows"] for one in described)
@@ -155,7 +158,10 @@ def _described_parquet(con: DuckDBPyConnection, path: Path, called: str, columns
     starts = [0]
     for _, rows in sizes:
         starts.append(starts[-1] + int(rows))
-    return {"kind": "parquet", "rows": starts[-1], "starts": starts, "label_type": types[columns[1]].split("(")[0]}
+    return {
+        "kind": "parquet", "rows": starts[-1], "starts": starts, "label_type": types[columns[1]].split("(")[0],
+        "narrow": types[columns[0]] == "FLOAT",
+    }  # fmt: skip
 
 
 def _check_columns(called: str, columns: tuple[str, str], types: dict[str, str]) -> None:
@@ -182,7 +188,8 @@ def _described_npy(path: Path, called: str, columns: tuple[str, str]) -> dict[st
     names = {"f": "DOUBLE", "i": "BIGINT", "u": "UBIGINT", "b": "BOOLEAN", "U": "VARCHAR"}
     types = {name: names.get(array.dtype[name].kind, str(array.dtype[name])) for name in array.dtype.names}
     _check_columns(called, columns, types)
-    return {"kind": "npy", "rows": len(array), "starts": [0, len(array)], "label_type": types[columns[1]]}
+    ends = [0, len(array)]
+    return {"kind": "npy", "rows": ends[-1], "starts": ends, "label_type": types[columns[1]], "narrow": False}
 
 
 def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: str, columns: tuple[str, str]) -> Path:
@@ -217,17 +224,32 @@ def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: s
 def _parts(file: dict[str, Any], part_rows: int) -> Iterator[dict[str, Any]]:
     """Whole row groups together up to a number of rows; a larger row group is cut."""
     starts, common = file["starts"], {key: file[key] for key in ("path", "called", "bytes", "kind", "label_type")}
-    group, last = 0, len(starts) - 1
-    while group < last:
-        end = max(bisect_right(starts, starts[group] + part_rows) - 1, group + 1)
-        pieces = max(-(-(starts[end] - starts[group]) // part_rows), 1) if end == group + 1 else 1
-        for piece in range(pieces):
-            low, high = (starts[group] + (starts[end] - starts[group]) * k // pieces for k in (piece, piece + 1))
-            rows = starts[end] - starts[group]
-            yield common | {
-                "start": low, "stop": high, "group": group, "starts": starts[group:end], "group_rows": rows,
-            }  # fmt: skip
-        group = end
+    for first, end in _groups(starts, part_rows):
+        for low, high in _even(starts[first], starts[end], part_rows):
+            yield common | {"start": low, "stop": high, "group": first, "starts": starts[first : end + 1]}
+
+
+def _groups(starts: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
+    """Row groups first..end-1 that together have at most so many rows; one alone may have more."""
+    first, last = 0, len(starts) - 1
+    while first < last:
+        end = max(bisect_right(starts, starts[first] + rows) - 1, first + 1)
+        yield first, end
+        first = end
+
+
+def _even(start: int, stop: int, rows: int) -> Iterator[tuple[int, int]]:
+    """start..stop as ranges of like length, none above so many rows; one at least."""
+    count = max(-(-(stop - start) // rows), 1)
+    return pairwise(start + (stop - start) * k // count for k in range(count + 1))
+
+
+def pieces_of(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A part of many rows as smaller ones that are read one after the other: whole row groups where they are small."""
+    for first, end in _groups(part["starts"], _PIECE):
+        starts = part["starts"][first : end + 1]
+        for low, high in _even(max(starts[0], part["start"]), min(starts[-1], part["stop"]), _PIECE):
+            yield part | {"start": low, "stop": high, "group": part["group"] + first, "starts": starts}
 
 
 def _label_rule(
@@ -289,12 +311,12 @@ def reading(limit: int = _READING) -> Iterator[DuckDBPyConnection]:
         yield con
 
 
-def read_parts(
-    con: DuckDBPyConnection, parts: Iterable[dict[str, Any]], columns: dict[str, Any]
+def read_pieces(
+    con: DuckDBPyConnection, part: dict[str, Any], columns: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], NDArray[Any], NDArray[np.bool_]]]:
-    """(part, scores, which are targets), one part at a time."""
-    for part in parts:
-        yield part, *read_part(con, part, columns)
+    """(piece, scores, which are targets) of one part, some row groups at a time."""
+    for piece in pieces_of(part):
+        yield piece, *read_part(con, piece, columns)
 
 
 def read_part(
@@ -371,7 +393,7 @@ def _from_arrow(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[
 
     It checks page checksums too. None where there is something to it that duckdb tells better, such as nulls.
     """
-    whole = part["stop"] - part["start"] == part["group_rows"]
+    whole = part["start"] == part["starts"][0] and part["stop"] == part["starts"][-1]
     if not columns["large"] or not whole or columns["labels"]["how"] != "boolean":
         return None
     try:
@@ -380,7 +402,7 @@ def _from_arrow(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[
         return None
     asked = [columns["score"], columns["label"]]
     with parquet.ParquetFile(part["path"], page_checksum_verification=True) as file:
-        groups = list(range(part["group"], part["group"] + len(part["starts"])))
+        groups = list(range(part["group"], part["group"] + len(part["starts"]) - 1))
         table = file.read_row_groups(groups, columns=asked, use_threads=False)
     if sorted(table.column_names) != sorted(asked) or any(table.column(name).null_count for name in asked):
         return None
@@ -407,7 +429,7 @@ def place_of(part: dict[str, Any], row: int | None = None) -> str:
     """A part as an error names it: the file, the row group and, where one is meant, the row."""
     group = part["group"]
     if row is None:
-        last = group + len(part["starts"]) - 1
+        last = group + len(part["starts"]) - 2
         groups = f"row group {group}" if last == group else f"row groups {group} to {last}"
         return f"{part['called']}, {groups}"
     place = part["start"] + int(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -21,9 +21,10 @@ from tercet.evaluate import Evaluation, log_odds_grid, plain, results_at
 from tercet.exact import UNIT, Counts, quotients, ratio
 from tercet.tally import Ranked, Tally
 from tercet.thin import thinned
+from tercet.threads import together
 from tercet.trials import NO_LLR
 
-_SLICE = 1 << 20  # targets whose points are made at a time
+_SLICE = 1 << 18  # targets whose points are made at a time
 _HISTOGRAM = np.linspace(0.0, 1.0, 201)
 
 
@@ -150,27 +151,38 @@ def resolved(points: Points, ranges: Ranges, rows: Rows, dense: int | None = Non
 
     A vertex rejects exactly what is below some target, so one candidate per distinct target score is enough.
     """
-    targets, nontargets = np.sort(rows.targets), np.sort(rows.nontargets)
+    sides = [rows.targets, rows.nontargets]
+    targets, nontargets = together([partial(np.sort, side) for side in sides], sum(map(len, sides)))
     bins = ranges.bins
     t, n = np.diff(points.misses)[bins], np.diff(points.rejected)[bins]
     if (len(targets), len(nontargets)) != (int(t.sum()), int(n.sum())):
         raise InputError(CHANGED)
     offset = points.misses[bins] - (np.cumsum(t) - t), points.rejected[bins] - (np.cumsum(n) - n)
-    found = [_at_points(points)]
-    won = 0
-    for start in range(0, len(targets), _SLICE):
+    last = np.cumsum(t)
+
+    def stretch(start: int) -> tuple[int, tuple[Any, ...]]:
         inside = np.arange(start, min(start + _SLICE, len(targets)))
-        where = np.searchsorted(np.cumsum(t), inside, "right")
-        high = np.searchsorted(nontargets, targets[inside], "right")
+        where = np.searchsorted(last, inside, "right")
         low = np.searchsorted(nontargets, targets[inside])
-        won += int((low + high + 2 * offset[1][where]).sum())
-        found.append(_candidates(points, bins[where], inside, low, offset, where, targets, nontargets))
+        won = 2 * int((low + offset[1][where]).sum()) + _ties(targets[inside], nontargets, low)
+        return won, _candidates(points, bins[where], inside, low, offset, where, targets, nontargets)
+
+    stretches = together([partial(stretch, start) for start in range(0, len(targets), _SLICE)], len(targets))
+    found, won = [_at_points(points), *(one[1] for one in stretches)], sum(one[0] for one in stretches)
     if dense is not None and dense in bins:
         found.append(_every(points, dense, targets, nontargets))
     misses, rejected, top, following = (np.concatenate(column) for column in zip(*found, strict=True))
     _, first = np.unique(misses + rejected, return_index=True)  # both ascend, so their sum tells points apart
     least, most = _wins(points, bins)
     return Exact(misses[first], rejected[first], top[first], following[first], (least + won, most + won))
+
+
+def _ties(targets: Floats, nontargets: Floats, low: Any) -> int:
+    """The pairs of equal scores, from where each target would stand among the sorted non-targets."""
+    if len(nontargets) == 0:
+        return 0
+    tied = np.flatnonzero(nontargets.take(low, mode="clip") == targets)
+    return int((np.searchsorted(nontargets, targets[tied], "right") - low[tied]).sum())
 
 
 def _at_points(points: Points) -> tuple[Any, ...]:
@@ -397,7 +409,8 @@ def _thinned(curve: Curve) -> dict[str, Any]:
     """The curve's points as the JSON holds them, those alone that are exact."""
     tally = curve.tally
     plain = Tally(tally.targets, tally.nontargets, tally.meaning, tally.trained_prior)
-    result = thinned(Curve(plain)) | {"complete": False}
+    result = thinned(Curve(plain), rounded=False) | {"complete": False}
+    result.pop("path", None)  # rows lie anywhere between two exact points
     known = np.union1d(tally.targets.scores, tally.nontargets.scores)
     kept = np.flatnonzero(np.isin([float(value) for value in result["thresholds"][1:]], known)) + 1
     for key in {"thresholds", "misses", "false_alarms", "llrs"} & set(result):

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial as partial_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -18,11 +19,13 @@ from tercet.application import Application
 from tercet.arrays import is_target, shown
 from tercet.binned import (
     Binned,
+    Classes,
     Floats,
     RowError,
     Rows,
     digest,
     edges_of,
+    gathered_classes,
     load_plain,
     missing_parts,
     save_plain,
@@ -32,11 +35,11 @@ from tercet.curves import EER_DEFINITIONS
 from tercet.engines import local
 from tercet.errors import InputError
 from tercet.evaluate import Evaluation, evaluate, listed
-from tercet.parts import Plan, located, planned, read_part, read_parts, reading
+from tercet.parts import Plan, located, planned, read_part, read_pieces, reading
 from tercet.refine import CHANGED, Points, asked_thresholds, evaluation, resolved
 from tercet.sources.limits import in_words
 from tercet.tally import Ranked, Tally
-from tercet.threads import CORES
+from tercet.threads import CORES, together
 from tercet.trials import NEEDS_PRIOR, TWO_CLASS_MEANINGS, probability
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ Progress = Callable[[int, int], None]
 ENGINES = ("local", "dask")
 
 _PROCESS = 200 << 20  # Python, numpy and duckdb before any row is read
-_ROW = 48  # bytes a row of a part takes while it is read, split and sorted
+_ROW = 24  # bytes a row of a part takes while its pieces are read, split and sorted
 _KEPT = 26  # bytes a collected row takes until the hull is made
 _IN_MEMORY = 60  # bytes a row takes when all of them are evaluated at once
 _BIN = 200  # bytes a bin takes in states, sums and points
@@ -218,13 +221,15 @@ def evaluate_chunks(
 def counted(job: dict[str, Any], number: int, scores: Any, targets: Any) -> Binned | Rows:
     """What one part leaves behind for a job: its counts, or its rows in the ranges asked for."""
     if job["kind"] == "rows":
-        return Rows.of(
-            scores, targets, job["low"], job["high"], meaning=job["meaning"], part=number, plan=job["plan"]
-        )  # fmt: skip
+        return _rows_in(job, number, scores, targets)
     return counted_sorted(job, number, sorted_classes(scores, targets, job["meaning"]))
 
 
-def counted_sorted(job: dict[str, Any], number: int, classes: Any) -> Binned | Rows:
+def _rows_in(job: dict[str, Any], number: int | None, scores: Any, targets: Any) -> Rows:
+    return Rows.of(scores, targets, job["low"], job["high"], meaning=job["meaning"], part=number, plan=job["plan"])
+
+
+def counted_sorted(job: dict[str, Any], number: int, classes: Classes) -> Binned | Rows:
     """The same of a part whose classes are sorted already."""
     if job["kind"] == "rows":
         return Rows.of_sorted(classes, job["low"], job["high"], part=number, plan=job["plan"])
@@ -257,32 +262,42 @@ def _of_part(
 ) -> Binned | Rows:
     """One part's contribution: from its sorted classes where they wait in memory, else from its file."""
     classes = None if waiting is None else waiting.get(part["number"])
-    if classes is not None:
-        return counted_sorted(job, part["number"], classes)
-    scores, targets = read_part(con, part, job["columns"])
-    try:
-        if job["kind"] == "rows":
-            return counted(job, part["number"], scores, targets)
-        classes = sorted_classes(scores, targets, job["meaning"])
-    except RowError as error:
-        raise located(part, error) from None
-    if waiting is not None:
-        waiting.put(part["number"], classes)
+    if classes is None and job["kind"] == "rows":
+        return Rows.joined(_rows_of_pieces(con, job, part))
+    if classes is None:
+        pieces = ((scores, targets) for _, scores, targets in read_pieces(con, part, job["columns"]))
+        try:
+            classes = gathered_classes(pieces, part["stop"] - part["start"], job["meaning"])
+        except RowError as error:
+            raise located(part, error) from None
+        if waiting is not None:
+            waiting.put(part["number"], classes)
     return counted_sorted(job, part["number"], classes)
+
+
+def _rows_of_pieces(con: DuckDBPyConnection, job: dict[str, Any], part: dict[str, Any]) -> Iterator[Rows]:
+    """The rows of a part in the ranges asked for; the first piece carries the part's number."""
+    number = part["number"]
+    for piece, scores, targets in read_pieces(con, part, job["columns"]):
+        try:
+            yield _rows_in(job, number, scores, targets)
+        except RowError as error:
+            raise located(piece, error) from None
+        number = None
 
 
 class _Waiting:
     """Sorted parts that stay in memory between passes, as many as there is room for."""
 
     def __init__(self, room: int) -> None:
-        self._room, self._held, self._used = room, dict[int, tuple[NDArray[Any], NDArray[Any]]](), 0
+        self._room, self._held, self._used = room, dict[int, Classes](), 0
         self._lock = threading.Lock()
 
-    def get(self, number: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    def get(self, number: int) -> Classes | None:
         """A part's sorted classes, if they are here."""
         return self._held.get(number)
 
-    def put(self, number: int, classes: tuple[NDArray[Any], NDArray[Any]]) -> None:
+    def put(self, number: int, classes: Classes) -> None:
         """Keeps a part if there is room."""
         size = sum(side.nbytes for side in classes)
         with self._lock:
@@ -493,7 +508,8 @@ def _sampled(plan: Plan) -> tuple[Floats, NDArray[np.bool_]]:
         for place in chosen
     ]
     with reading() as con:
-        found = [(scores, targets) for _, scores, targets in read_parts(con, heads, plan.columns)]
+        jobs = [partial_of(read_part, con.cursor(), head, plan.columns) for head in heads]
+        found = together(jobs, plan.rows)
     return _thin(np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
 
 
