@@ -11,82 +11,105 @@ import math
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 
 import tercet as tc
 from tercet.intervals import delong
-from tercet.resample import bootstrap
-from tercet.resample.ends import order_statistic
+from tercet.resample.bootstrap import _summed_up, _two_classes, planned, wanted_of
+from tercet.resample.engine import METHODS, Settings, replicates
 
 ERROR_RATE = 0.05  # of each kind, at equal priors and costs
-SHARED = 0.5  # share of the variance that a group's trials have in common
-QUANTITIES = ("applications.0.dcf", "applications.0.min_dcf", "eer", "auc")
+SHARED = 0.5  # share of the variance that groups explain, half each where two cross
+SPREAD = -2.0 * ndtri(ERROR_RATE)  # the s of the scores
+TRUTH = {
+    "applications.0.dcf": 2.0 * ERROR_RATE,
+    "applications.0.min_dcf": 2.0 * ERROR_RATE,
+    "eer": ERROR_RATE,
+    "auc": ndtr(SPREAD / math.sqrt(2)),
+}
 SHORT = {"applications.0.dcf": "DCF", "applications.0.min_dcf": "min DCF", "eer": "EER", "auc": "AUC"}
-# name, expected errors, trials of each class in a group (0: none), resampled by groups
+
+
+class Cell(NamedTuple):
+    """A kind of data and how it is resampled; seeds follow from the number, so that cells can be added."""
+
+    name: str
+    number: int
+    groups: int  # of each grouping
+    per_group: int  # trials of each class in a group
+    by: tuple[str, ...] = ()
+    shared: float = SHARED
+    crossed: bool = False
+
+    @property
+    def errors(self):
+        """Misses and false alarms together, as expected."""
+        return round(2 * ERROR_RATE * self.groups * self.per_group)
+
+
 CELLS = [
-    ("independent trials, by trial", 10, 0, False),
-    ("independent trials, by trial", 100, 0, False),
-    ("grouped trials, by group", 10, 5, True),
-    ("grouped trials, by group", 100, 10, True),
-    ("grouped trials, by trial", 10, 5, False),
-    ("grouped trials, by trial", 100, 10, False),
+    Cell("independent trials, by trial", 0, 100, 1, shared=0.0),
+    Cell("independent trials, by trial", 1, 1000, 1, shared=0.0),
+    Cell("20 groups of 5 + 5, by group", 2, 20, 5, ("enrol",)),
+    Cell("100 groups of 10 + 10, by group", 3, 100, 10, ("enrol",)),
+    Cell("20 groups of 5 + 5, by trial", 4, 20, 5),
+    Cell("100 groups of 10 + 10, by trial", 5, 100, 10),
+    Cell("100 groups of 1 + 1, by group", 6, 100, 1, ("enrol",)),
+    Cell("20 groups of 50 + 50, by group", 7, 20, 50, ("enrol",)),
+    Cell("20 x 20 groups, 5 + 5 in each, crossed", 8, 20, 5, ("enrol", "test"), crossed=True),
+    Cell("100 x 100 groups, 10 + 10 in each, crossed", 9, 100, 10, ("enrol", "test"), crossed=True),
+    Cell("100 x 100 groups, 10 + 10 in each, by one grouping", 10, 100, 10, ("enrol",), crossed=True),
 ]
 
 
-def truth():
-    s = -2.0 * ndtri(ERROR_RATE)
-    dcf = 2.0 * ERROR_RATE
-    return {"applications.0.dcf": dcf, "applications.0.min_dcf": dcf, "eer": ERROR_RATE, "auc": ndtr(s / math.sqrt(2))}
-
-
-def simulated(errors, per_group, seed):
+def simulated(cell, seed):
+    """Group g meets each class's trials in turn; crossed, it meets the groups that follow it in the other grouping."""
     rng = np.random.default_rng(seed)
-    count = round(errors / (2 * ERROR_RATE))  # trials of each class
-    s = -2.0 * ndtri(ERROR_RATE)
-    labels = np.repeat([1, 0], count)
-    noise = rng.normal(size=2 * count)
-    groups = np.tile(np.arange(count), 2) // max(per_group, 1)
-    if per_group:
-        offsets = rng.normal(size=(2, groups.max() + 1))
-        noise = math.sqrt(SHARED) * offsets[labels, groups] + math.sqrt(1.0 - SHARED) * noise
-    return tc.Trials.of_llr(np.where(labels == 1, 0.5, -0.5) * s * s + s * noise, labels, groups={"speaker": groups})
+    one = np.repeat(np.arange(cell.groups), 2 * cell.per_group)
+    turn = np.tile(np.arange(2 * cell.per_group), cell.groups)
+    other, labels = (one + turn) % cell.groups, turn % 2
+    sides = (one, other) if cell.crossed else (one,)
+    noise = math.sqrt(1.0 - cell.shared) * rng.normal(size=len(one))
+    for side in sides:
+        noise += math.sqrt(cell.shared / len(sides)) * rng.normal(size=(2, cell.groups))[labels, side]
+    llr = np.where(labels == 1, 0.5, -0.5) * SPREAD**2 + SPREAD * noise
+    return tc.Trials.of_llr(llr, labels, groups={"enrol": one, "test": other})
 
 
 def one_set(job):
-    errors, per_group, by_group, resamples, seed = job
-    trials = simulated(errors, per_group, seed)
-    found = bootstrap(
-        trials, [(0.5, 1, 1)], resamples=resamples, seed=seed, by="speaker" if by_group else None, method="bca",
-        quantities=["dcf", "min_dcf", "eer", "auc"], bayes_plot=None, threads=1,
-    )  # fmt: skip
-    groups = len(np.unique(trials.groups["speaker"]))
-    tail = ndtr(math.sqrt(groups / (groups - 1)) * stdtrit(groups - 1, 0.025)) if by_group else 0.025
-    rows = {}
-    for name in QUANTITIES:
-        ordered, b = np.sort(found.samples[name]), found[name]
-        ends = (order_statistic(ordered, tail, down=True), order_statistic(ordered, 1.0 - tail, down=False))
-        if "clopper" in b.method:  # the guard widens both methods alike
-            ends = (min(ends[0], b.low), max(ends[1], b.high))
-        rows[name] = (b.value, float(ends[0]), float(ends[1]), b.low, b.high)
+    """Each quantity's value, and both its ends by each method, from the same resamples; DeLong's ends."""
+    cell, resamples, seed = job
+    trials = simulated(cell, seed)
+    wanted = wanted_of(["dcf", "min_dcf", "eer", "auc"])
+    settings = Settings.of(0.95, resamples, seed, cell.by or None, "bca", 1)
+    design, system = _two_classes(trials, planned([tc.Application(0.5)], wanted, None), settings.by)
+    raw, redrawn = replicates([design], [system], settings)
+    found = [
+        _summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS
+    ]
+    rows = [[found[0][name].value] + [end for one in found for end in one[name][1:3]] for name in TRUTH]
     exact = delong(tc.Tally.of(trials))
     return rows, (exact.low, exact.high)
 
 
-def cell(jobs, pool):
-    results = list(pool.map(one_set, jobs, chunksize=20))
-    true = truth()
-    line = {}
-    for name in QUANTITIES:
-        values = np.array([rows[name] for rows, _ in results])
-        t = true[name]
-        covered = [float(np.mean((values[:, k] <= t) & (t <= values[:, k + 1]))) for k in (1, 3)]
-        missed = [(float(np.mean(values[:, k] > t)), float(np.mean(values[:, k + 1] < t))) for k in (1, 3)]
-        line[name] = (covered, missed, float(values[:, 0].mean() - t), float(values[:, 0].std()))
-    ends = np.array([exact for _, exact in results])
-    line["delong"] = float(np.mean((ends[:, 0] <= true["auc"]) & (true["auc"] <= ends[:, 1])))
-    return line
+def lines(cell, results):
+    """The table's lines: coverage by each method, how the default misses, bias and spread of the number itself."""
+    default = METHODS.index("student" if cell.by else "bca")
+    values = np.array([rows for rows, _ in results])
+    for place, (name, true) in enumerate(TRUTH.items()):
+        number, ends = values[:, place, 0], values[:, place, 1:].reshape(len(values), -1, 2)
+        above, below = ends[:, :, 0] > true, ends[:, :, 1] < true
+        covered = [f"{100 * float(np.mean(~above[:, k] & ~below[:, k])):.1f} %" for k in range(len(METHODS))]
+        covered[default] = f"**{covered[default]}**"
+        missed = f"{100 * above[:, default].mean():.1f} / {100 * below[:, default].mean():.1f}"
+        yield [SHORT[name], *covered, missed, f"{number.mean() - true:+.4f}", f"{number.std():.4f}"]
+    low, high = np.array([exact for _, exact in results]).T
+    held = 100 * np.mean((low <= TRUTH["auc"]) & (TRUTH["auc"] <= high))
+    yield ["AUC, DeLong", "", "", "", f"({held:.1f} %)", "", ""]
 
 
 def main():
@@ -96,34 +119,17 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
     options = parser.parse_args()
-    head = (
-        "data, resampled",
-        "errors",
-        "quantity",
-        "percentile",
-        "above / below",
-        "BCa",
-        "above / below",
-        "bias",
-        "sd",
-    )
+    head = ("data, resampled", "errors", "quantity", *METHODS, "above / below", "bias", "sd")
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     with ProcessPoolExecutor(options.jobs) as pool:
-        for place in options.cells:
-            name, errors, per_group, by_group = CELLS[place]
+        for cell in (CELLS[place] for place in options.cells):
             start = time.perf_counter()
-            jobs = [(errors, per_group, by_group, options.resamples, 1000 * place + k) for k in range(options.sets)]
-            line = cell(jobs, pool)
-            for quantity in QUANTITIES:
-                (p, b), (mp, mb), bias, sd = line[quantity]
-                print(
-                    f"| {name} | {errors} | {SHORT[quantity]} | "
-                    f"{100 * p:.1f} % | {100 * mp[0]:.1f} / {100 * mp[1]:.1f} | "
-                    f"{100 * b:.1f} % | {100 * mb[0]:.1f} / {100 * mb[1]:.1f} | {bias:+.4f} | {sd:.4f} |",
-                    flush=True,
-                )
-            print(f"| {name} | {errors} | AUC, DeLong | {100 * line['delong']:.1f} % | | | | | |", flush=True)
-            print(f"{name}, {errors} errors: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+            jobs = [(cell, options.resamples, 1_000_000 * (cell.number + 20) + k) for k in range(options.sets)]
+            for line in lines(cell, list(pool.map(one_set, jobs, chunksize=20))):
+                print(f"| {' | '.join([cell.name, str(cell.errors), *line])} |", flush=True)
+            print(
+                f"{cell.name}, {cell.errors} errors: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -1,19 +1,25 @@
-"""Bands: pointwise intervals along the ROC, DET and reliability curves."""
+"""Bands: pointwise intervals along the ROC, DET, Bayes error and reliability curves."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet.arrays import numbers
+from tercet.costs import class_prior
 from tercet.errors import InputError
+from tercet.evaluate import log_odds_grid, plain
 from tercet.intervals import clopper_pearson
 from tercet.posteriors import posteriors
-from tercet.resample.bootstrap import bootstrap
-from tercet.resample.ends import order_statistic
-from tercet.trials import Trials, logit, probability
+from tercet.resample.bootstrap import Intervals, bootstrap, with_intervals
+from tercet.resample.ends import Bound, order_statistic
+from tercet.resample.refit import fitting
+from tercet.resample.rows import one_column
+from tercet.trials import NO_LLR, Trials, logit, probability
 
 Floats = NDArray[np.float64]
 
@@ -33,18 +39,6 @@ class RocBand(NamedTuple):
         return ndtri(self.fpr), ndtri(self.fnr), ndtri(self.low), ndtri(self.high)
 
 
-def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
-    """A band around the ROC or DET curve; options are those of bootstrap (level, resamples, seed, by, ...).
-
-    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
-    >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
-    [0.333, 0.0]
-    """
-    rates = np.concatenate(([0.0], np.logspace(-4, 0, 81))) if fpr is None else numbers(fpr, "fpr")
-    found = bootstrap(trials, roc=rates, quantities=(), bayes_plot=None, **options)["roc.fnr"]
-    return RocBand(rates, found.value, found.low, found.high)
-
-
 class Reliability(NamedTuple):
     """Bins of the posterior at one prior: mean forecast, share of targets at that prior, interval, rows.
 
@@ -57,6 +51,106 @@ class Reliability(NamedTuple):
     low: Floats
     high: Floats
     rows: NDArray[np.intp]
+    prior: float
+
+
+class CostBand(NamedTuple):
+    """Costs along the prior log-odds of a Bayes error plot with their intervals; `actual` is None of raw scores."""
+
+    log_odds: Floats
+    actual: Bound | None
+    least: Bound
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bands:
+    """What figures draw around a system's curves, and the intervals that came out of the same resamples."""
+
+    intervals: Intervals
+    roc: RocBand
+    bayes_plot: CostBand
+    reliability: Reliability | None  # raw scores state no chances
+
+    @property
+    def level(self) -> float:
+        """Of the intervals: 0.95."""
+        return self.intervals.level
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry "bands" in the JSON; those of the Bayes error plot stand beside its costs."""
+        found: dict[str, Any] = {"level": self.level, "roc": plain(self.roc)}
+        return found if self.reliability is None else found | {"reliability": plain(self.reliability)}
+
+    def __repr__(self) -> str:
+        kinds = "ROC, DET, Bayes error" + ("" if self.reliability is None else ", reliability")
+        return f"Bands: {kinds}; pointwise, {100 * self.level:g} %, {self.intervals.resamples} resamples"
+
+
+def bands(
+    trials: Trials,
+    applications: Iterable[object] = (),
+    *,
+    fpr: object = None,
+    reliability_prior: float | None = None,
+    bins: int = 10,
+    bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
+    quantities: Iterable[str] | None = ("bayes_plot",),
+    **options: Any,
+) -> Bands:
+    """Pointwise bands for figures: tc.plot(evaluation, "roc", bands=bands(trials)).
+
+    Reliability is at the data's own share of targets unless told. All other options are those of bootstrap.
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> bands(trials, fpr=[0.0, 0.5], resamples=99).roc.fnr.round(3).tolist()
+    [0.333, 0.0]
+    """
+    if len(trials.classes) > 2:
+        raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
+    flat = one_column(trials)
+    rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
+    share = float(class_prior(flat)[1])
+    if reliability_prior is not None:
+        share = probability(reliability_prior, "reliability_prior")
+    edges = None if flat.meaning == "raw" and "calibrate" not in options else inner_edges(share, bins)
+    named = None if quantities is None else {*quantities, "bayes_plot"}
+    found = bootstrap(
+        flat, applications, roc=rates, bins=edges, quantities=named, bayes_plot=bayes_plot, **options
+    )  # fmt: skip
+    grid = log_odds_grid(bayes_plot)
+    costs = CostBand(grid, found.bounds.get("bayes_plot.dcf"), found["bayes_plot.min_dcf"])
+    used = _calibrated(flat, **options)
+    diagram = None if edges is None else _diagram(used, found, share, edges)
+    return Bands(found, _roc(rates, found), costs, diagram)
+
+
+def with_bands(system: Mapping[str, Any], found: Bands) -> dict[str, Any]:
+    """One entry of "systems" in the JSON with intervals beside its numbers, and the bands."""
+    return with_intervals(system, found.intervals) | {"bands": found.to_dict()}
+
+
+def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
+    """A band around the ROC or DET curve; options are those of bootstrap (level, resamples, seed, by, ...).
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
+    [0.333, 0.0]
+    """
+    rates = false_alarm_grid(one_column(trials)) if fpr is None else numbers(fpr, "fpr")
+    return _roc(rates, bootstrap(trials, roc=rates, quantities=(), bayes_plot=None, **options))
+
+
+def false_alarm_grid(trials: Trials) -> Floats:
+    """False-alarm rates that show a curve on straight and on probit axes: none, then from half a trial on."""
+    count = int((trials.known_labels() == 0).sum())
+    least = min(max(0.5 / max(count, 1), 1e-6), 0.05)
+    return np.concatenate(([0.0], np.geomspace(least, 0.1, 50), np.linspace(0.1, 1.0, 46)[1:]))
+
+
+def _roc(rates: Floats, found: Intervals) -> RocBand:
+    band = found["roc.fnr"]
+    certain = rates >= 1.0  # accepting everything misses nothing, whatever the trials
+    return RocBand(rates, band.value, np.where(certain, 0.0, band.low), np.where(certain, 0.0, band.high))
 
 
 def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:
@@ -64,22 +158,47 @@ def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: A
 
     observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.
     """
-    share = probability(prior, "prior")
-    if int(bins) != bins or bins < 2:
+    share, flat = probability(prior, "prior"), one_column(trials)
+    if flat.meaning == "raw" and "calibrate" not in options:
+        raise InputError(NO_LLR)
+    inner = inner_edges(share, bins)
+    found = bootstrap(flat, bins=inner, quantities=(), bayes_plot=None, **options)
+    return _diagram(_calibrated(flat, **options), found, share, inner)
+
+
+def inner_edges(prior: float, bins: int) -> Floats:
+    """The llrs between bins of equal width in the posterior."""
+    if isinstance(bins, bool) or int(bins) != bins or bins < 2:
         raise InputError(f"bins must be a whole number, at least 2, not {bins}.")
-    edges = np.linspace(0.0, 1.0, int(bins) + 1)
-    inner = np.array([logit(edge) for edge in edges[1:-1]]) - logit(share)
-    found = bootstrap(trials, bins=inner, quantities=(), bayes_plot=None, **options)
-    level = found.level
+    return np.array([logit(edge) for edge in _edges(int(bins))[1:-1].tolist()]) - logit(prior)
+
+
+def _edges(bins: int) -> Floats:
+    return np.linspace(0.0, 1.0, bins + 1)
+
+
+def _calibrated(
+    trials: Trials, calibrate: Any = None, calibration_trials: Trials | None = None, prior: object = None, **_: Any
+) -> Trials:
+    """The trials as the bootstrap's own point sees them."""
+    if calibrate is None:
+        return trials
+    model = fitting(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
+    scored: Trials = model(trials)
+    return scored
+
+
+def _diagram(trials: Trials, found: Intervals, share: float, inner: Floats) -> Reliability:
+    bins = len(inner) + 1
     observed = _shares(found["bins.targets"].value, found["bins.nontargets"].value, share)
     samples = np.sort(_shares(found.samples["bins.targets"], found.samples["bins.nontargets"], share), axis=0)
-    low, high = _ends(samples, (1.0 - level) / 2.0)
+    low, high = _ends(samples, found.tail)
     place = np.searchsorted(inner, trials.llr)
-    rows = np.bincount(place, minlength=int(bins))
+    rows = np.bincount(place, minlength=bins)
     labels = trials.known_labels().astype(np.bool_)
     for k in np.flatnonzero((observed == 0.0) | (observed == 1.0)).tolist():
-        low[k], high[k] = _one_sided(labels, place == k, share, level, bool(observed[k]))
-    return Reliability(edges, _forecasts(trials, share, place, labels, int(bins)), observed, low, high, rows)
+        low[k], high[k] = _one_sided(labels, place == k, share, found.level, bool(observed[k]))
+    return Reliability(_edges(bins), _forecasts(trials, share, place, labels, bins), observed, low, high, rows, share)
 
 
 def _shares(targets: Floats, nontargets: Floats, prior: float) -> Floats:

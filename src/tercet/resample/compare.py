@@ -19,12 +19,13 @@ from tercet.decide import decide
 from tercet.errors import InputError
 from tercet.evaluate import listed
 from tercet.intervals import clopper_pearson, delong_test, sign_test
-from tercet.resample.bootstrap import QUANTITIES, planned, several, wanted_of
+from tercet.resample.bootstrap import QUANTITIES, planned, wanted_of
 from tercet.resample.classes import ManyClasses
 from tercet.resample.draws import Design
 from tercet.resample.ends import Bound, bound, order_statistic, tail_of
 from tercet.resample.engine import Progress, Settings, System, replicates
 from tercet.resample.pairs import matched, shared_rows
+from tercet.resample.rows import several
 from tercet.resample.two import TwoClass
 from tercet.trials import Trials
 
@@ -216,7 +217,7 @@ def _compared(
     ]
     tail = max(min(tail_of(design, settings.level) for design in designs), 1.0 / (settings.resamples + 1))
     values = {
-        name: tuple(bound(p[name][0], c[name], 0.0, settings, None, tail) for p, c in zip(points, columns, strict=True))
+        name: tuple(bound(p[name][0], c[name], settings, tail) for p, c in zip(points, columns, strict=True))
         for name in shared
     }
     return values, [

@@ -1,19 +1,17 @@
-"""Interval ends from the numbers of many resamples: percentile and BCa."""
+"""Interval ends from the numbers of many resamples: percentile, BCa and Student's."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.errors import CalibrationError, UndefinedError
-from tercet.exact import Counts
 from tercet.resample.draws import Design
 from tercet.resample.engine import Settings, System
 from tercet.resample.guards import Guard
+from tercet.resample.student import evaluated, student_ends
 
 Floats = NDArray[np.float64]
 
@@ -33,25 +31,69 @@ class Bound(NamedTuple):
     bias: Any
 
 
-def bound(
-    value: Any, samples: Floats, push: Any, settings: Settings, guard: Guard | None, tail: float | None = None
-) -> Bound:
+class Reading(NamedTuple):
+    """How the resamples of one number are read: BCa's acceleration, Student's scale and shrinkage, and a guard."""
+
+    push: Any = 0.0
+    scale: str = ""
+    shrink: Any = 1.0
+    guard: Guard | None = None
+
+
+_PLAIN = Reading()
+
+
+def bound(value: Any, samples: Floats, settings: Settings, tail: float, reading: Reading = _PLAIN) -> Bound:
     """The interval of one number (or of each number along a curve) from its values in the resamples."""
+    if np.isnan(samples).any():
+        return _where_defined(value, samples, settings, tail, reading)
     samples = np.sort(samples, axis=0)
-    tail = (1.0 - settings.level) / 2.0 if tail is None else tail
-    tails = (tail, 1.0 - tail)
-    if settings.method == "bca":
-        tails = bca_tails(value, samples, push, tail)
-    low, high = order_statistic(samples, tails[0], down=True), order_statistic(samples, tails[1], down=False)
+    low, high, method = _ends(value, samples, settings.method, tail, reading)
     with np.errstate(invalid="ignore", over="ignore"):
         spread, bias = samples.std(axis=0, ddof=1), samples.mean(axis=0) - value
-    method = settings.method
-    if guard is not None:
-        low, high, method = guard.applied(low, high, method)
+    if reading.guard is not None:
+        low, high, method = reading.guard.applied(low, high, method)
     if np.ndim(value) == 0:
         same = bool(samples[0] == samples[-1])
-        method += " (all resamples equal)" if same and guard is None else ""
+        method += " (all resamples equal)" if same and reading.guard is None else ""
         return Bound(float(value), float(low), float(high), method, float(spread), float(bias))
+    return Bound(value, low, high, method, spread, bias)
+
+
+def _ends(value: Any, ordered: Floats, method: str, tail: float, reading: Reading) -> tuple[Any, Any, str]:
+    """Both ends and the method that made them: what has no scale, no spread or no end is read by BCa."""
+    tails, called = (tail, 1.0 - tail), "percentile"
+    if method != "percentile":
+        tails, called = bca_tails(value, ordered, reading.push, tail), "bca"
+    low, high = order_statistic(ordered, tails[0], down=True), order_statistic(ordered, tails[1], down=False)
+    if method == "student" and reading.scale and np.isfinite(ordered).all():
+        ends = student_ends(value, ordered, tail, reading.scale, reading.shrink)
+        called = method if np.isfinite(ends[0]).any() else called
+        low, high = (np.where(np.isnan(own), other, own) for own, other in zip(ends, (low, high), strict=True))
+    return low, high, called
+
+
+def _where_defined(value: Any, samples: Floats, settings: Settings, tail: float, reading: Reading) -> Bound:
+    """Numbers that some resamples leave undefined (nan): from the others, if they are more than half; else nan."""
+    columns = samples.reshape(len(samples), -1).T
+    count = (len(columns),)
+    values = np.atleast_1d(value)
+    pushes, shrinks = np.broadcast_to(reading.push, count), np.broadcast_to(reading.shrink, count)
+    nothing = Bound(math.nan, math.nan, math.nan, "", math.nan, math.nan)
+    rows = []
+    for one, column, push, shrink in zip(values.tolist(), columns, pushes, shrinks, strict=True):
+        there = column[~np.isnan(column)]
+        known = 2 * len(there) > len(column) and not math.isnan(one)
+        own = Reading(push, reading.scale, shrink)
+        rows.append(bound(one, there, settings, tail, own) if known else nothing._replace(value=one))
+    value, low, high, _, spread, bias = (np.array(part) for part in zip(*rows, strict=True))
+    method = f"{settings.method} over the resamples in which it exists"
+    if reading.guard is not None:
+        undefined = np.isnan(low)
+        low, high, method = reading.guard.applied(low, high, method)
+        low, high = np.where(undefined, math.nan, low), np.where(undefined, math.nan, high)
+    if samples.ndim == 1:
+        return Bound(float(value[0]), float(low[0]), float(high[0]), method, float(spread[0]), float(bias[0]))
     return Bound(value, low, high, method, spread, bias)
 
 
@@ -109,7 +151,7 @@ def accelerations(design: Design, system: System, settings: Settings) -> dict[st
     squares: dict[str, Any] = {}
     cubes: dict[str, Any] = {}
     for parts in design.left_out(settings.seed):
-        kept = [row for row in (_evaluated(system, weights) for weights in parts) if row is not None]
+        kept = [row for row in (evaluated(system, weights) for weights in parts) if row is not None]
         if len(kept) < 2:
             continue
         for name, values in system.named(np.array(kept)).items():
@@ -123,11 +165,3 @@ def accelerations(design: Design, system: System, settings: Settings) -> dict[st
             name: np.nan_to_num(cubes[name] / (6.0 * squares[name] ** 1.5), nan=0.0, posinf=0.0, neginf=0.0)
             for name in squares
         }
-
-
-def _evaluated(system: System, weights: Sequence[Counts]) -> Floats | None:
-    """The numbers of a part of the sample, unless it lacks a class or cannot be calibrated."""
-    try:
-        return system.statistics(weights) if all(rows.any() for rows in weights) else None
-    except (CalibrationError, UndefinedError):
-        return None

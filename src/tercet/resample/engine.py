@@ -21,7 +21,7 @@ from tercet.threads import CORES
 
 Floats = NDArray[np.float64]
 
-METHODS = ("percentile", "bca")
+METHODS = ("percentile", "bca", "student")
 _CHUNK = 8  # resamples that a thread takes at a time
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
 _MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
@@ -65,7 +65,7 @@ class Settings:
         if isinstance(seed, bool) or int(seed) != seed or seed < 0:
             raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
         if method not in METHODS:
-            raise InputError(f"method is {' or '.join(METHODS)}, not {shown(method)}.")
+            raise InputError(f"method is one of {', '.join(METHODS)}, not {shown(method)}.")
         if threads is not None and (int(threads) != threads or threads < 1):
             raise InputError(f"threads must be a positive whole number, not {threads}.")
         return cls(float(level), int(resamples), int(seed), grouping(by), method, threads)

@@ -26,13 +26,14 @@ class Guard(NamedTuple):
     up: Any = 0.0  # added to the high end
     low: Any = math.inf  # the low end is at most this
     high: Any = -math.inf  # the high end is at least this
-    most: float = math.inf  # the quantity's own limit
+    most: float = math.inf  # the quantity's own limits
+    least: float = 0.0
     why: str = ""
 
     def applied(self, low: Any, high: Any, method: str) -> tuple[Any, Any, str]:
         """Both ends, guarded, and the words for what was done."""
-        lower = np.maximum(np.minimum(low - self.down, self.low), 0.0)
-        upper = np.minimum(np.maximum(high + self.up, self.high), self.most)
+        lower = np.maximum(np.fmin(low - self.down, self.low), self.least)
+        upper = np.minimum(np.fmax(high + self.up, self.high), self.most)
         return lower, upper, f"{method} with clopper-pearson ({self.why})"
 
 

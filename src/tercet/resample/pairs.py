@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tercet.arrays import shown
 from tercet.errors import InputError, UndefinedError
-from tercet.resample.bootstrap import canonical
+from tercet.resample.rows import canonical
 from tercet.trials import Trials
 
 Places = NDArray[np.intp]
