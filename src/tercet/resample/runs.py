@@ -16,32 +16,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.exact import Counts
+from tercet.resample.steps import LONGEST, Totals, depth_of
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-_CAP = 24  # runs of up to so many rows are drawn by table
+_MARGIN = 3.0  # standard deviations by which the Poisson counts stay below the number of rows, on average
+_MOST = 120  # draws of one run that a table can hold; more have a probability below 1e-30
 _DOUBTFUL = 255
+_PIECE = 1 << 13  # runs drawn at a time: places in the tables need not leave the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the constants of SplitMix64
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """The runs of one class: their ends among its ranked rows, 0 first, and what drawing them needs."""
+    """The runs of one class, one in each step: their ends among its ranked rows, 0 first, and what drawing needs.
+
+    All but the ends are in the order of the totals: the first run of every block, then the second of every block.
+    """
 
     bounds: Places
-    sizes: Places
-    table_rows: Places  # where each run's table begins
-    large: Places  # runs beyond the tables
+    depth: int
+    tables: NDArray[np.int32]  # where each run's table begins
+    long: Places  # runs beyond the tables
+    means: Floats  # of their Poisson counts
+    run_of: NDArray[np.int32]  # the run of each row
     rate: float
 
     @classmethod
     def of(cls, bounds: Places) -> Runs:
         """Runs between these bounds."""
-        sizes = np.diff(bounds)
-        rate = 1.0 - 4.0 / math.sqrt(bounds[-1])
-        return cls(bounds, sizes, (np.minimum(sizes, _CAP) - 1) * 65536, np.flatnonzero(sizes > _CAP), rate)
+        total, depth = int(bounds[-1]), depth_of(len(bounds) - 1)
+        rate = 1.0 - min(_MARGIN / math.sqrt(total), 0.5)
+        order = np.arange(len(bounds) - 1).reshape(-1, depth).T.ravel()
+        sizes, place = np.diff(bounds)[order], np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order))
+        long = np.flatnonzero(sizes > LONGEST)
+        tables = (np.where(sizes > LONGEST, 0, sizes) << 16).astype(np.int32)
+        return cls(bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)), rate)
 
     def draw(self, rng: np.random.Generator) -> RunCounts:
         """An exact multinomial: as many draws as rows, a run as likely as it is long.
@@ -50,45 +63,51 @@ class Runs:
         row, and the few draws that are missing to the number of rows are drawn one by one.
         """
         key = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True)
-        total, missing = int(self.bounds[-1]), -1
+        missing = -1
         while missing < 0:
-            counts = self._poisson(rng)
-            missing = total - int(counts.sum())
-        rows = np.sort(rng.integers(0, total, missing))  # ascending ones are found faster
-        np.add.at(counts, np.searchsorted(self.bounds, rows, "right") - 1, 1)
-        return RunCounts.of(self, counts, key)
+            short, long = self._short(rng), rng.poisson(self.means)
+            missing = len(self.run_of) - int(short.sum(dtype=np.uint32)) - int(long.sum())
+        counts = short.astype(np.float64 if len(long) else np.float32)
+        counts[self.long] = long
+        rows = rng.integers(0, len(self.run_of), missing)
+        np.add.at(counts, self.run_of.take(rows), counts.dtype.type(1))
+        return RunCounts(self, Totals.of(counts.reshape(self.depth, -1)), key)
 
-    def _poisson(self, rng: np.random.Generator) -> Counts:
+    def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Poisson counts of the runs that have a table."""
         table, sums = _tables(self.rate)
-        words = rng.integers(0, 2**64 - 1, (len(self.sizes) + 3) // 4, np.uint64, endpoint=True)
-        cells = words.astype("<u8", copy=False).view("<u2")[: len(self.sizes)]
-        looked_up = table.take(self.table_rows + cells, mode="clip")
-        counts: Counts = looked_up.astype(np.int64)
-        doubtful = np.flatnonzero(looked_up == _DOUBTFUL)
+        words = rng.integers(0, 2**64 - 1, (len(self.tables) + 3) // 4, np.uint64, endpoint=True)
+        cells = words.astype("<u8", copy=False).view("<u2")[: len(self.tables)]
+        counts, places = np.empty(len(cells), np.uint8), np.empty(_PIECE, np.intp)
+        for start in range(0, len(cells), _PIECE):
+            piece = slice(start, start + _PIECE)
+            here = np.add(self.tables[piece], cells[piece], out=places[: len(cells) - start])
+            table.take(here, mode="clip", out=counts[piece])
+        doubtful = np.flatnonzero(counts == _DOUBTFUL)
         exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
-        counts[doubtful] = (sums[self.table_rows[doubtful] >> 16] <= exact[:, None]).sum(axis=1)
-        counts[self.large] = rng.poisson(self.rate * self.sizes[self.large])
+        counts[doubtful] = (sums[self.tables[doubtful] >> 16] <= exact[:, None]).sum(axis=1)
         return counts
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _tables(rate: float) -> tuple[NDArray[np.uint8], Floats]:
-    """For runs of 1, 2, ... rows the Poisson count of each 16-bit number, marked where more bits must decide."""
-    sums = np.array([_distribution(rate * size) for size in range(1, _CAP + 1)])
-    edges = np.arange(65537) / 65536.0
-    table = np.empty((_CAP, 65536), np.uint8)
-    for row, one in zip(table, sums, strict=True):
-        low, high = np.searchsorted(one, edges[:-1], "right"), np.searchsorted(one, edges[1:], "left")
-        row[:] = np.where(low == high, low, _DOUBTFUL)
-    return table.ravel(), sums
+    """For runs of 0, 1, 2, ... rows the Poisson count of each 16-bit number, marked where more bits must decide."""
+    sums = np.array([_distribution(rate * size) for size in range(LONGEST + 1)])
+    rows = []
+    for edges in 65536.0 * sums:
+        cells = edges.astype(np.intp)
+        row = np.repeat(np.arange(_MOST, dtype=np.uint8), np.diff(cells, prepend=0))
+        row[cells[cells != edges]] = _DOUBTFUL
+        rows.append(row)
+    return np.concatenate(rows), sums
 
 
 def _distribution(mean: float) -> Floats:
-    """P(count <= k) of a Poisson law, k = 0..119."""
-    logs = [k * math.log(mean) - mean - math.lgamma(k + 1.0) for k in range(120)]
-    sums = np.cumsum(np.exp(logs))
+    """P(count <= k) of a Poisson law, k = 0, 1, ..."""
+    terms = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1.0)) if mean else 1.0 for k in range(_MOST)]
+    sums = np.minimum(np.cumsum(terms), 1.0)
     sums[-1] = 1.0
-    return np.asarray(np.minimum(sums, 1.0))
+    return np.asarray(sums)
 
 
 class Spots(NamedTuple):
@@ -101,31 +120,22 @@ class Spots(NamedTuple):
 
     @classmethod
     def of(cls, places: Places, bounds: Places) -> Spots:
-        """Finds the runs that these ascending places fall into."""
+        """Finds the runs that these places fall into."""
         runs = np.searchsorted(bounds, places, "right") - 1
         inside = np.flatnonzero(bounds[runs] != places)
         return cls(runs, inside, places[inside], np.unique(runs[inside]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunCounts:
+class RunCounts(NamedTuple):
     """How often each run is in a resample."""
 
     runs: Runs
-    counts: Counts
-    totals: Counts  # 0 and the running totals
+    totals: Totals
     key: np.uint64
-
-    @classmethod
-    def of(cls, runs: Runs, counts: Counts, key: np.uint64) -> RunCounts:
-        """Adds the running totals."""
-        totals = np.zeros(len(counts) + 1, np.int64)
-        np.cumsum(counts, out=totals[1:])
-        return cls(runs, counts, totals, key)
 
     def at(self, spots: Spots) -> Counts:
         """How many draws fall before each place."""
-        found = self.totals.take(spots.runs)
+        found = np.where(spots.runs > 0, self.totals.at(spots.runs - 1), 0)
         if len(spots.inside):
             rows = np.sort(self._rows_of(spots.parted))
             starts = self.runs.bounds[spots.runs[spots.inside]]
@@ -134,26 +144,27 @@ class RunCounts:
 
     def rows(self) -> Counts:
         """How often each row is in the resample."""
-        several = np.flatnonzero(self.runs.sizes > 1)
-        counts = np.bincount(self._rows_of(several), minlength=int(self.runs.bounds[-1]))
-        single = np.flatnonzero(self.runs.sizes == 1)
-        counts[self.runs.bounds[single]] = self.counts[single]
-        return counts
+        sizes, counts = np.diff(self.runs.bounds), self.totals.each.T.ravel()
+        single = np.flatnonzero(sizes == 1)
+        found = np.bincount(self._rows_of(np.flatnonzero(sizes > 1)), minlength=int(self.runs.bounds[-1]))
+        found[self.runs.bounds[single]] = counts[single]
+        return found
 
     def _rows_of(self, chosen: Places) -> Places:
         """The row of each draw of these runs."""
-        counts = self.counts[chosen]
+        block, step = np.divmod(chosen, self.runs.depth)
+        counts = self.totals.each[step, block].astype(np.intp)
         run = np.repeat(chosen, counts)
-        before = np.cumsum(counts) - counts
-        draw = np.arange(len(run)) + np.repeat(self.totals[chosen] - before, counts)
-        size = self.runs.sizes[run]
-        into = (_uniform(self.key, draw) * size).astype(np.intp)
-        return self.runs.bounds[run] + np.minimum(into, size - 1)
+        draw = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = self.runs.bounds[run]
+        size = self.runs.bounds[run + 1] - first
+        into = (_uniform(self.key, run, draw) * size).astype(np.intp)
+        return np.asarray(first + np.minimum(into, size - 1))
 
 
-def _uniform(key: np.uint64, draw: Places) -> Floats:
-    """A number in [0, 1) for each draw: SplitMix64's output number `draw` from the state `key`."""
-    state = key + (draw.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+def _uniform(key: np.uint64, run: Places, draw: Places) -> Floats:
+    """A number in [0, 1) for each draw of each run: one output of SplitMix64 from the state `key`."""
+    state = key + ((run.astype(np.uint64) << np.uint64(32)) + draw.astype(np.uint64) + np.uint64(1)) * _GOLDEN
     state = (state ^ (state >> np.uint64(30))) * _MIX[0]
     state = (state ^ (state >> np.uint64(27))) * _MIX[1]
     state ^= state >> np.uint64(31)
