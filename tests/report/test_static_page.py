@@ -221,3 +221,32 @@ def test_bands_are_drawn_where_the_result_holds_them():
                                               "high": [1.0, 0.5, 0.2, 0.0]}}  # fmt: skip
     assert markup.roc_drawing([system]).count('class="band') == 1
     assert "</html>" in page({"schema_version": 1, "systems": [system]})
+
+
+def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
+    app = {"prior": 0.01, "cost_fn": 10.0, "cost_fp": 1.0, "dcf": 0.4, "min_dcf": 0.3, "dcf_ci": [0.3, 0.5]}
+    rows = [
+        {"value": HOSTILE, "targets": 10, "nontargets": 20, "applications": [app]},
+        {
+            "value": "Turin",
+            "targets": 0,
+            "nontargets": 5,
+            "applications": None,
+            "reasons": {"all": "there are no targets"},
+        },
+    ]
+    one = {
+        "column": "site",
+        "system": "a system",
+        "rows": rows,
+        "pooled": {"targets": 10, "nontargets": 25, "applications": [app]},
+    }
+    text = page({**document_of(evaluation()), "conditions": [one]})
+    words = Skeleton(text).texts
+    assert "a system by site" in words
+    assert "Turin: there are no targets" in words
+    assert "all together" in words
+    assert "each equally" not in words
+    assert len(bars(text)) == 2
+    assert "<img" not in text
+    assert json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])["conditions"] == [one]

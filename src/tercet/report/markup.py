@@ -12,7 +12,7 @@ from tercet.report.text import harmless
 Facts = dict[str, Any]
 Points = Iterable[tuple[float, float]]
 _WIDTH, _HEIGHT = 420.0, 280.0
-_LEFT, _TOP, _RIGHT, _BOTTOM = 40.0, 24.0, 10.0, 38.0
+_LEFT, _TOP, _RIGHT, _BOTTOM = 46.0, 24.0, 20.0, 38.0
 COLOURS = 6  # of systems, in the page's style
 _BAR = 84.0
 
@@ -97,26 +97,35 @@ def figure(title: str, words: str, drawing: str) -> str:
 class Drawing:
     """A small static chart in SVG: scales, a few ticks in words, lines."""
 
-    def __init__(self, x: tuple[float, float], y: tuple[float, float]) -> None:
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], right: float = _RIGHT) -> None:
         self.x, self.y = x, y
+        self.right = _WIDTH - right
         self.parts: list[str] = []
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """A point's place on the paper; what lies beyond the frame is put on it."""
         across = (min(max(x, self.x[0]), self.x[1]) - self.x[0]) / (self.x[1] - self.x[0])
         up = (min(max(y, self.y[0]), self.y[1]) - self.y[0]) / (self.y[1] - self.y[0])
-        return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
+        return _LEFT + across * (self.right - _LEFT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
     def ticks(self, across: dict[float, str], up: dict[float, str], words: tuple[str, str]) -> None:
         """Ticks with their labels, and what the axes mean."""
         for value, label in up.items():
             y = self.at(self.x[0], value)[1]
-            self.parts.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{_WIDTH - _RIGHT:g}"/>')
+            self.parts.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{self.right:g}"/>')
             self.write(_LEFT - 6, y + 4, label, "soft end")
         for value, label in across.items():
             self.write(self.at(value, 0.0)[0], _HEIGHT - _BOTTOM + 17, label, "soft mid")
         self.write(0.0, _TOP - 10, words[1], "soft")
-        self.write(_WIDTH - _RIGHT, _HEIGHT - 3, words[0], "soft end")
+        self.write(self.right, _HEIGHT - 3, words[0], "soft end")
+
+    def names(self, ends: Iterable[tuple[float, str, str]]) -> None:
+        """Names where curves end on the right, pushed apart where they would touch."""
+        last = _TOP - 15
+        for y, name, kind in sorted((self.at(self.x[1], value)[1], name, kind) for value, name, kind in ends):
+            last = max(y, last + 15)
+            self.parts.append(f'<path class="{kind}" d="M{self.right + 6:g} {last:.1f}h10"/>')
+            self.write(self.right + 20, last + 4, name if len(name) <= 12 else f"{name[:11]}…", "")
 
     def write(self, x: float, y: float, words: str, kind: str) -> None:
         """A word at a place on the paper."""
@@ -152,10 +161,11 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
     """Actual (solid) and least (dashed) cost along the prior log-odds; deciding blindly is 1."""
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
-    drawing = Drawing((low, high), (0.0, 1.2))
+    shown = systems[:COLOURS]
+    drawing = Drawing((low, high), (0.0, 1.2), 100.0 if len(shown) > 1 else _RIGHT)
     across = {value: f"{value:g}".replace("-", "−") for value in (low, (low + high) / 2, high)}
     drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the prior", "cost, blind = 1"))
-    for place, system in enumerate(systems[:COLOURS]):
+    for place, system in enumerate(shown):
         plot = system["bayes_plot"]
         if plot.get("dcf_ci") is not None:
             drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
@@ -163,6 +173,9 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
             drawing.line(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), f"curve c{place}")
         drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
+    if len(shown) > 1:
+        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), s.get("name") or "this system") for s in shown)
+        drawing.names((value, name, f"curve c{place}") for place, (value, name) in enumerate(ends))
     return drawing.svg("Bayes error plot")
 
 

@@ -33,6 +33,8 @@ def page(document: Facts, title: str | None = None) -> str:
     systems = _flat(document)
     style, script = _part("page.css"), _script()
     two = [system for system in systems if "curve" in system]
+    made = datetime.now(UTC)
+    own = any("within" not in system for system in two)  # else each class against the rest, after the whole
     slots = {
         "title": text(title or sections.title(systems), 120),
         "what": sections.what(systems),
@@ -44,11 +46,13 @@ def page(document: Facts, title: str | None = None) -> str:
         "verdicts": sections.verdicts(systems),
         "comparison": sections.comparison(systems),
         "figures": sections.figures(two),
-        "classes": sections.classes(systems),
-        "applications": sections.applications(systems),
+        "classes_first": "" if own else sections.classes(systems) + sections.against_rest(two),
+        "classes": sections.classes(systems) if own else "",
+        "applications": sections.applications(systems) + sections.conditions(document),
         "quality": sections.quality(systems),
         "glossary": sections.glossary(),
-        "origin": sections.origin(document, systems, datetime.now(UTC)),
+        "when": f"{made:%Y-%m-%d}",
+        "origin": sections.origin(document, systems, made),
         "data": _data(document, systems),
     }
     return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))

@@ -158,6 +158,7 @@ def _several_compared(systems: Sequence[Facts]) -> str:
 
 
 def _headed(title: str, inside: str, **attributes: str) -> str:
+    """A section under its heading."""
     return tag("section", tag("h2", text(title)) + inside, **attributes)
 
 
@@ -256,6 +257,31 @@ def applications(systems: Sequence[Facts]) -> str:
     return _headed("The applications evaluated", body + notes)
 
 
+def conditions(document: Facts) -> str:
+    """Results by condition (site, device, language ...): a table for each system and column that was split by."""
+    return "".join(_condition(one) for one in document.get("conditions", ()))
+
+
+def _condition(facts: Facts) -> str:
+    ends = [{**facts[key], "value": words} for key, words in (("pooled", "all together"), ("equalised", "each equally"))
+            if facts.get(key) is not None]  # fmt: skip
+    rows = [*facts["rows"], *ends]
+    asked = next((row["applications"] for row in rows if row.get("applications")), [])
+    columns = [[row["value"] for row in rows]]
+    for side in ("targets", "nontargets"):
+        columns.append([number(row.get(side, row.get("input", {}).get(side))) for row in rows])
+    for place in range(len(asked[:4])):
+        apps = [{"dcf": None, "min_dcf": None, **(row.get("applications") or [{}] * 4)[place]} for row in rows]
+        columns += [_column(apps, "dcf", number), _column(apps, "min_dcf", number)]
+    head = [str(facts["column"]), "targets", "non-targets"]
+    for app in asked[:4]:
+        head += [f"cost at {number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}", "at best"]
+    reasons = {f"{row['value']}: {why}" for row in rows for why in (row.get("reasons") or {}).values()}
+    notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+    called = f"{facts.get('system') or 'This system'} by {facts['column']}"
+    return _headed(called, table(head, zip(*columns, strict=True)) + notes)
+
+
 def classes(systems: Sequence[Facts]) -> str:
     """Systems of several classes: a heat map, rates and risk contributions for each application evaluated."""
     return "".join(
@@ -263,6 +289,11 @@ def classes(systems: Sequence[Facts]) -> str:
         for place, system in enumerate(systems)
         if "classes" in system and "accuracy" in system
     )
+
+
+def against_rest(parts: Sequence[Facts]) -> str:
+    """What stands above the live view where it is about parts of a system of several classes."""
+    return tag("h2", "One class against the rest", "parts") if parts else ""
 
 
 def _class_section(system: Facts, place: int) -> str:

@@ -48,7 +48,7 @@ function drawScores(s) {
   g.addEventListener("pointermove", e => { if (scores.held) move(local(e)); });
   for (const end of ["pointerup", "pointercancel"]) g.addEventListener(end, () => { scores.held = false; });
   g.addEventListener("keydown", e => {
-    const step = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10}[e.key];
+    const step = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -200, End: 200}[e.key];
     if (!step) return;
     e.preventDefault();
     move(clamp(scores.x, c.left, c.right) + step * (c.right - c.left) / 200);
@@ -70,14 +70,14 @@ function moveScores(now) {
 // ---- both error rates along the threshold, on the scale of the figure above
 const rates = {};
 function drawRates(s) {
-  const h = s.facts.histogram, c = chart($("f-rates"), narrow() ? 420 : 640, 330, [40, 26, 8, 40]);
+  const h = s.facts.histogram, c = chart($("f-rates"), narrow() ? 420 : 640, 330, [46, 26, 8, 40]);
   Object.assign(rates, {c, s});
   const pad = (h.high - h.low || 1) * 0.02;
   c.scaleX(h.low - pad, h.high + pad); c.scaleY(0, 1);
   c.ticksY([[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]], "errors of the class");
   c.ticksX(nice(h.low, h.high, narrow() ? 5 : 8), "threshold");
   for (const [key, total, cls, words] of [["m", s.T, "target", "misses"], ["f", s.F, "non", "false alarms"]]) {
-    const points = [], high = key === "m" ? c.right : c.left;
+    const points = [];
     let px = NaN, py = NaN;
     for (let i = 0; i < s.m.length; i++) {
       const x = c.X(clamp(s.thresholds[i], h.low - pad, h.high + pad)), y = c.Y(s[key][i] / total);
@@ -87,12 +87,16 @@ function drawRates(s) {
       [px, py] = [x, y];
     }
     c.path(points, `outline ${cls}`);
-    el("text", {class: key === "m" ? "halo end" : "halo", x: key === "m" ? high - 4 : high + 8, y: c.top + 16}, c.svg, words);
+    let most = 0;  // the name stands beside the curve, where the other one is far
+    while (key === "m" ? s.m[most] < 0.6 * s.T : s.f[most] > 0.6 * s.F) most++;
+    const x = c.X(clamp(s.thresholds[most], h.low, h.high)), right = key === "m" ? x < c.right - 60 : x < c.left + 90;
+    el("text", {class: right ? "halo" : "halo end", x: right ? x + 9 : x - 9, y: c.Y(0.6) + 4}, c.svg, words);
   }
   let cross = 0;
   while (s.m[cross] / s.T < s.f[cross] / s.F) cross++;
-  const x = clamp(c.X(s.thresholds[cross]), 60, c.right - 60);
-  el("text", {class: "soft halo mid", x, y: c.Y(s.facts.eer.value) - 14}, c.svg, `equal at ${percent(s.facts.eer.value)} (EER)`);
+  const eer = s.facts.eer.value, x = c.X(clamp(s.thresholds[cross], h.low, h.high)), y = c.Y(Math.min(eer + 0.4, 0.92));
+  el("path", {class: "axis", d: `M${x} ${y + 5}V${c.Y(eer) - 3}`}, c.svg);
+  el("text", {class: "soft halo mid", x: clamp(x, c.left + 66, c.right - 66), y}, c.svg, `equal at ${percent(eer)} (EER)`);
   rates.line = el("path", {class: "here"}, c.svg);
 }
 function moveRates(now) {
@@ -140,7 +144,7 @@ function thinPath(s, place) {  // one point a pixel or so is all a screen shows
   return points;
 }
 function drawCurve() {
-  const kind = state.curve, c = chart($("f-curve"), 420, 330, [kind === "DET" ? 46 : 40, 26, 10, 40]);
+  const kind = state.curve, c = chart($("f-curve"), 420, 330, [46, 26, 20, 40]);
   const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
   if (kind === "DET") {
     const most = Math.max(...SYSTEMS.map(s => Math.max(s.T, s.F)));
@@ -176,10 +180,11 @@ function moveCurve(now) {
     curve.band.setAttribute("d", b ? `${line([...edge("low"), ...edge("high").reverse()])}Z` : "");
     curve.band.setAttribute("class", `band c${state.s % 6}`);
     const y = kind === "precision-recall" ? c.Y(state.prior) : 0;
-    curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : kind === "ROC" ? `M${c.left} ${c.bottom}L${c.right} ${c.top}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
-    curve.word.setAttribute("x", kind === "DET" ? c.right - 6 : c.right - 4);
-    curve.word.setAttribute("class", "soft halo end");
-    curve.word.setAttribute("y", kind === "precision-recall" ? clamp(y - 6, c.top + 12, c.bottom - 4) : kind === "ROC" ? c.Y(0.5) : c.top + 26);
+    curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
+    const words = {ROC: [c.right - 4, c.Y(0.5), "end"], DET: [c.right - 36, c.top + 15, "end"], "precision-recall": [c.left + 6, state.prior > 0.15 ? Math.min(y + 15, c.bottom - 4) : y - 6, ""]};
+    const [wordX, wordY, anchor] = words[kind];
+    curve.word.setAttribute("x", wordX); curve.word.setAttribute("y", wordY);
+    curve.word.setAttribute("class", `soft halo ${anchor}`);
     curve.word.textContent = kind === "precision-recall" ? "accepting blindly" : kind === "ROC" ? "deciding by chance" : "both equal: EER";
   }
   const at = place(now.fnr, now.fpr);
@@ -263,7 +268,7 @@ function moveBayes(now) {
 // ---- reliability: what scores say against what they are worth (isotonic: the hull's segments)
 const trust = {};
 function drawTrust(s) {
-  const c = chart($("f-reliability"), 420, 330, [40, 26, 12, 40]);
+  const c = chart($("f-reliability"), 420, 330, [46, 26, 20, 40]);
   Object.assign(trust, {c, s, llrs: []});
   const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
   c.scaleX(0, 1); c.scaleY(0, 1);

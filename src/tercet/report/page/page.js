@@ -1,6 +1,7 @@
 // ---- state: one object, mirrored in the address so that a link reproduces the view
 const first = (SYSTEMS[0] && SYSTEMS[0].facts.applications.find(a => a.cost_fn > 0 && a.cost_fp > 0)) || {prior: 0.5, cost_fn: 1, cost_fp: 1};
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
+const POINTS = [...(SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0).map(a => ({...a, label: a.name ?? `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`})), ...DATA.points];
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
 function fromHash() {
   const q = new URLSearchParams(location.hash.slice(1)), prior = Number(q.get("p"));
@@ -19,6 +20,7 @@ function fromHash() {
 let writing = 0;
 function toHash() {  // at most a few times a second: browsers refuse more, and no frame waits for it
   clearTimeout(writing);
+  if (location.protocol === "about:") return;  // inside a notebook the address is not ours
   writing = setTimeout(() => history.replaceState(null, "", address()), 150);
 }
 function address() {
@@ -70,6 +72,7 @@ function fillControls(now) {
   $("manual").hidden = state.rule !== "manual"; $("bound").hidden = $("bound-unit").hidden = state.rule !== "fpr";
   for (const radio of document.getElementsByName("rule")) radio.checked = radio.value === state.rule;
   $("system").value = state.s;
+  put("points", POINTS.findIndex(a => a.prior === state.prior && a.cost_fn === state.fn && a.cost_fp === state.fp));
   $("folded").textContent = `${oneIn(state.prior, true)} · miss ${short(state.fn)} : ${short(state.fp)} false alarm`;
 }
 let waiting = false;
@@ -108,9 +111,8 @@ function wire() {
   $("system").append(...SYSTEMS.map((s, i) => option(i, s.name ?? "this system")));
   $("system-field").hidden = SYSTEMS.length < 2;
   $("system").addEventListener("change", e => set({s: Number(e.target.value)}));
-  const known = [...SYSTEMS[0].facts.applications.filter(a => a.cost_fn > 0 && a.cost_fp > 0).map(a => ({...a, label: a.name ?? `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`})), ...DATA.points];
-  $("points").append(option("", "choose …"), ...known.map((a, i) => option(i, a.label)));
-  $("points").addEventListener("change", e => { const a = known[e.target.value]; if (a) set({prior: a.prior, fn: a.cost_fn, fp: a.cost_fp}); });
+  $("points").append(option(-1, "choose …"), ...POINTS.map((a, i) => option(i, a.label)));
+  $("points").addEventListener("change", e => { const a = POINTS[e.target.value]; if (a) set({prior: a.prior, fn: a.cost_fn, fp: a.cost_fp}); });
   $("prior").addEventListener("input", e => set({prior: 1 / (1 + Math.exp(-Number(e.target.value)))}));
   $("prior-box").addEventListener("input", e => { const p = Number(e.target.value) / 100; if (p > 0 && p < 1) set({prior: p}); });
   for (const key of ["fn", "fp"]) {
@@ -138,9 +140,9 @@ function wireTools() {
   $("print").addEventListener("click", () => print());
   $("save-json").addEventListener("click", () => download("tercet.json", "application/json", JSON.stringify(unpacked())));
   $("save-csv").addEventListener("click", () => download("tercet.csv", "text/csv", csv()));
-  // The address holds the state, so links to the glossary scroll without touching it.
+  // The address holds the state, so links within the page scroll without touching it.
   document.addEventListener("click", e => {
-    const link = e.target.closest?.('a[href^="#g-"]');
+    const link = e.target.closest?.('a[href^="#"]');
     if (!link) return;
     e.preventDefault();
     const entry = $(link.getAttribute("href").slice(1));
