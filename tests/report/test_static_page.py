@@ -223,6 +223,12 @@ def test_bands_are_drawn_where_the_result_holds_them():
     assert "</html>" in page({"schema_version": 1, "systems": [system]})
 
 
+def test_systems_of_several_classes_are_compared_too():
+    words = Skeleton(page(document_of([several("one"), several("two")]))).texts
+    assert "Systems of several classes compared" in words
+    assert "Systems of several classes compared" not in Skeleton(page(document_of(several()))).texts
+
+
 def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     app = {"prior": 0.01, "cost_fn": 10.0, "cost_fp": 1.0, "dcf": 0.4, "min_dcf": 0.3, "dcf_ci": [0.3, 0.5]}
     rows = [

@@ -44,7 +44,7 @@ def page(document: Facts, title: str | None = None) -> str:
         "style_hash": _hash(style),
         "script_hash": _hash(script),
         "verdicts": sections.verdicts(systems),
-        "comparison": sections.comparison(systems),
+        "comparison": sections.comparison(two),
         "figures": sections.figures(two),
         "classes_first": "" if own else sections.classes(systems) + sections.against_rest(two),
         "classes": sections.classes(systems) if own else "",

@@ -139,30 +139,9 @@ def _lost(app: Facts) -> str:
 
 
 def comparison(systems: Sequence[Facts]) -> str:
-    """The numbers that no working point changes, one row a system, those of several classes in a table of their own."""
-    two, several = ([system for system in systems if key in system] for key in ("curve", "log_loss"))
-    return (_two_compared(two) if two else "") + (_several_compared(several) if len(several) > 1 else "")
-
-
-def _several_compared(systems: Sequence[Facts]) -> str:
-    names = [system.get("name") or "this system" for system in systems]
-    firsts = [(system["applications"] or [{}])[0] for system in systems]
-    columns = [
-        _column([{"dcf": None, **app} for app in firsts], "dcf", number),
-        _column(systems, "accuracy", _percent, (0.0, 1.0)),
-        *(_column(systems, key, number, (0.0, 1.0)) for key in ("log_loss", "normalised_cross_entropy", "brier")),
-    ]
-    head = ["system", "cost at the first application, blind = 1", "accuracy", "log-loss, bits",
-            "of what knowing only the class frequencies costs", "Brier"]  # fmt: skip
-    return _headed("Systems of several classes compared", table(head, zip(names, *columns, strict=True)))
-
-
-def _headed(title: str, inside: str, **attributes: str) -> str:
-    """A section under its heading."""
-    return tag("section", tag("h2", text(title)) + inside, **attributes)
-
-
-def _two_compared(systems: Sequence[Facts]) -> str:
+    """The numbers that no working point changes, one row a two-class system."""
+    if not systems:
+        return ""
     names = [_keyed(s, place) for place, s in enumerate(systems)]
     columns = [
         _column([{**s, "eer": s["eer"]["value"]} for s in systems], "eer", _percent, (0.0, 0.5)),
@@ -172,6 +151,28 @@ def _two_compared(systems: Sequence[Facts]) -> str:
     ]
     head = ["system", "EER", "AUC", "Cllr, bits", "min Cllr"]
     return _headed("Systems compared", table(head, zip(names, *columns, strict=True), _level(systems)), id="compare")
+
+
+def _several_compared(systems: Sequence[Facts]) -> str:
+    """The same of systems of several classes."""
+    names = [system.get("name") or "this system" for system in systems]
+    firsts = [(system["applications"] or [{}])[0] for system in systems]
+    columns = [
+        _column([{"dcf": None, **app} for app in firsts], "dcf", number),
+        _column(systems, "accuracy", _percent, (0.0, 1.0)),
+        *(
+            _column([{key: None, **s} for s in systems], key, number, (0.0, 1.0))
+            for key in ("log_loss", "normalised_cross_entropy", "brier")
+        ),
+    ]
+    head = ["system", "cost at the first application, blind = 1", "accuracy", "log-loss, bits",
+            "of what knowing only the class frequencies costs", "Brier"]  # fmt: skip
+    return _headed("Systems of several classes compared", table(head, zip(names, *columns, strict=True)))
+
+
+def _headed(title: str, inside: str, **attributes: str) -> str:
+    """A section under its heading."""
+    return tag("section", tag("h2", text(title)) + inside, **attributes)
 
 
 def _keyed(system: Facts, place: int) -> str:
@@ -284,11 +285,9 @@ def _condition(facts: Facts) -> str:
 
 def classes(systems: Sequence[Facts]) -> str:
     """Systems of several classes: a heat map, rates and risk contributions for each application evaluated."""
-    return "".join(
-        _class_section(system, place)
-        for place, system in enumerate(systems)
-        if "classes" in system and "accuracy" in system
-    )
+    found = [(system, place) for place, system in enumerate(systems) if "classes" in system and "accuracy" in system]
+    compared = _several_compared([system for system, _ in found]) if len(found) > 1 else ""
+    return compared + "".join(_class_section(system, place) for system, place in found)
 
 
 def against_rest(parts: Sequence[Facts]) -> str:
@@ -406,17 +405,19 @@ def warnings(system: Facts) -> list[str]:
 
 
 def _few(system: Facts) -> list[str]:
-    """Applications at which fewer errors were counted than the rule of 30 asks for."""
+    """Applications at which fewer errors were counted than the rule of 30 asks for, in one sentence."""
     found = []
     for app in system["applications"]:
-        if app["confusion"] is None:
+        if app["confusion"] is None or not app["cost_fn"] or not app["cost_fp"]:
             continue
         (_, misses), (alarms, _) = app["confusion"]
         few = [f"{number(n)} {word}" for n, word in ((misses, "misses"), (alarms, "false alarms")) if n < _ENOUGH]
         if few:
             point = f"{number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}"
-            found.append(f"at {point} only {' and '.join(few)} were counted; below 30 a rate is known only roughly.")
-    return found[:3] + ([f"and at {len(found) - 3} more applications."] if len(found) > 3 else [])
+            found.append(f"{' and '.join(few)} at {point}")
+    more = [f"few at {len(found) - 3} more applications"] if len(found) > 3 else []
+    told = "; ".join(found[:3] + more)
+    return [f"only {told} were counted; below 30 a rate is known only roughly."] if found else []
 
 
 def glossary() -> str:

@@ -9,7 +9,7 @@ function drawScores(s) {
   const bins = h.targets.bins.length, at = i => h.low + (h.high - h.low) * i / bins;
   // Neighbouring bins are added up where trials are few, so that the eye sees the shape and not the noise.
   const enough = bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100);
-  const join = [1, 2, 4, 5, 8, 10, 20].find(k => k >= enough && bins % k === 0) ?? 1;
+  const join = [20, 10, 8, 5, 4, 2].find(k => k <= 1.25 * enough && bins % k === 0) ?? 1;
   const groups = ["nontargets", "targets"].map(side => {
     const out = [];
     for (let i = 0; i < bins; i += join) {
@@ -261,7 +261,7 @@ function moveBayes(now) {
   const apart = Math.abs(y - low) < 15 ? (15 - Math.abs(y - low)) / 2 : 0;
   bayes.word.setAttribute("x", x + 10); bayes.word.setAttribute("y", y + 4 - apart);
   bayes.best.setAttribute("x", x + 10); bayes.best.setAttribute("y", low + 4 + apart);
-  bayes.word.textContent = `${short(now.dcf)} as used`;
+  bayes.word.textContent = now.rule === "min" ? "" : `${short(now.dcf)} as used`;
   bayes.best.textContent = `${short(now.min)} at best`;
 }
 

@@ -104,7 +104,6 @@ function theme() {
   const dark = state.dark ?? matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.classList.toggle("dark", dark);
   $("theme").setAttribute("aria-pressed", String(dark));
-  $("theme").textContent = dark ? "light" : "dark";
 }
 const option = (value, text) => make("option", {value}, text);
 function wire() {
