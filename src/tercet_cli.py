@@ -96,6 +96,13 @@ _application_options = _options(
     ),
     click.option("--actions", metavar="NAME,...", help="Names of the rows of --costs, where they are not the classes."),
 )
+_engine_options = _options(
+    click.option(
+        "--engine", type=click.Choice(["local", "dask"]), help="All files are one system, read in bounded memory."
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="A running dask cluster, for --engine dask."),
+    click.option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", help="For --engine."),
+)
 _debug = click.option("--debug", is_flag=True, help="Show a traceback.")
 
 
@@ -126,11 +133,7 @@ def main() -> None:
 @click.option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent, by resampling: 95.")
 @click.option("--bootstrap", "resamples", type=int, default=1000, show_default=True, help="Resamples for --ci.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples, and of rows drawn.")
-@click.option(
-    "--engine", type=click.Choice(["local", "dask"]), help="All files are one system, read in bounded memory."
-)
-@click.option("--scheduler", metavar="ADDRESS", help="A running dask cluster, for --engine dask.")
-@click.option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", help="For --engine.")
+@_engine_options
 @click.option("--report", metavar="FILE.html", help="Also write the page where one moves the prior.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @click.option("--plots", metavar="DIR", help="Also write every figure, as PNG (needs the extra `plot`).")
@@ -185,7 +188,7 @@ def calibrate() -> None:
 
 _fit_options = _options(
     click.option("--prior", metavar="P[,P...]", help="The prior to train for. [default: 0.5, or equal classes]"),
-    click.option("--folds", type=int, default=5, show_default=True, help="Folds by which the gain is judged."),
+    click.option("--folds", type=int, help="Folds by which the gain is judged. [default: 5]"),
     click.option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold."),
     click.option("-o", "--out", required=True, metavar="FILE.json"),
 )
@@ -193,17 +196,18 @@ _METHODS = ["logistic", "isotonic", "gaussian", "gaussian-own-variances", "affin
 
 
 @calibrate.command("fit", epilog=_WORDS)
-@click.argument("scores")
+@click.argument("scores", nargs=-1, required=True)
 @_source_options
 @click.option("--method", type=click.Choice(_METHODS), default="logistic", show_default=True,
               help="The last three are for several classes.")  # fmt: skip
 @_fit_options
+@_engine_options
 @_debug
-def calibrate_fit(scores: str, out: str, debug: bool, **options: Any) -> int:
+def calibrate_fit(scores: tuple[str, ...], out: str, debug: bool, **options: Any) -> int:
     """Trains a calibrator on labelled scores, says by folds what it does to the costs, and saves it."""
     from tercet import cli
 
-    return cli.calibrate_fit([scores], out, **options)
+    return cli.calibrate_fit(scores, out, **options)
 
 
 @calibrate.command("apply", epilog=_WORDS)

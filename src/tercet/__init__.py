@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tercet.resample.compare import compare
     from tercet.resample.conditions import by_condition, needed, too_few_errors
     from tercet.scale import evaluate_files
+    from tercet.scale_fit import fit_files
     from tercet.sources import read
 
 __version__ = "0.1.0"
@@ -72,6 +73,7 @@ _LATER = {
     "compare": "resample",
     "cross_fit": "folds",
     "evaluate_files": "scale",
+    "fit_files": "scale_fit",
     "load": "fusion",
     "min_risk": "minimum",
     "needed": "resample",
@@ -131,6 +133,7 @@ __all__ = [
     "evaluate",
     "evaluate_files",
     "expected_costs",
+    "fit_files",
     "hull_rule",
     "interval",
     "k_sigma",

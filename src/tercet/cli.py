@@ -74,7 +74,7 @@ def evaluate(
     grid = (low, high, int(count))
     if engine is not None:
         asked = apps or [Application(p) for p in DEFAULT_PRIORS]
-        limits = {"engine": engine, "scheduler": scheduler, "memory_limit": _bytes(memory_limit)}
+        limits = _limits(engine, scheduler, memory_limit)
         found = [_evaluate_parts(paths, asked, source, bayes_plot=grid, eer=eer, **limits)]
         _deliver([found[0].to_dict()], found, output, report, open_page, plots)
         return 0
@@ -131,13 +131,22 @@ def _evaluate_parts(paths: Sequence[str], asked: Sequence[Any], source: Facts, *
     """All files as parts of one system, in bounded memory."""
     from tercet.scale import evaluate_files
 
+    with _Bar(" ".join(paths)) as bar:
+        return evaluate_files(list(paths), asked, progress=bar, **_part_columns(source), **limits)
+
+
+def _part_columns(source: Facts) -> Facts:
+    """The reading options of files that are parts of one system; others are refused."""
     known = ("score_column", "label_column", "target", "meaning", "trained_prior")
     others = sorted(set(source) - {*known, "missing"})
     if others:
         raise InputError(f"--engine does not go with --{others[0].replace('_', '-')}: leave one of them out.")
-    with _Bar(" ".join(paths)) as bar:
-        columns = {key: value for key, value in source.items() if key in known}
-        return evaluate_files(list(paths), asked, progress=bar, **columns, **limits)
+    return {key: value for key, value in source.items() if key in known}
+
+
+def _limits(engine: str, scheduler: str | None, memory_limit: str) -> Facts:
+    """Where the parts of one system are read, and how much memory that may take."""
+    return {"engine": engine, "scheduler": scheduler, "memory_limit": _bytes(memory_limit)}
 
 
 def _bytes(words: str) -> int:
@@ -403,21 +412,51 @@ def _called(actions: Any, names: Sequence[str]) -> Any:
 
 
 def calibrate_fit(
-    paths: Sequence[str], out: str, *, method: str, prior: str | None, folds: int, by: str | None, **options: Any
+    paths: Sequence[str],
+    out: str,
+    *,
+    method: str,
+    prior: str | None,
+    folds: int | None,
+    by: str | None,
+    engine: str | None = None,
+    scheduler: str | None = None,
+    memory_limit: str = "1GB",
+    **options: Any,
 ) -> int:
     """Trains a calibrator (or, on several files, a fusion), says what it does to costs by folds, and saves it."""
     from tercet.folds import cross_fit
     from tercet.sources import write_text_atomically
 
     source = _source(options)
+    maker, settings = _method(method)
+    if engine is not None:
+        if folds is not None or by is not None:
+            raise InputError("--folds and --by judge a map in memory; --engine only trains it: leave them out.")
+        model = _fit_parts(maker, paths, _prior(prior), settings, source, **_limits(engine, scheduler, memory_limit))
+        write_text_atomically(out, model.to_json())
+        _say(f"the model, trained on all {model.training['trials']} trials and not judged by folds, is in {out}.")
+        return 0
+    if len(paths) > 1 and method != "fusion":
+        raise InputError(
+            f"calibrate fit was given {len(paths)} files: fuse combines systems, --engine takes the parts of one."
+        )
     systems = [_read(path, source) for path in paths]
     given: Any = systems[0] if method != "fusion" else systems
-    maker, settings = _method(method)
-    fitted = cross_fit(maker, given, _prior(prior), folds=folds, by=by, **settings)
+    fitted = cross_fit(maker, given, _prior(prior), folds=5 if folds is None else folds, by=by, **settings)
     _print_before_and_after(systems, fitted.scores)
     write_text_atomically(out, fitted.model.to_json())
     _say(f"the model, trained on all {len(systems[0])} trials, is in {out}.")
     return 0
+
+
+def _fit_parts(maker: Any, paths: Sequence[str], prior: Any, settings: Facts, source: Facts, **limits: Any) -> Any:
+    """Trains on all files as parts of one system, in bounded memory."""
+    from tercet.scale_fit import fit_files
+
+    at = {} if prior is None else {"prior": prior}
+    with _Bar(" ".join(paths)) as bar:
+        return fit_files(maker, list(paths), progress=bar, **at, **settings, **_part_columns(source), **limits)
 
 
 def _prior(words: str | None) -> Any:

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 _SAFE = 400  # exponents of scores whose squares and products surely stay within the doubles
 LARGEST = 2.0**_SAFE
 _BLOCK = 1 << 13  # rows at a time: they stay in the cache
+_LEVELS = (1, 2, 2, 1, 1, 1)  # of the grids of the six terms: the gradient's are as fine as the terms themselves
 
 
 class Ends(NamedTuple):
@@ -224,13 +225,13 @@ class Grid(NamedTuple):
         for start in range(0, len(scores), _BLOCK):
             x = standard.scaled(scores[start : start + _BLOCK].astype(np.float64, copy=False))
             for place, values in enumerate(_row_terms(x, slope, offset)):
-                totals[place] += grid_sum(values, self.exponents[place])
+                totals[place] += grid_sum(values, self.exponents[place], _LEVELS[place])
         return tuple(totals)
 
     def means(self, totals: Iterable[int], rows: int) -> Floats:
         """The means that so many rows' sums stand for."""
-        pairs = zip(totals, self.exponents, strict=True)
-        return np.array([math.ldexp(ratio(total, rows), exponent - GRID) for total, exponent in pairs])
+        known = zip(totals, self.exponents, _LEVELS, strict=True)
+        return np.array([math.ldexp(ratio(total, rows), exponent - level * GRID) for total, exponent, level in known])
 
 
 def _row_terms(x: Floats, slope: float, offset: float) -> tuple[Floats, ...]:

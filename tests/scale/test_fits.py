@@ -2,6 +2,7 @@
 
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -92,21 +93,37 @@ def test_hard_sets_give_the_bits_of_one_chunk_and_the_answer_or_error_of_memory(
     method, more = data.draw(st.sampled_from(METHODS))
     order = np.random.default_rng(seed).permutation(len(scores))
     sources = Pieces(scores, labels), Pieces(scores[order], labels[order], [cut for cut in cuts if cut < len(scores)])
-    try:
-        truth = in_memory(method, scores, labels, **more)
-    except tc.CalibrationError as error:
-        for source in sources:
-            with pytest.raises(tc.CalibrationError, match=str(error)[:40].replace("(", r"\(")):
-                fit_chunks(method, source, 0.2, budget=TINY, **more)
+    found = [answer(lambda source=source: fit_chunks(method, source, 0.2, budget=TINY, **more)) for source in sources]
+    truth = answer(lambda: in_memory(method, scores, labels, **more))
+    assert found[0] == found[1]
+    texts = [one for one in (found[0], truth) if one.startswith("Logistic calibration did not converge")]
+    if texts:  # scores over hundreds of orders of magnitude: where Newton's steps end is a matter of rounding
         return
-    found = [fit_chunks(method, source, 0.2, budget=TINY, **more) for source in sources]
-    assert found[0].to_json() == found[1].to_json()
-    if method is Logistic:
-        # Where the slope is steep the optimum is flat: what was reached is judged by what it says of the scores.
-        mine, others = found[0](scores), truth(scores)
-        assert np.allclose(mine, others, rtol=1e-7, atol=1e-7)
-    else:
-        assert_same_map(found[0], truth)
+    if method is not Logistic or not truth.startswith("{"):
+        assert found[0] == truth
+        return
+    mine, others = tc.load(found[0]), tc.load(truth)
+    assert max(mine.training["gradient_norm"], others.training["gradient_norm"]) < 1e-9
+    if (least := curvature(others, scores, labels)) > 1e-6:
+        assert np.allclose(mine(scores), others(scores), rtol=1e-13 / least, atol=1e-13 / least)
+
+
+def answer(fit):
+    """The saved model, or the words of the error."""
+    try:
+        return fit().to_json()
+    except tc.CalibrationError as error:
+        return str(error)
+
+
+def curvature(model, scores, labels, prior=0.2):
+    """The least curvature of the cross-entropy at a map, on standard scores: how well its optimum can be known."""
+    scores = np.asarray(scores, np.float64)
+    z = np.exp(-np.abs(model(scores) + math.log(prior / (1 - prior))))
+    x = scores / np.abs(scores).max()
+    x = (x - x.mean()) / x.std()
+    xi = np.where(labels, prior / labels.sum(), (1 - prior) / (~labels).sum()) * z / (1 + z) ** 2
+    return float(np.linalg.eigvalsh([[xi @ (x * x), xi @ x], [xi @ x, xi.sum()]])[0])
 
 
 def test_ninety_per_cent_in_one_score_and_ranges_too_narrow_for_leading_bits():
@@ -340,8 +357,6 @@ def test_a_question_that_cannot_be_asked_is_refused(tmp_path, trials, method, mo
 @given(st.lists(st.floats(-1e100, 1e100), max_size=40))
 @example([1.0 + 2.0**-52] * 3)
 def test_exact_square_sums_are_those_of_fractions(values):
-    from fractions import Fraction
-
     x = np.array(values, np.float64)
     x[np.abs(x) < 1e-100] = 0.0  # smaller squares leave the doubles
     total = sum((Fraction(value) ** 2 for value in x.tolist()), Fraction(0))
@@ -356,6 +371,8 @@ def test_grid_sums_round_each_value_once_and_know_no_order(values, exponent, ran
     x = np.array(values, np.float64)
     unit = 2.0 ** (exponent - GRID)
     assert grid_sum(x, exponent) == sum(round(value / unit) for value in values)
+    fine = unit * 2.0**-GRID
+    assert grid_sum(x, exponent, 2) == sum(round(Fraction(value) / Fraction(fine)) for value in values)
     random.shuffle(values)
     assert grid_sum(np.array(values, np.float64), exponent) == grid_sum(x, exponent)
 
@@ -363,12 +380,11 @@ def test_grid_sums_round_each_value_once_and_know_no_order(values, exponent, ran
 def test_a_full_block_of_the_largest_values_does_not_wrap_around():
     for value in (4.0, -4.0):
         assert grid_sum(np.full(1 << 13, value), 2) == int(value) << (13 + GRID - 2)
+        assert grid_sum(np.full(1 << 13, value), 2, 2) == int(value) << (13 + 2 * GRID - 2)
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=1, max_size=50), st.sampled_from([0.0, 1e9, 2.0**40 + 0.125]))
 def test_moments_are_rounded_once(values, shift):
-    from fractions import Fraction
-
     x = np.sort(np.array(values) / 7.0 + shift)
     exact = [Fraction(value) for value in x.tolist()]
     mean = sum(exact) / len(exact)
