@@ -1,13 +1,15 @@
 """Runs: drawing neighbours together, and parting them later, is drawing rows."""
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
 
 import tercet as tc
 from tercet.resample import bootstrap, drawn
-from tercet.resample.draws import generator
+from tercet.resample.bootstrap import _two_classes, planned, wanted_of
+from tercet.resample.draws import Design, generator
 from tercet.resample.runs import Runs, Spots
 
 from .helpers import gaussian, same
@@ -17,6 +19,7 @@ def bounds(sizes):
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
 
 
+APPS = (tc.Application(0.5, 1, 1), tc.Application(0.1, 1, 1))
 SIZES = np.r_[np.tile([1, 2, 3, 1, 7, 1, 30, 24], 150), 4000, 1, 500]
 
 
@@ -115,3 +118,14 @@ def test_what_is_asked_does_not_change_what_is_drawn():
     heavy = tc.Trials.of_llr(trials.scores, trials.labels, weights=drawn(trials, 4))
     assert same(more.samples["cllr"][4], tc.evaluate(heavy).cllr)
     assert same(more.samples["min_cllr"][4], tc.evaluate(heavy).min_cllr)
+
+
+@pytest.mark.parametrize("digits", [None, 2])
+def test_leaving_rows_out_run_by_run_is_leaving_them_out(digits):
+    design, system = _two_classes(gaussian(9000, 12_000, digits=digits), planned(APPS, wanted_of(None), None), ())
+    by_rows = Design(design.sizes, design.weights)
+    assert design.runs
+    for some, same_ones in zip(design.left_out(3), by_rows.left_out(3), strict=True):
+        for runs, rows in islice(zip(some, same_ones, strict=True), 4):
+            assert all(np.array_equal(a.rows(), b) for a, b in zip(runs, rows, strict=True))
+            assert same(system.statistics(runs), system.statistics(rows))

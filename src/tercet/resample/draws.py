@@ -109,13 +109,19 @@ class Design:
             for size, own in zip(self.sizes, self.weights, strict=True)
         )
 
-    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Counts, ...]]]:
+    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Any, ...]]]:
         """For each stratum the sample's weights without one part of it, part by part, made one at a time."""
         rng = generator(seed, 1, 0, 0)
         strata = self.counts if self.groups else self.sizes
         return (self._without(place, _parts(rng, size)) for place, size in enumerate(strata))
 
-    def _without(self, place: int, parts: NDArray[Any]) -> Iterator[tuple[Counts, ...]]:
+    def _without(self, place: int, parts: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+        if self.runs:
+            whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs]
+            for part in range(int(parts.max()) + 1):
+                kept = self.runs[place].without(np.flatnonzero(parts == part))
+                yield (*whole[:place], kept, *whole[place + 1 :])
+            return
         base, ones = self.base(), [np.ones(n, np.int64) for n in self.counts]
         for part in range(int(parts.max()) + 1):
             keep = (parts != part).astype(np.int64)

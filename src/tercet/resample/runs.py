@@ -8,6 +8,8 @@ always in the same way: at an actual threshold that falls into it, or row by row
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -56,7 +58,7 @@ class Runs:
         tables = (np.where(sizes > LONGEST, 0, sizes) << 16).astype(np.int32)
         return cls(bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)), rate)
 
-    def draw(self, rng: np.random.Generator) -> RunCounts:
+    def draw(self, rng: np.random.Generator) -> Drawn:
         """An exact multinomial: as many draws as rows, a run as likely as it is long.
 
         Independent Poisson counts are multinomial given their sum, whatever it is; their rate lies just below one a
@@ -71,7 +73,14 @@ class Runs:
         counts[self.long] = long
         rows = rng.integers(0, len(self.run_of), missing)
         np.add.at(counts, self.run_of.take(rows), counts.dtype.type(1))
-        return RunCounts(self, Totals.of(counts.reshape(self.depth, -1)), key)
+        return Drawn(self, Totals.of(counts.reshape(self.depth, -1)), key)
+
+    def without(self, out: Places) -> Kept:
+        """The sample without these rows, given in ascending order."""
+        counts = np.diff(self.bounds).reshape(-1, self.depth).T.ravel()
+        counts -= np.bincount(self.run_of.take(out), minlength=len(counts))
+        dtype = np.float64 if len(self.long) else np.float32
+        return Kept(self, Totals.of(counts.astype(dtype).reshape(self.depth, -1)), out)
 
     def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Poisson counts of the runs that have a table."""
@@ -111,11 +120,11 @@ def _distribution(mean: float) -> Floats:
 
 
 class Spots(NamedTuple):
-    """Numbers of rows as (run, rows into it), to look up totals at."""
+    """Numbers of rows, to look up totals at, and the runs that begin there or hold them."""
 
+    places: Places
     runs: Places
     inside: Places  # which of them fall into a run
-    rows: Places  # these, as numbers of rows
     parted: Places  # the runs that they part, each once
 
     @classmethod
@@ -123,14 +132,37 @@ class Spots(NamedTuple):
         """Finds the runs that these places fall into."""
         runs = np.searchsorted(bounds, places, "right") - 1
         inside = np.flatnonzero(bounds[runs] != places)
-        return cls(runs, inside, places[inside], np.unique(runs[inside]))
+        return cls(places, runs, inside, np.unique(runs[inside]))
 
 
-class RunCounts(NamedTuple):
-    """How often each run is in a resample."""
+@dataclass(frozen=True, slots=True, eq=False)
+class RunCounts(ABC):
+    """How often each run is in a set made from the rows of a class, and from that each row."""
 
     runs: Runs
     totals: Totals
+
+    def any(self) -> bool:
+        """Whether the set holds anything."""
+        return bool(self.totals.whole > 0)
+
+    @abstractmethod
+    def at(self, spots: Spots) -> Counts:
+        """How many rows of the set fall before each place."""
+
+    @abstractmethod
+    def rows(self) -> Counts:
+        """How often each row is in the set."""
+
+    @abstractmethod
+    def sum(self, values: Floats) -> float:
+        """The sum of the rows' values over the set."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn(RunCounts):
+    """A resample; its key says which rows of a run were drawn."""
+
     key: np.uint64
 
     def at(self, spots: Spots) -> Counts:
@@ -139,27 +171,54 @@ class RunCounts(NamedTuple):
         if len(spots.inside):
             rows = np.sort(self._rows_of(spots.parted))
             starts = self.runs.bounds[spots.runs[spots.inside]]
-            found[spots.inside] += np.searchsorted(rows, spots.rows) - np.searchsorted(rows, starts)
+            found[spots.inside] += np.searchsorted(rows, spots.places[spots.inside]) - np.searchsorted(rows, starts)
         return found
 
     def rows(self) -> Counts:
-        """How often each row is in the resample."""
-        sizes, counts = np.diff(self.runs.bounds), self.totals.each.T.ravel()
-        single = np.flatnonzero(sizes == 1)
-        found = np.bincount(self._rows_of(np.flatnonzero(sizes > 1)), minlength=int(self.runs.bounds[-1]))
-        found[self.runs.bounds[single]] = counts[single]
-        return found
+        """How often each row was drawn."""
+        return np.concatenate([np.bincount(rows - start, minlength=end - start) for start, end, rows in self._pieces()])
+
+    def sum(self, values: Floats) -> float:
+        """The sum of the drawn rows' values."""
+        return math.fsum(float(values.take(rows).sum()) for _, _, rows in self._pieces())
+
+    def _pieces(self) -> Iterator[tuple[int, int, Places]]:
+        """The first row, the last and the row of each draw, for some runs at a time."""
+        bounds = self.runs.bounds
+        for start in range(0, len(bounds) - 1, _PIECE):
+            chosen = np.arange(start, min(start + _PIECE, len(bounds) - 1))
+            yield int(bounds[start]), int(bounds[chosen[-1] + 1]), self._rows_of(chosen)
 
     def _rows_of(self, chosen: Places) -> Places:
         """The row of each draw of these runs."""
         block, step = np.divmod(chosen, self.runs.depth)
         counts = self.totals.each[step, block].astype(np.intp)
-        run = np.repeat(chosen, counts)
-        draw = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
-        first = self.runs.bounds[run]
-        size = self.runs.bounds[run + 1] - first
-        into = (_uniform(self.key, run, draw) * size).astype(np.intp)
-        return np.asarray(first + np.minimum(into, size - 1))
+        first, size = self.runs.bounds[chosen], self.runs.bounds[chosen + 1] - self.runs.bounds[chosen]
+        draw = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        many = np.repeat(size, counts)
+        into = (_uniform(self.key, np.repeat(chosen, counts), draw) * many).astype(np.intp)
+        return np.asarray(np.repeat(first, counts) + np.minimum(into, many - 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept(RunCounts):
+    """The sample without some rows."""
+
+    out: Places  # ascending
+
+    def at(self, spots: Spots) -> Counts:
+        """How many rows are left before each place."""
+        return np.asarray(spots.places - np.searchsorted(self.out, spots.places))
+
+    def rows(self) -> Counts:
+        """0 for the rows that are out, 1 for the others."""
+        rows = np.ones(int(self.runs.bounds[-1]), np.int64)
+        rows[self.out] = 0
+        return rows
+
+    def sum(self, values: Floats) -> float:
+        """The sum of the values of the rows that are left."""
+        return float(np.delete(values, self.out).sum())
 
 
 def _uniform(key: np.uint64, run: Places, draw: Places) -> Floats:

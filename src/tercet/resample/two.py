@@ -58,7 +58,7 @@ class TwoClass:
     steps: Steps
     places: tuple[Places, Places]  # rows at or below each actual threshold and each edge of a bin; raw scores have none
     spots: tuple[Spots, Spots]  # the places, among the runs
-    costs: tuple[Floats, Floats] | None  # softplus of each row, for Cllr
+    costs: tuple[Floats, Floats] | None  # what each row adds to the mean cost of its class, for Cllr
     factors: tuple[Floats, Floats]  # of misses and false alarms: minima at each tau, then two on both sides of the EER
 
     @classmethod
@@ -83,7 +83,7 @@ class TwoClass:
         if meaning != "raw":
             llr = [np.maximum.accumulate(to_llr(side, meaning, trained_prior)) for side in scores]
             places = [_places(side, 0.0 - taus, plan.bins) for side in llr]
-            costs = (softplus(llr[0]), softplus(0.0 - llr[1])) if "cllr" in plan.wants else None
+            costs = _costs(llr[0], 0.0 - llr[1]) if "cllr" in plan.wants else None
         spots = [Spots.of(rows, bounds) for rows, bounds in zip(places, steps.bounds, strict=True)]
         factors = _factors(plan, steps)
         return cls(plan, taus, orders, scores, steps, (places[0], places[1]), (spots[0], spots[1]), costs, factors)
@@ -114,7 +114,7 @@ class TwoClass:
         if "auc" in wants:
             parts.append([corners.auc(self.steps.tied)])
         if self.costs is not None:
-            parts.append([_cllr([self._by_row(*own) for own in enumerate(weights)], self.costs, t.whole, n.whole)])
+            parts.append([self._cllr(weights, (n.whole, t.whole))])
         if len(plan.fpr):
             parts.append(corners.miss_rates(plan.fpr))
         parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
@@ -150,6 +150,17 @@ class TwoClass:
         if len(self.plan.bins) and self.has_llr:
             found["bins.targets"], found["bins.nontargets"] = (take(len(self.plan.bins) + 1) for _ in range(2))
         return found | _priced(self.plan, actual, least)
+
+    def _cllr(self, weights: Sequence[Any], totals: tuple[Any, Any]) -> float:
+        means = list[float]()
+        for side, (own, cost, total) in enumerate(zip(weights, self.costs or (), totals, strict=True)):
+            if isinstance(own, RunCounts):
+                means.append(own.sum(cost) * float(len(cost) / total))
+                continue
+            share = self._by_row(side, own) / (total / len(cost))
+            used = share > 0.0
+            means.append(float((share * cost if used.all() else share[used] * cost[used]).sum()))
+        return (0.5 * means[0] + 0.5 * means[1]) / math.log(2.0)
 
     def _other_eer(self, weights: Sequence[Any]) -> float:
         """An EER of another definition, by the curve of the weighted rows."""
@@ -241,14 +252,9 @@ def scratch(name: str, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return held[:size]
 
 
-def _cllr(heavy: Sequence[Counts], costs: tuple[Floats, Floats], targets: Any, nontargets: Any) -> float:
-    means = []
-    for rows, cost, total in zip(heavy, costs, (nontargets, targets), strict=True):
-        endless = cost == math.inf
-        if rows[endless].any():
-            return math.inf
-        means.append(float((rows / total * np.where(endless, 0.0, cost)).sum()))  # shares first: sums could overflow
-    return (0.5 * means[1] + 0.5 * means[0]) / math.log(2.0)
+def _costs(nontargets: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """softplus(+-llr) of each row over the number of rows, which no sum can make overflow."""
+    return softplus(nontargets) / len(nontargets), softplus(targets) / len(targets)
 
 
 def _weighted(scores: Floats, rows: Counts) -> Ranked:
