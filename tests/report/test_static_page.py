@@ -231,28 +231,39 @@ def test_systems_of_several_classes_are_compared_too():
 
 def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     app = {"prior": 0.01, "cost_fn": 10.0, "cost_fp": 1.0, "dcf": 0.4, "min_dcf": 0.3, "dcf_ci": [0.3, 0.5]}
-    rows = [
-        {"value": HOSTILE, "targets": 10, "nontargets": 20, "applications": [app]},
-        {
-            "value": "Turin",
-            "targets": 0,
-            "nontargets": 5,
-            "applications": None,
-            "reasons": {"all": "there are no targets"},
-        },
-    ]
-    one = {
-        "column": "site",
-        "system": "a system",
-        "rows": rows,
-        "pooled": {"targets": 10, "nontargets": 25, "applications": [app]},
-    }
+    facts = {"meaning": "llr", "input": {"trials": 30, "targets": 10, "nontargets": 20}, "eer": {"value": 0.1},
+             "eer_ci": [0.05, None], "applications": [app]}  # fmt: skip
+    lonely = {"value": "Turin", "input": {"trials": 5, "targets": 0, "nontargets": 5}, "applications": [],
+              "reasons": {"applications": "there are no targets"}}  # fmt: skip
+    one = {"column": "site", "system": "a system", "rows": [{**facts, "value": HOSTILE}, lonely], "pooled": facts,
+           "equalised": None}  # fmt: skip
     text = page({**document_of(evaluation()), "conditions": [one]})
     words = Skeleton(text).texts
     assert "a system by site" in words
+    assert "cost at 0.01, 10 : 1" in words
     assert "Turin: there are no targets" in words
     assert "all together" in words
-    assert "each equally" not in words
+    assert "each condition equally" not in words
     assert len(bars(text)) == 2
     assert "<img" not in text
     assert json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])["conditions"] == [one]
+    classes = {"meaning": "log-likelihoods", "input": {"trials": 9, "classes": {"a": 4, "b": 5}}, "accuracy": 0.5,
+               "applications": [{"priors": [0.5, 0.5], "risk": 0.2, "dcf": 0.4}]}  # fmt: skip
+    split = {
+        "column": "site",
+        "system": "K",
+        "rows": [{**classes, "value": "x"}],
+        "pooled": classes,
+        "equalised": classes,
+    }
+    assert "cost at 0.5, 0.5" in Skeleton(page({**document_of(several()), "conditions": [split]})).texts
+
+
+def test_an_interval_without_an_end_is_none_and_notes_on_intervals_are_told():
+    system = with_ends("one", 1)
+    system["auc_ci"] = [0.5, None]
+    system["bayes_plot"]["dcf_ci"][0][3] = None
+    system["intervals"]["notes"] = ["only 9 groups in 'speaker': the intervals are too narrow"]
+    text = page({"schema_version": 1, "systems": [system]})
+    assert "only 9 groups" in " ".join(Skeleton(text).texts)
+    assert len(bars(sections.comparison([system]))) == 3

@@ -144,7 +144,8 @@ class Drawing:
 
     def band(self, across: Sequence[float], edges: Iterable[Sequence[Any]], kind: str) -> None:
         """What lies between two lines, in a light tint."""
-        there, back = ([self.at(x, _real(y)) for x, y in zip(across, edge, strict=True)] for edge in edges)
+        ends = [pair for pair in zip(across, *edges, strict=True) if None not in pair]
+        there, back = ([self.at(row[0], _real(row[side])) for row in ends] for side in (1, 2))
         outline = "L".join(f"{x:.1f} {y:.1f}" for x, y in [*there, *reversed(back)])
         self.parts.append(f'<path class="band {kind}" d="M{outline}Z"/>')
 
@@ -186,7 +187,7 @@ def roc_drawing(systems: Sequence[Facts]) -> str:
     for place, system in enumerate(systems[:COLOURS]):
         curve, band = system["curve"], system.get("bands", {}).get("roc")
         if band is not None:
-            found = ([1.0 - _real(fnr) for fnr in band[side]] for side in ("low", "high"))
+            found = ([None if fnr is None else 1.0 - _real(fnr) for fnr in band[side]] for side in ("low", "high"))
             drawing.band([_real(fpr) for fpr in band["fpr"]], found, f"c{place}")
         pairs = zip(curve["misses"], curve["false_alarms"], strict=True)
         points = [(f / curve["nontargets"], 1.0 - m / curve["targets"]) for m, f in pairs]

@@ -111,9 +111,9 @@ def _no_cost(system: Facts) -> str:
 
 
 def _cases(prior: float) -> str:
-    if prior > 0.5:
-        return f"{100 * prior:.3g} cases in 100 are targets"
     near = abs(1 / prior - round(1 / prior)) < 1e-6 / prior
+    if prior > 0.5 or (prior > 1 / 9.5 and not near):
+        return f"{100 * prior:.3g} cases in 100 are targets"
     return f"{'' if near else 'about '}1 case in {round(1 / prior):,} is a target"
 
 
@@ -194,12 +194,17 @@ def _column(
     All bars of a column share a scale: from 0, or, where a natural range is given, that range for a single row, and
     for several the range from the lowest to the highest end.
     """
-    ends = [row.get(f"{key}_ci") for row in rows]
+    ends = [_known(row.get(f"{key}_ci")) for row in rows]
     all_ends = [float(end) for pair in ends if pair is not None for end in pair]
     known = [end for end in all_ends if math.isfinite(end)]
     low, high = (0.0, max(known, default=1.0) or 1.0) if natural is None else _range(known, natural, len(rows))
     pairs = zip(rows, ends, strict=True)
     return [markup.with_interval(said(row[key]), row[key], pair, said, (low, high)) for row, pair in pairs]
+
+
+def _known(ends: Sequence[Any] | None) -> Sequence[Any] | None:
+    """Both ends of an interval, or None where one does not exist."""
+    return None if ends is None or None in ends else ends
 
 
 def _range(known: Sequence[float], natural: tuple[float, float], rows: int) -> tuple[float, float]:
@@ -264,23 +269,38 @@ def conditions(document: Facts) -> str:
 
 
 def _condition(facts: Facts) -> str:
-    ends = [{**facts[key], "value": words} for key, words in (("pooled", "all together"), ("equalised", "each equally"))
-            if facts.get(key) is not None]  # fmt: skip
-    rows = [*facts["rows"], *ends]
-    asked = next((row["applications"] for row in rows if row.get("applications")), [])
-    columns = [[row["value"] for row in rows]]
-    for side in ("targets", "nontargets"):
-        columns.append([number(row.get(side, row.get("input", {}).get(side))) for row in rows])
-    for place in range(len(asked[:4])):
-        apps = [{"dcf": None, "min_dcf": None, **(row.get("applications") or [{}] * 4)[place]} for row in rows]
-        columns += [_column(apps, "dcf", number), _column(apps, "min_dcf", number)]
-    head = [str(facts["column"]), "targets", "non-targets"]
-    for app in asked[:4]:
-        head += [f"cost at {number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}", "at best"]
-    reasons = {f"{row['value']}: {why}" for row in rows for why in (row.get("reasons") or {}).values()}
-    notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
+    """One system split by one column; conditions without a result keep their row, and the reason is told."""
+    whole = (("pooled", "all together"), ("equalised", "each condition equally"))
+    rows = [*facts["rows"], *({**facts[key], "value": words} for key, words in whole if facts.get(key) is not None)]
+    asked = max((row.get("applications") or [] for row in rows), key=len)[:4]
+    several = any("classes" in row["input"] for row in rows)
+    columns: list[list[str]] = [[str(row["value"]) for row in rows]]
+    head = [str(facts["column"])]
+    for side in ("trials",) if several else ("targets", "nontargets"):
+        head.append(side.replace("nont", "non-t"))
+        columns.append([number(row["input"].get(side)) for row in rows])
+    if not several:
+        rates = [{"eer": (row.get("eer") or {}).get("value"), "eer_ci": row.get("eer_ci")} for row in rows]
+        columns.append(_column(rates, "eer", _percent))
+        head.append("EER")
+    for place, app in enumerate(asked):
+        kept = [{"dcf": None, "min_dcf": None, **(row.get("applications") or [{}] * len(asked))[place]} for row in rows]
+        columns.append(_column(kept, "dcf", number))
+        head.append(f"cost at {_point(app)}")
+        if not several:
+            columns.append(_column(kept, "min_dcf", number))
+            head.append("at best")
+    reasons = sorted({f"{row['value']}: {why}" for row in rows for why in row.get("reasons", {}).values()})
+    notes = "".join(tag("p", text(reason, 300), "note") for reason in reasons)
     called = f"{facts.get('system') or 'This system'} by {facts['column']}"
-    return _headed(called, table(head, zip(*columns, strict=True)) + notes)
+    return _headed(called, table(head, zip(*columns, strict=True), _level(rows)) + notes)
+
+
+def _point(app: Facts) -> str:
+    """A working point in few words."""
+    if "priors" in app:
+        return ", ".join(number(prior) for prior in app["priors"][:4]) + (" …" if len(app["priors"]) > 4 else "")
+    return f"{number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}"
 
 
 def classes(systems: Sequence[Facts]) -> str:
@@ -310,7 +330,7 @@ def _class_section(system: Facts, place: int) -> str:
 
 def _said(facts: Facts, key: str, said: Callable[[Any], str] = number) -> str:
     """A number with its interval in words."""
-    ends = facts.get(f"{key}_ci")
+    ends = _known(facts.get(f"{key}_ci"))
     return said(facts.get(key)) + ("" if ends is None else f" ({said(ends[0])} to {said(ends[1])})")
 
 
@@ -385,10 +405,11 @@ def quality(systems: Sequence[Facts]) -> str:
 
 
 def warnings(system: Facts) -> list[str]:
-    """Ties, infinities, few errors, scores that look sign-flipped or say more than they know."""
+    """Ties, infinities, few errors, scores that look sign-flipped or say more than they know; notes on intervals."""
+    found = [str(note) for note in system.get("intervals", {}).get("notes", ())]
     if "curve" not in system:
-        return []
-    found = []
+        apps = enumerate(system["applications"], 1)
+        return found + [f"application {place}: {words}." for place, app in apps for words in app.get("warnings", ())]
     curve = system["curve"]
     if system["auc"] < 0.5:
         found.append("non-targets score higher than targets (AUC below one half): the scores' sign looks flipped.")
@@ -413,8 +434,7 @@ def _few(system: Facts) -> list[str]:
         (_, misses), (alarms, _) = app["confusion"]
         few = [f"{number(n)} {word}" for n, word in ((misses, "misses"), (alarms, "false alarms")) if n < _ENOUGH]
         if few:
-            point = f"{number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}"
-            found.append(f"{' and '.join(few)} at {point}")
+            found.append(f"{' and '.join(few)} at {_point(app)}")
     more = [f"few at {len(found) - 3} more applications"] if len(found) > 3 else []
     told = "; ".join(found[:3] + more)
     return [f"only {told} were counted; below 30 a rate is known only roughly."] if found else []

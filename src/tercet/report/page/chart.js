@@ -39,6 +39,8 @@ function chart(figure, width, height, box) {
     band(upper, lower, cls) { const path = this.path([...upper, ...lower.reverse()], `band ${cls}`); path.setAttribute("d", `${path.getAttribute("d")}Z`); }};
 }
 const line = points => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+// Both edges of a band, where both exist.
+const bothEnds = (across, ends, place) => ends.map(edge => across.flatMap((x, k) => ends.some(e => e[k] === null) ? [] : [place(real(x), real(edge[k]))]));
 
 // A number as a point with its interval as a line, on a scale that it shares with its column.
 const BAR = 84;

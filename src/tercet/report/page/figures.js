@@ -176,8 +176,8 @@ function moveCurve(now) {
       curve.lines[i].setAttribute("class", `curve c${i % 6}${i === state.s ? "" : " thin"}`);
     });
     const b = kind === "precision-recall" ? null : s.facts.bands?.roc;
-    const edge = side => b.fpr.map((fpr, k) => place(real(b[side][k]), real(fpr)));
-    curve.band.setAttribute("d", b ? `${line([...edge("low"), ...edge("high").reverse()])}Z` : "");
+    const [low, high] = b ? bothEnds(b.fpr, [b.low, b.high], (fpr, fnr) => place(fnr, fpr)) : [[], []];
+    curve.band.setAttribute("d", b ? `${line([...low, ...high.reverse()])}Z` : "");
     curve.band.setAttribute("class", `band c${state.s % 6}`);
     const y = kind === "precision-recall" ? c.Y(state.prior) : 0;
     curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
@@ -215,10 +215,10 @@ function drawBayes() {
   SYSTEMS.forEach((s, i) => {
     if (SYSTEMS.length > 6 && i !== state.s) return;
     const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin", plot = s.facts.bayes_plot;
-    const edge = ends => ends.map((v, k) => [c.X(plot.log_odds[k]), top(real(v))]);
     if (i === state.s) {  // intervals are known at the grid of the exact run
-      if (plot.min_dcf_ci) for (const ends of plot.min_dcf_ci) c.path(edge(ends), `curve edge c${i % 6}`);
-      if (plot.dcf_ci) c.band(edge(plot.dcf_ci[1]), edge(plot.dcf_ci[0]), `c${i % 6}`);
+      const edges = ends => bothEnds(plot.log_odds, ends ?? [], (t, v) => [c.X(t), top(v)]);
+      for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 6}`);
+      if (plot.dcf_ci) c.band(...edges(plot.dcf_ci), `c${i % 6}`);
     }
     if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 6}${thin}`);
     c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 6}${thin}`);

@@ -81,7 +81,7 @@ function nearest(s, t) {  // a kept threshold, where counts are exact; every thr
 }
 
 // Intervals, where they were asked for: of the Bayes decisions and of the minimum at the evaluated applications.
-const pair = ends => ends ? ends.map(real) : null;
+const pair = ends => ends && !ends.includes(null) ? ends.map(real) : null;
 function endsOf(known, rule) {
   if (!known) return {};
   const least = {min: pair(known.min_dcf_ci)};

@@ -23,8 +23,9 @@ function oneIn(p, noun) {
     if (p > 0.99) return `all but 1${cases(1)} in ${group(Math.round(rest))}`;
     return `${short(100 * p)}${cases(2)} in 100`;
   }
-  const n = 1 / p, whole = Math.round(n);
-  return `${Math.abs(n - whole) < 1e-6 * n ? "" : "about "}1${cases(1)} in ${group(n < 9.5 && Math.abs(n - whole) > 0.05 ? n.toFixed(1) : whole)}`;
+  const n = 1 / p, whole = Math.round(n), exact = Math.abs(n - whole) < 1e-6 * n;
+  if (n < 9.5 && !exact) return `${short(100 * p)}${cases(2)} in 100`;
+  return `${exact ? "" : "about "}1${cases(1)} in ${group(whole)}`;
 }
 function costWords(fn, fp) {
   if (fn === fp) return "a miss and a false alarm cost the same";
