@@ -414,9 +414,9 @@ def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
 
 
 def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
-    """Facts as JSON knows them: infinities as text, arrays as lists, empty reasons and names left out."""
+    """Facts as JSON knows them: infinities as text, nan (undefined) as null, empty reasons and names left out."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
+        return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
         return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
     if isinstance(value, dict):

@@ -16,7 +16,9 @@ from tercet.costs import empirical_cross_entropy, min_cross_entropy
 from tercet.curves import Curve
 from tercet.errors import InputError
 from tercet.evaluate import Evaluation, MulticlassEvaluation
+from tercet.intervals import Box, sigma_box
 from tercet.report.text import harmless
+from tercet.resample.bands import Bands
 from tercet.thin import llrs_of
 
 Floats = NDArray[np.float64]
@@ -65,19 +67,62 @@ def _line(axes: Any, x: Any, y: Any, name: str | None = None, **style: Any) -> A
     return drawn
 
 
-def roc(axes: Any, result: Evaluation, **style: Any) -> None:
-    """Detection rate against false-alarm rate: the curve, its convex hull, chance, and the evaluated decisions."""
+def _fill(axes: Any, x: Any, low: Any, high: Any, colour: str, *, step: bool = False) -> None:
+    """A band: a light fill with fine edges, so that it is seen in grey and over another."""
+    axes.fill_between(x, low, high, facecolor=colour, alpha=0.16, linewidth=0, step="post" if step else None)
+    _edges(axes, x, low, high, colour, drawstyle="steps-post" if step else "default")
+
+
+def _edges(axes: Any, x: Any, low: Any, high: Any, colour: str, **style: Any) -> None:
+    for edge in (low, high):
+        _line(axes, x, edge, None, color=colour, linewidth=0.6, alpha=0.7, **style)
+
+
+def _beside(title: str, bands: Bands | None, sigma: float | None = None) -> str:
+    """A title that also says what is drawn around the curve."""
+    around = [] if bands is None else [f"band: {100 * bands.level:g} % at each point"]
+    around += [] if sigma is None else [f"boxes: {sigma:g} sigma"]
+    return title + ("\n" + "; ".join(around) if around else "")
+
+
+def _boxes(axes: Any, result: Evaluation, sigma: float, colour: str, corner: Callable[[Box], Any]) -> None:
+    """k-sigma boxes around the evaluated decisions; `corner` gives both spans on the axes."""
+    from matplotlib.patches import Rectangle
+
+    for row in result.applications:
+        if row.confusion is None:
+            continue
+        (left, right), (low, high) = corner(sigma_box(row.table, sigma))
+        box = Rectangle((left, low), right - left, high - low, fill=False, edgecolor=colour, linewidth=1.1, zorder=3)
+        axes.add_patch(box)
+
+
+def roc(axes: Any, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, **style: Any) -> None:
+    """Detection rate against false-alarm rate: the curve, its convex hull, chance, and the evaluated decisions.
+
+    `bands` adds a pointwise band, `sigma` boxes of so many standard deviations around the decisions.
+    """
     fpr, tpr = _thin(*_rates(result.curve))
-    style = {"color": SYSTEMS[0], "linewidth": 1.6} | style
+    style = {"color": SYSTEMS[0], "linewidth": 1.6, **style}
+    if bands is not None:
+        _fill(axes, bands.roc.fpr, 1.0 - bands.roc.high, 1.0 - bands.roc.low, style["color"], step=True)
     _line(axes, fpr, tpr, label(result.name), **style)
     hull = result.curve.hull
     _line(axes, hull.fpr, 1.0 - hull.fnr, None, **(style | {"linestyle": (0, (4, 3)), "linewidth": 0.9}))
     _line(axes, [0, 1], [0, 1], None, color=_SOFT, linestyle=":", linewidth=1)
+    _decisions(axes, result, style["color"], lambda fpr, fnr: (fpr, 1.0 - fnr))
+    if sigma is not None:
+        _boxes(axes, result, sigma, style["color"], lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
+    axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
+    _words(axes, "false alarms", "targets found", _beside("ROC; dashed: convex hull", bands, sigma))
+
+
+def _decisions(axes: Any, result: Evaluation, colour: str, placed: Callable[[float, float], Any]) -> None:
+    """A dot for each evaluated decision."""
     for row in result.applications:
         if row.fpr is not None and row.fnr is not None:
-            _line(axes, [row.fpr], [1.0 - row.fnr], None, color=style["color"], marker="o", markerfacecolor="white")
-    axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
-    _words(axes, "false alarms", "targets found", "ROC; dashed: convex hull")
+            x, y = placed(row.fpr, row.fnr)
+            _line(axes, [x], [y], None, color=colour, marker="o", markerfacecolor="white", clip_on=False, zorder=4)
 
 
 def _rates(curve: Curve) -> tuple[Floats, Floats]:
@@ -97,7 +142,7 @@ def _quantiles(curve: Curve) -> Floats:
     return np.unique(np.concatenate((*kept, sides[0][:300], sides[1][-300:], curve.hull.thresholds[1:])))
 
 
-def det(axes: Any, result: Evaluation, **style: Any) -> None:
+def det(axes: Any, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, **style: Any) -> None:
     """Misses against false alarms on probit axes; rates of 0 and 1 lie on the frame, marked."""
     from scipy.special import ndtri
 
@@ -105,9 +150,19 @@ def det(axes: Any, result: Evaluation, **style: Any) -> None:
     fnr = 1.0 - tpr
     low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
     high = float(ndtri(0.8))
-    style = {"color": SYSTEMS[0], "linewidth": 1.6} | style
-    x, y = (np.clip(ndtri(rate), low, high) for rate in (fpr, fnr))
+    style = {"color": SYSTEMS[0], "linewidth": 1.6, **style}
+
+    def placed(rate: Any) -> Floats:
+        return np.asarray(np.clip(ndtri(rate), low, high))
+
+    x, y = placed(fpr), placed(fnr)
+    if bands is not None:
+        sides = (placed(bands.roc.fpr), placed(bands.roc.low), placed(bands.roc.high))
+        _fill(axes, *sides, style["color"], step=True)
+    if sigma is not None:
+        _boxes(axes, result, sigma, style["color"], lambda box: (placed(box.fpr[:2]), placed(box.fnr[:2])))
     _line(axes, x, y, label(result.name), **style)
+    _decisions(axes, result, style["color"], lambda fpr, fnr: (placed(fpr), placed(fnr)))
     edge = (fpr <= 0.0) | (fnr <= 0.0)
     inside = edge & (x < high) & (y < high)
     axes.plot(x[inside], y[inside], linestyle="", marker="|", color=style["color"], markersize=5, clip_on=False)
@@ -116,7 +171,7 @@ def det(axes: Any, result: Evaluation, **style: Any) -> None:
     for axis, few in ((axes.xaxis, ticks[:: 2 if len(ticks) > 5 else 1]), (axes.yaxis, ticks)):
         axis.set_ticks(ndtri(few), [f"{100 * p:g} %" for p in few])
     axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    _words(axes, "false alarms", "misses", "DET; rates of 0 on the frame")
+    _words(axes, "false alarms", "misses", _beside("DET; rates of 0 on the frame", bands, sigma))
 
 
 def precision_recall(axes: Any, result: Evaluation, **style: Any) -> None:
@@ -189,17 +244,27 @@ def histogram(axes: Any, result: Evaluation, **style: Any) -> None:
     _words(axes, "score", "part of the class", "Scores by class; lines: Bayes thresholds")
 
 
-def bayes_error(axes: Any, result: Evaluation, **style: Any) -> None:
+def bayes_error(axes: Any, result: Evaluation, *, bands: Bands | None = None, **style: Any) -> None:
     """Actual (solid) and minimum (dashed) normalised cost along the prior log-odds; deciding blindly is 1."""
     plot = result.bayes_plot
     name = label(result.name)
-    style = {"color": SYSTEMS[0], "linewidth": 1.6} | style
+    style = {"color": SYSTEMS[0], "linewidth": 1.6, **style}
+    if bands is not None:
+        grid, used, best = bands.bayes_plot
+        if used is not None:
+            _fill(axes, grid, used.low, used.high, style["color"])
+        _edges(axes, grid, best.low, best.high, style["color"], linestyle=(0, (5, 3)))
     if plot.dcf is not None:
         _line(axes, plot.log_odds, plot.dcf, f"{name}: as used", **style)
     _line(axes, plot.log_odds, plot.min_dcf, f"{name}: at best", **(style | {"linestyle": "--"}))
     axes.axhline(1.0, color=_SOFT, linestyle=":", linewidth=1)
     axes.set(xlim=(plot.log_odds[0], plot.log_odds[-1]), ylim=(0.0, 1.1))
-    _words(axes, "log-odds of the effective prior", "normalised cost, deciding blindly = 1", "Bayes error plot")
+    _words(
+        axes,
+        "log-odds of the effective prior",
+        "normalised cost, deciding blindly = 1",
+        _beside("Bayes error plot", bands),
+    )
     _legend(axes, fontsize="small")
 
 
@@ -231,17 +296,30 @@ def cost_by_threshold(axes: Any, result: Evaluation, **style: Any) -> None:
         _legend(axes, fontsize="small")
 
 
-def reliability(axes: Any, result: Evaluation, **style: Any) -> None:
-    """How often it was a target (isotonic) against the stated chance, at the data's own prevalence."""
+def reliability(axes: Any, result: Evaluation, *, bands: Bands | None = None, **style: Any) -> None:
+    """How often it was a target (isotonic) against the stated chance, at the data's own prevalence.
+
+    `bands` adds bins of the stated chance with their intervals, all at the prior of the bands.
+    """
     curve = result.curve
     odds = math.log(curve.targets) - math.log(curve.nontargets)
+    bins = None if bands is None else bands.reliability
+    if bins is not None:
+        odds = math.log(bins.prior) - math.log1p(-bins.prior)
     low, high, worth = _segments(result)
     stated = np.column_stack((_chance(low + odds), _chance(high + odds))).ravel()
-    _line(axes, stated, np.repeat(_chance(worth + odds), 2), label(result.name),
-          **({"color": SYSTEMS[0], "linewidth": 1.6} | style))  # fmt: skip
+    style = {"color": SYSTEMS[0], "linewidth": 1.6, **style}
+    _line(axes, stated, np.repeat(_chance(worth + odds), 2), label(result.name), **style)
+    if bins is not None:
+        known = ~np.isnan(bins.low)
+        x, y = bins.forecast[known], bins.observed[known]
+        reach = np.maximum((y - bins.low[known], bins.high[known] - y), 0.0)
+        axes.errorbar(x, y, reach, fmt="o", markersize=4.5, capsize=3, color=style["color"], markerfacecolor="white",
+                      elinewidth=1.1, zorder=4)  # fmt: skip
     _line(axes, [0, 1], [0, 1], None, color=_SOFT, linestyle=":", linewidth=1)
     axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
-    _words(axes, "stated chance of a target", "how often it was one", "Reliability; dotted: calibrated")
+    around = "" if bands is None or bins is None else f"\nbars: {100 * bands.level:g} % in each bin"
+    _words(axes, "stated chance of a target", "how often it was one", f"Reliability; dotted: calibrated{around}")
 
 
 def _segments(result: Evaluation) -> tuple[Floats, Floats, Floats]:
@@ -290,7 +368,7 @@ def cross_entropy(axes: Any, result: Evaluation, **style: Any) -> None:
     """Empirical cross-entropy along the prior log-odds: as used, after isotonic correction, and saying nothing."""
     grid = np.linspace(-5.0, 5.0, 41)
     priors = _chance(grid)
-    style = {"color": SYSTEMS[0], "linewidth": 1.6} | style
+    style = {"color": SYSTEMS[0], "linewidth": 1.6, **style}
     llr = result.curve.tally.as_llr()
     used = np.array([empirical_cross_entropy(llr, prior) for prior in priors.tolist()])
     best = np.array([min_cross_entropy(result.curve, prior) for prior in priors.tolist()])
@@ -345,21 +423,51 @@ KINDS: dict[str, Callable[..., None]] = {
 }
 _OVERLAID = ("roc", "det", "precision-recall", "bayes-error", "reliability", "calibration-map")
 _NEED_LLR = ("reliability", "tippett", "cross-entropy", "confusion")
+BANDED = ("roc", "det", "bayes-error", "reliability")  # figures that can show intervals along the curve
+BOXED = ("roc", "det")  # and boxes around the decisions
 
 
-def plot(evaluation: Any, kind: str, path: str | os.PathLike[str] | None = None, **style: Any) -> Any:
-    """A figure of one evaluation, or of several overlaid; written to path (PNG, SVG or PDF) if one is given."""
+def plot(
+    evaluation: Any,
+    kind: str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    bands: Any = None,
+    sigma: float | None = None,
+    **style: Any,
+) -> Any:
+    """A figure of one evaluation, or of several overlaid; written to path (PNG, SVG or PDF) if one is given.
+
+    `bands` (of tercet.resample.bands, one for each evaluation) and `sigma` (boxes of so many standard deviations around
+    the decisions) show how sure the curve is.
+    """
     given = list(evaluation) if isinstance(evaluation, list | tuple) else [evaluation]
     draw = _drawer(kind, given)
+    around = _around(kind, bands, sigma, len(given))
     figure = _figure(_longest(given[0]) if kind == "confusion" else 0)
     axes = figure.add_subplot()
     for place, one in enumerate(given):
-        draw(axes, one, **(({"color": SYSTEMS[place % len(SYSTEMS)]} if len(given) > 1 else {}) | style))
+        colour = {"color": SYSTEMS[place % len(SYSTEMS)]} if len(given) > 1 else {}
+        draw(axes, one, **(colour | around[place] | style))
     if len(given) > 1 and kind != "bayes-error":
         _legend(axes, fontsize="small")
     if path is not None:
         save(figure, path)
     return figure
+
+
+def _around(kind: str, bands: Any, sigma: float | None, count: int) -> list[dict[str, Any]]:
+    """What each system's drawing is told of bands and boxes; refused where the figure has none."""
+    every = list(bands) if isinstance(bands, list | tuple) else [bands] * (1 if bands is not None else count)
+    if len(every) != count:
+        raise InputError(f"bands must be one for each of the {count} evaluations, not {len(every)}.")
+    for name, value, kinds in (("bands", bands, BANDED), ("sigma", sigma, BOXED)):
+        if value is not None and kind not in kinds:
+            raise InputError(f"{name}= goes with {', '.join(kinds)}, not with {kind}.")
+    if not all(one is None or isinstance(one, Bands) for one in every):
+        raise InputError("bands= takes what tercet.resample.bands(trials) gives.")
+    more = {} if sigma is None else {"sigma": sigma}
+    return [({} if one is None else {"bands": one}) | more for one in every]
 
 
 def _drawer(kind: str, given: Sequence[Any]) -> Callable[..., None]:
@@ -421,21 +529,34 @@ def save(figure: Any, path: str | os.PathLike[str]) -> Path:
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 
 
-def save_all(evaluations: Any, folder: str | os.PathLike[str], formats: Iterable[str] = ("png",)) -> list[Path]:
+def save_all(
+    evaluations: Any,
+    folder: str | os.PathLike[str],
+    formats: Iterable[str] = ("png",),
+    *,
+    bands: Any = None,
+    sigma: float | None = None,
+) -> list[Path]:
     """Every figure of every evaluation into a folder, and the overlaid ones of all two-class systems."""
     given = list(evaluations) if isinstance(evaluations, list | tuple) else [evaluations]
+    sure = list(bands) if isinstance(bands, list | tuple) else [bands] * len(given)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
-    jobs: list[tuple[str, Any, str]] = [
-        (f"{_file_name(one.name, place)}-", one, kind) for place, one in enumerate(given) for kind in kinds_of(one)
+    jobs: list[tuple[str, Any, str, Any]] = [
+        (f"{_file_name(one.name, place)}-", one, kind, sure[place])
+        for place, one in enumerate(given)
+        for kind in kinds_of(one)
     ]
-    two = [one for one in given if isinstance(one, Evaluation)]
+    two = [(one, own) for one, own in zip(given, sure, strict=True) if isinstance(one, Evaluation)][: len(SYSTEMS)]
     if len(two) > 1:
-        jobs += [("all-", two[: len(SYSTEMS)], kind) for kind in _OVERLAID if all(kind in kinds_of(one) for one in two)]
+        results, around = [one for one, _ in two], [own for _, own in two]
+        shared = [kind for kind in _OVERLAID if all(kind in kinds_of(one) for one in results)]
+        jobs += [("all-", results, kind, around) for kind in shared]
     endings = list(formats)
     made = []
-    for prefix, result, kind in jobs:
-        figure = plot(result, kind)
+    for prefix, result, kind, own in jobs:
+        boxes = sigma if kind in BOXED else None
+        figure = plot(result, kind, bands=own if kind in BANDED else None, sigma=boxes)
         made += [save(figure, into / f"{prefix}{kind}.{ending}") for ending in endings]
     return made
 

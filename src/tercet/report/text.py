@@ -32,50 +32,147 @@ def harmless_lines(words: str) -> str:
     return "\n".join(harmless(line, 400) for line in words.split("\n"))
 
 
-def tsv(systems: Sequence[Facts]) -> str:
-    """One line per system and application, every digit there; undefined numbers are empty."""
+def tsv(systems: Sequence[Facts], conditions: Sequence[Facts] = ()) -> str:
+    """One line per system and application, every digit there; undefined numbers are empty.
+
+    Results by condition follow, under the same columns and two more that name the condition.
+    """
     several = any("classes" in system for system in systems)
-    own, shared = (_TSV_CLASSES, _TSV_CLASSES_SYSTEM) if several else (_TSV, _TSV_SYSTEM)
-    lines = ["\t".join(["system", "application", *own, *([] if several else ["eer"]), *shared])]
-    for system in systems:
-        for number, app in enumerate(system["applications"] or [{}]):
-            eer = [] if several else [system["eer"]["value"]]
-            cells = [app.get(key) for key in own] + eer + [system.get(key) for key in shared]
-            name = _tabless(system.get("name", ""))
-            lines.append("\t".join([name, str(number), *("" if cell is None else _tabless(cell) for cell in cells)]))
+    rows = [(system, "", "") for system in systems]
+    rows += [row for entry in conditions for row in _condition_rows(entry)]
+    every = [row for row, *_ in rows]
+    own = _with_ends(_TSV_CLASSES if several else _TSV, [app for row in every for app in row["applications"]])
+    shared = _with_ends(_TSV_CLASSES_SYSTEM if several else _TSV_SYSTEM, every)
+    eer = [] if several else _with_ends(("eer",), every)
+    named = ["condition_column", "condition"] if conditions else []
+    lines = ["\t".join(["system", "application", *own, *eer, *shared, *named])]
+    for row, column, value in rows:
+        for number, app in enumerate(row["applications"] or [{}]):
+            cells = [_cell_of(app, key) for key in own] + [_cell_of(row, key) for key in (*eer, *shared)]
+            told = ["" if cell is None else _tabless(cell) for cell in cells]
+            place = [_tabless(column), _tabless(value)] if conditions else []
+            lines.append("\t".join([_tabless(row.get("name", "")), str(number), *told, *place]))
     return "\n".join(lines)
+
+
+def _with_ends(keys: Sequence[str], held: Sequence[Facts]) -> list[str]:
+    """The keys, each followed by both ends of its interval where any of the facts has one."""
+    found = []
+    for key in keys:
+        found.append(key)
+        if any(f"{key}_ci" in facts for facts in held):
+            found += [f"{key}_low", f"{key}_high"]
+    return found
+
+
+def _cell_of(facts: Facts, key: str) -> Any:
+    """A number of the facts, or an end of its interval; of the EER its value."""
+    name, _, end = key.rpartition("_")
+    if end in ("low", "high") and f"{name}_ci" in facts:
+        return facts[f"{name}_ci"][end == "high"]
+    value = facts.get(key)
+    return value.get("value") if isinstance(value, dict) else value
+
+
+def _condition_rows(entry: Facts) -> list[tuple[Facts, str, str]]:
+    """The facts of each condition, pooled and equalised, with the names of the column and of the condition."""
+    rows = [(row, entry["column"], str(row["value"])) for row in entry["rows"]]
+    rows += [(entry[key], entry["column"], f"({key})") for key in ("pooled", "equalised") if entry[key] is not None]
+    return [({**row, "name": entry["system"]}, column, value) for row, column, value in rows]
 
 
 def _tabless(value: object) -> str:
     return value.replace("\t", "\\t").replace("\n", "\\n") if isinstance(value, str) else repr(value)
 
 
-def markdown(systems: Sequence[Facts]) -> str:
-    """A table for a page or a pull request."""
-    head, rows = table_cells(systems)
-    escape = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines = [head, ["---"] * len(head), *escape]
-    return "\n".join(["| " + " | ".join(line) + " |" for line in lines] + ["", *summaries(systems)])
+def markdown(systems: Sequence[Facts], conditions: Sequence[Facts] = ()) -> str:
+    """Tables for a page or a pull request."""
+    parts = [_markdown_table(*table_cells(systems)), "", *summaries(systems), *notes(systems)]
+    for entry in conditions:
+        parts += ["", f"**{condition_title(entry)}**", "", _markdown_table(*condition_cells(entry)), *reasons(entry)]
+    return "\n".join(parts)
+
+
+def _markdown_table(head: list[str], rows: list[list[str]]) -> str:
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *escaped])
 
 
 def table_cells(systems: Sequence[Facts]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the costs table, as words."""
+    rows = [(s, a) for s in systems for a in s["applications"]]
+    level = _level(systems)
     if any("classes" in system for system in systems):
-        head = ["system", "application", "risk", "blind", "DCF", ""]
-        rows = [
-            [harmless(s.get("name", "")), _priors(a), short(a["risk"]), short(a["dummy_cost"]), short(a["dcf"]),
-             verdict(a["dcf"])]
-            for s in systems for a in s["applications"]
+        head = ["system", "application", f"risk{level}", "blind", f"DCF{level}", ""]
+        return head, [
+            [harmless(s.get("name", "")), _priors(a), _between(a, "risk"), short(a["dummy_cost"]), _between(a, "dcf"),
+             _remark(a)]
+            for s, a in rows
         ]  # fmt: skip
-        return head, rows
-    head = ["system", "prior", "miss", "false alarm", "threshold", "DCF", "min DCF", "lost", ""]
-    rows = [
+    head = ["system", "prior", "miss", "false alarm", "threshold", f"DCF{level}", f"min DCF{level}", "lost", ""]
+    return head, [
         [harmless(s.get("name", "")), frequency(a["prior"]), number(a["cost_fn"]), number(a["cost_fp"]),
-         number(a["threshold"]), _between(a, "dcf"), _between(a, "min_dcf"), short(a["calibration_loss"]),
-         verdict(a["dcf"])]
-        for s in systems for a in s["applications"]
+         number(a["threshold"]), _between(a, "dcf"), _between(a, "min_dcf"), short(a["calibration_loss"]), _remark(a)]
+        for s, a in rows
     ]  # fmt: skip
-    return head, rows
+
+
+def condition_title(entry: Facts) -> str:
+    """What a table of conditions is about."""
+    return f"{harmless(entry['system'] or 'system')} by {harmless(entry['column'])}"
+
+
+def condition_cells(entry: Facts) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of a table of conditions: each value, pooled and equalised, for each application."""
+    rows = _condition_rows(entry)
+    several = any("classes" in row["input"] for row, *_ in rows)
+    level = _level([row for row, *_ in rows])
+    costs = ("risk", "dcf") if several else ("dcf", "min_dcf")
+    sizes = ["trials"] if several else ["targets", "nontargets"]
+    found = []
+    for row, _, value in rows:
+        for app in row["applications"] or [None]:
+            cells = [harmless(value), *(number(row["input"][key]) for key in sizes)]
+            if app is None:
+                cells += ["", "undefined", "undefined", ""]
+            else:
+                point = _priors(app) if several else frequency(app["prior"])
+                cells += [point, *(_between(app, key) for key in costs), _remark(app)]
+            found.append(cells)
+    words = {"nontargets": "non-targets", "dcf": f"DCF{level}", "min_dcf": f"min DCF{level}", "risk": f"risk{level}"}
+    head = [harmless(entry["column"]), *(words.get(key, key) for key in sizes), "application" if several else "prior"]
+    return [*head, *(words[key] for key in costs), ""], found
+
+
+def reasons(entry: Facts) -> list[str]:
+    """Why a condition is undefined, or has no interval."""
+    return [
+        f"{harmless(value)}: {harmless(why, 400)}"
+        for row, _, value in _condition_rows(entry)
+        for key, why in row.get("reasons", {}).items()
+        if key in ("applications", "intervals")
+    ]
+
+
+def notes(systems: Sequence[Facts]) -> list[str]:
+    """What a reader of the table must know: which costs rest on few errors, and what the resamples could not do."""
+    found = []
+    if any("warnings" in app for system in systems for app in system["applications"]):
+        found.append("few errors: fewer than 30 of a kind, so that the number may be off by more than 30 %.")
+    for system in systems:
+        name = harmless(system.get("name") or "system")
+        found += [f"{name}: {harmless(note, 400)}." for note in system.get("intervals", {}).get("notes", ())]
+    return found
+
+
+def _level(systems: Sequence[Facts]) -> str:
+    levels = [system["intervals"]["level"] for system in systems if "intervals" in system]
+    return f" ({100 * levels[0]:g} %)" if levels else ""
+
+
+def _remark(app: Facts) -> str:
+    """A word beside a cost: whether it does harm, and whether it rests on few errors."""
+    return ", ".join(word for word in (verdict(app["dcf"]), "few errors" if "warnings" in app else "") if word)
 
 
 def _between(app: Facts, key: str) -> str:
@@ -100,21 +197,25 @@ def _summary(system: Facts) -> str:
     if "classes" in system:
         return (
             f"{name}: {facts['trials']} trials of {len(system['classes'])} classes; accuracy "
-            f"{short(system['accuracy'])}, log-loss {short(system['log_loss'])} bits "
+            f"{_between(system, 'accuracy')}, log-loss {_between(system, 'log_loss')} bits "
             f"({short(system['normalised_cross_entropy'])} of the prior's)"
         )
     eer = system["eer"]
     return (
-        f"{name}: {facts['targets']} targets, {facts['nontargets']} non-targets; EER {percent(eer['value'])} "
-        f"({eer['definition']}), AUC {_auc(system)}, Cllr {short(system['cllr'])} bits, "
-        f"at best {short(system['min_cllr'])}"
+        f"{name}: {facts['targets']} targets, {facts['nontargets']} non-targets; EER {percent(eer['value'])}"
+        f"{_percents(system.get('eer_ci'))} ({eer['definition']}), AUC {_auc(system)}, "
+        f"Cllr {_between(system, 'cllr')} bits, at best {_between(system, 'min_cllr')}"
     )
 
 
 def _auc(system: Facts) -> str:
     """The AUC, or both ends of what bounded memory leaves open."""
     low, high = system.get("brackets", {}).get("auc", (None, None))
-    return short(system["auc"]) if low is None else f"between {low:.9g} and {high:.9g}"
+    return _between(system, "auc") if low is None else f"between {low:.9g} and {high:.9g}"
+
+
+def _percents(ends: Sequence[float] | None) -> str:
+    return "" if ends is None else f" ({percent(ends[0])} to {percent(ends[1])})"
 
 
 def verdict(dcf: float | str | None) -> str:

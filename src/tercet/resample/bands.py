@@ -150,7 +150,11 @@ def false_alarm_grid(trials: Trials) -> Floats:
 def _roc(rates: Floats, found: Intervals) -> RocBand:
     band = found["roc.fnr"]
     certain = rates >= 1.0  # accepting everything misses nothing, whatever the trials
-    return RocBand(rates, band.value, np.where(certain, 0.0, band.low), np.where(certain, 0.0, band.high))
+    low, high = np.where(certain, 0.0, band.low), np.where(certain, 0.0, band.high)
+    order = np.argsort(rates, kind="stable")  # misses fall as false alarms rise: widened until the ends do too
+    low[order] = np.minimum.accumulate(low[order])
+    high[order] = np.maximum.accumulate(high[order][::-1])[::-1]
+    return RocBand(rates, band.value, low, high)
 
 
 def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:

@@ -21,6 +21,7 @@ from tercet.resample.classes import ManyClasses
 from tercet.resample.draws import LARGE, Design, grouping
 from tercet.resample.ends import Bound, Reading, accelerations, bound, tail_of
 from tercet.resample.engine import Progress, Settings, System, replicates
+from tercet.resample.equalised import Equalised, by_cell
 from tercet.resample.guards import Guard, many_class_guards, two_class_guards
 from tercet.resample.rates import Rated, defined
 from tercet.resample.refit import Asked, Refitted, refitted
@@ -144,6 +145,30 @@ def bootstrap(
     return _summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
 
 
+def equalised(
+    trials: Trials, column: str, applications: Iterable[object] = (), *, level: float = 0.95, resamples: int = 1000,
+    seed: int = 0, by: str | tuple[str, str] | None = None, method: str | None = None,
+    bayes_plot: tuple[float, float, int] | None = None, eer: str = "rocch", threads: int | None = None,
+    progress: Progress | None = None,
+) -> Intervals:  # fmt: skip
+    """Intervals of the costs in which every value of a group column weighs the same, drawn within class and value."""
+    settings = Settings.of(level, resamples, seed, by, method or ("bca" if by is None else "student"), threads)
+    apps, wanted = listed(applications), wanted_of(None)
+    flat = trials if several(trials, apps) else one_column(trials)
+    rows = class_rows(flat, settings.by)
+    design, cells = by_cell(flat, rows, column, settings.by)
+    inner: System
+    if several(flat, apps):
+        share = [1.0 / len(rows)] * len(rows)
+        inner = ManyClasses.of(flat, rows, [as_matrix(app) for app in apps], share)
+    else:
+        plan = planned([Application.of(app) for app in apps], wanted, bayes_plot, eer)
+        inner = TwoClass.of(flat, rows, plan)
+    system = Equalised(inner, cells)
+    raw, redrawn = replicates([design], [system], settings, progress)
+    return _summed_up(design, system, raw[0], redrawn, settings, wanted)
+
+
 def planned(
     apps: Sequence[Application],
     wanted: frozenset[str],
@@ -251,7 +276,7 @@ def _summed_up(
     asked, missing = defined({name: columns[name] for name in columns if _is_asked(name, wanted)}, points)
     pushes = {} if settings.method == "percentile" else accelerations(design, system, settings)
     narrower = shrinks(design, system, settings) if settings.method == "student" else {}
-    guards = _guards(system, points, design, settings.level)
+    guards = _guards(system, points, design.base(), design.units(), settings.level)
     tail = tail_of(design, settings.level)
     bounds = {}
     for name in asked:
@@ -272,10 +297,13 @@ def _is_asked(name: str, wanted: frozenset[str]) -> bool:
     return first in wanted or first not in QUANTITIES
 
 
-def _guards(system: System, points: Mapping[str, Floats], design: Design, level: float) -> dict[str, Guard]:
-    units = design.units()
+def _guards(
+    system: System, points: Mapping[str, Floats], base: Sequence[Counts], units: Sequence[int], level: float
+) -> dict[str, Guard]:
     if isinstance(system, Rated):
-        return _guards(system.system, points, design, level) | system.guards(design.base(), units, level)
+        return _guards(system.system, points, base, units, level) | system.guards(base, units, level)
+    if isinstance(system, Equalised):
+        return _guards(system.system, points, base, system.units(units), level)
     if isinstance(system, TwoClass):
         return two_class_guards(points, units, level, system.plan.applications, system.plan.grid)
     if isinstance(system, ManyClasses):

@@ -17,7 +17,7 @@ from tercet.arrays import shown
 from tercet.confusion import as_matrix
 from tercet.decide import decide
 from tercet.errors import InputError
-from tercet.evaluate import listed
+from tercet.evaluate import listed, plain
 from tercet.intervals import clopper_pearson, delong_test, sign_test
 from tercet.resample.bootstrap import QUANTITIES, planned, wanted_of
 from tercet.resample.classes import ManyClasses
@@ -157,7 +157,7 @@ class Comparison:
         facts["differences"] = [_with_ci(one._asdict()) for one in self.differences]
         facts["tests"] = [one._asdict() for one in self.tests]
         facts["ranks"] = {name: [_with_ci(row._asdict()) for row in self.ranks(name)] for name in self.values}
-        found: dict[str, Any] = _strict(facts)
+        found: dict[str, Any] = plain(facts)
         return found
 
 
@@ -386,14 +386,3 @@ def _with_ci(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in ("low", "high")} | {
         "value_ci": [row["low"], row["high"]]
     }
-
-
-def _strict(value: Any) -> Any:
-    """Plain JSON: infinities as text, what is no number as null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
-    return value

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet.application import Application, normalised_dcf
 from tercet.arrays import frozen, shown
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate
+from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, listed
 from tercet.intervals import enough_errors
+from tercet.resample.bootstrap import Intervals, bootstrap, equalised, with_intervals
 from tercet.trials import Trials
 
 ENOUGH = 30
+POOLED, EQUALISED = "pooled", "equalised"
+_LONG = ("curve", "histogram", "bayes_plot", "versus")
 
 
 class Needed(NamedTuple):
@@ -63,25 +66,40 @@ def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, 
     >>> too_few_errors(evaluate(trials, [(0.5, 1, 1)]))[0]
     'applications.0: 0 misses and 0 false alarms, fewer than 30: fnr, fpr and dcf are badly known'
     """
-    warnings = []
-    rows: tuple[Any, ...] = evaluation.applications
-    for k, row in enumerate(rows):
-        if isinstance(evaluation, MulticlassEvaluation):
-            errors = _wrong(row.confusion, row.actions, evaluation.classes)
-            if not enough_errors(errors):
-                warnings.append(
-                    f"applications.{k}: {errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known"
-                )
-            continue
-        if row.confusion is None:
-            continue
-        counts = {"misses": row.confusion[0][1], "false alarms": row.confusion[1][0]}
-        few = [f"{count:g} {kind}" for kind, count in counts.items() if not enough_errors(count)]
-        names = [name for name, kind in (("fnr", "misses"), ("fpr", "false alarms")) if not enough_errors(counts[kind])]
-        if few:
-            known = f"{', '.join(names)} and dcf are badly known"
-            warnings.append(f"applications.{k}: {' and '.join(few)}, fewer than {ENOUGH}: {known}")
-    return tuple(warnings)
+    words = _warnings(evaluation)
+    return tuple(f"applications.{k}: {said}" for k, said in enumerate(words) if said)
+
+
+def warned(facts: Mapping[str, Any], evaluation: Evaluation | MulticlassEvaluation) -> dict[str, Any]:
+    """One entry of "systems" in the JSON with "warnings" at each application whose numbers rest on too few errors."""
+    rows = [
+        dict(row) | ({"warnings": [said]} if said else {})
+        for row, said in zip(facts["applications"], _warnings(evaluation), strict=True)
+    ]
+    return dict(facts) | {"applications": rows}
+
+
+def _warnings(evaluation: Evaluation | MulticlassEvaluation) -> list[str]:
+    """For each application what rests on too few errors, in words; nothing where there are enough."""
+    if isinstance(evaluation, MulticlassEvaluation):
+        return [_few_of_classes(row, evaluation.classes) for row in evaluation.applications]
+    return [_few_of_two(row.confusion) for row in evaluation.applications]
+
+
+def _few_of_classes(row: Any, classes: Any) -> str:
+    errors = _wrong(row.confusion, row.actions, classes)
+    return "" if enough_errors(errors) else f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known"
+
+
+def _few_of_two(confusion: Any) -> str:
+    if confusion is None:
+        return ""
+    kinds = (("fnr", "misses", confusion[0][1]), ("fpr", "false alarms", confusion[1][0]))
+    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
+    if not few:
+        return ""
+    told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
+    return f"{told}, fewer than {ENOUGH}: {names} and dcf are badly known"
 
 
 def _wrong(confusion: Any, actions: Any, classes: Any) -> Any:
@@ -98,24 +116,46 @@ def _wrong(confusion: Any, actions: Any, classes: Any) -> Any:
 class Conditions:
     """Evaluations by condition; of everything pooled; and equalised, every condition weighing the same.
 
-    A condition without a class has no evaluation; `undefined` says why. The equalised one leaves it out.
+    A condition without a class has no evaluation; `undefined` says why. The equalised one leaves it out. `intervals`
+    holds those of "column = value", "pooled" and "equalised" where a level was given; `doubts` says why one lacks them.
     """
 
     column: str
+    sizes: Mapping[str, Mapping[str, int]]
     results: Mapping[str, Any]
     undefined: Mapping[str, str]
     pooled: Any
     equalised: Any
+    intervals: Mapping[str, Intervals]
+    doubts: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The conditions as JSON knows them."""
+        """One entry of "conditions" in the JSON; curves and histograms are left out."""
+        rows = [
+            {
+                "value": name,
+                "input": dict(self.sizes[name]),
+                "applications": [],
+                "reasons": {"applications": self.undefined[name]},
+            }
+            if name in self.undefined
+            else {"value": name} | self._facts(f"{self.column} = {name}", self.results[name])
+            for name in self.sizes
+        ]
         return {
             "column": self.column,
-            "conditions": {name: one.to_dict() for name, one in self.results.items()},
-            "undefined": dict(self.undefined),
-            "pooled": self.pooled.to_dict(),
-            "equalised": None if self.equalised is None else self.equalised.to_dict(),
+            "rows": rows,
+            "pooled": self._facts(POOLED, self.pooled),
+            "equalised": None if self.equalised is None else self._facts(EQUALISED, self.equalised),
         }
+
+    def _facts(self, name: str, one: Any) -> dict[str, Any]:
+        facts = warned(one.to_dict(), one)
+        if name in self.intervals:
+            facts = with_intervals(facts, self.intervals[name])
+        if name in self.doubts:
+            facts["reasons"] = facts.get("reasons", {}) | {"intervals": self.doubts[name]}
+        return {key: value for key, value in facts.items() if key not in _LONG}
 
     def __repr__(self) -> str:
         rows = [f"{self.column} = {shown(name)[1:-1]}: {one}" for name, one in self.results.items()]
@@ -123,10 +163,19 @@ class Conditions:
         return "\n".join([*rows, f"pooled: {self.pooled}", f"equalised: {self.equalised}"])
 
 
-def by_condition(trials: Trials, column: str, applications: Iterable[object] = (), **options: Any) -> Conditions:
-    """Results for each value of a group column, pooled, and equalised.
+def by_condition(
+    trials: Trials,
+    column: str,
+    applications: Iterable[object] = (),
+    *,
+    level: float | None = None,
+    draws: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Conditions:
+    """Results for each value of a group column, pooled, and equalised; with a level also intervals of all of them.
 
     Equalised: each condition's trials of a class share one weight, so that its error rates are means over conditions.
+    `draws` are further options of bootstrap (resamples, seed, by, progress), the others those of evaluate.
 
     >>> trials = Trials.of_llr([1., -1., 1., 1., 2.], [1, 1, 0, 1, 1], groups={"site": list("aaabb")})
     >>> found = by_condition(trials, "site", [(0.5, 1, 1)])
@@ -136,21 +185,56 @@ def by_condition(trials: Trials, column: str, applications: Iterable[object] = (
     if column not in trials.groups:
         known = ", ".join(map(shown, trials.groups)) or "none"
         raise InputError(f"column={shown(column)} is not among the groups of these trials ({known}).")
-    apps = list(applications) if not isinstance(applications, str) else [applications]
+    apps = listed(applications)
     values = trials.groups[column].astype(str)
+    parts = {name: trials.select(values == name) for name in np.unique(values).tolist()}
     results: dict[str, Any] = {}
     undefined: dict[str, str] = {}
-    for name in np.unique(values).tolist():
-        part = trials.select(values == name)
+    for name, part in parts.items():
         try:
             _need_every_class(part)
             results[name] = evaluate(part, apps, **options)
         except UndefinedError as error:
             undefined[name] = str(error)
-    equalised = evaluate(_equalised(trials, values, list(results)), apps, **options) if results else None
+    kept = trials.select(np.isin(values, list(results)))
+    jobs: dict[str, Callable[..., Intervals]] = {}
+    if level is not None:
+        more = {
+            "level": level,
+            "bayes_plot": None,
+            **({"eer": options["eer"]} if "eer" in options else {}),
+            **(draws or {}),
+        }
+        jobs |= {f"{column} = {name}": partial(bootstrap, parts[name], apps, **more) for name in results}
+        jobs[POOLED] = partial(bootstrap, trials, apps, **more)
+        jobs |= {EQUALISED: partial(equalised, kept, column, apps, **more)} if results else {}
+    intervals, doubts = _resampled(jobs)
+    weighted = evaluate(_equalised(kept, column), apps, **options) if results else None
     return Conditions(
-        column, MappingProxyType(results), MappingProxyType(undefined), evaluate(trials, apps, **options), equalised
-    )
+        column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
+        MappingProxyType(undefined), evaluate(trials, apps, **options), weighted, intervals, doubts,
+    )  # fmt: skip
+
+
+def _resampled(jobs: Mapping[str, Callable[..., Intervals]]) -> tuple[Mapping[str, Intervals], Mapping[str, str]]:
+    """The intervals that can be had, and why the others cannot."""
+    found: dict[str, Intervals] = {}
+    doubts: dict[str, str] = {}
+    for name, job in jobs.items():
+        try:
+            found[name] = job()
+        except (InputError, UndefinedError) as error:
+            doubts[name] = str(error)
+    return MappingProxyType(found), MappingProxyType(doubts)
+
+
+def _sizes(part: Trials) -> dict[str, Any]:
+    """How many trials of each class, as "input" in the JSON says it."""
+    heavy = np.bincount(part.known_labels(), part.weights, len(part.classes))
+    sizes = [int(size) if size == int(size) else float(size) for size in heavy.tolist()]
+    if len(sizes) == 2:
+        return {"trials": sum(sizes), "targets": sizes[1], "nontargets": sizes[0]}
+    return {"trials": sum(sizes), "classes": dict(zip(part.classes, sizes, strict=True))}
 
 
 def _need_every_class(part: Trials) -> None:
@@ -160,13 +244,12 @@ def _need_every_class(part: Trials) -> None:
         raise UndefinedError(f"there are no trials of class {shown(part.classes[int(sizes.argmin())])}.")
 
 
-def _equalised(trials: Trials, values: NDArray[Any], names: list[str]) -> Trials:
-    """The trials of these conditions, weighted so that each has the same weight in each class.
+def _equalised(kept: Trials, column: str) -> Trials:
+    """The trials weighted so that each condition has the same weight in each class.
 
     Whole multiples of a power of two, as fine as 64-bit sums allow.
     """
-    kept = trials.select(np.isin(values, names))
-    codes = np.unique(values[np.isin(values, names)], return_inverse=True)[1]
+    codes = np.unique(kept.groups[column].astype(str), return_inverse=True)[1]
     cells = codes * len(kept.classes) + kept.known_labels().astype(np.intp)
     own = np.ones(len(kept)) if kept.weights is None else kept.weights
     sums = np.bincount(cells, own)
