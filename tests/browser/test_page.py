@@ -11,6 +11,7 @@ import pytest
 
 import tercet as tc
 from tercet.application import normalised_dcf
+from tercet.kept import kept_rows
 from tercet.report.page import document_of, page, report
 from tercet.resample import bootstrap, with_intervals
 from tercet.thin import interpolated
@@ -583,8 +584,14 @@ def named(names):
     last = document["systems"][2]
     last["classes"] = classes
     last["input"]["classes"] = dict(zip(["a", "b", "c"], [2, 1, 1], strict=True)) | {names[11]: 1}
-    last["applications"][0] |= {"actions": names[12:15], "dummy_action": names[15]}
-    return {**document, "command": ["evaluate", names[16], names[17]], "tercet": names[18]}, names[19]
+    last["applications"][0] |= {"actions": names[12:15], "dummy_action": names[15], "warnings": [names[4]]}
+    last["posteriors"] = kept_rows(tc.Trials.of_log_likelihoods(rows, [0, 1, 2, 0]))
+    row = {"value": names[5], "input": {"targets": 1, "nontargets": 2}, "applications": [], "reasons": {"a": names[6]}}
+    conditions = [{"column": names[7], "system": names[8], "rows": [row], "pooled": None, "equalised": None}]
+    document["systems"][1]["intervals"] = {"level": 0.95, "resamples": 99, "notes": [names[9]]}
+    return {
+        **document, "conditions": conditions, "command": ["evaluate", names[16], names[17]], "tercet": names[18],
+    }, names[19]  # fmt: skip
 
 
 def test_three_hundred_hostile_names_add_no_element_and_no_attribute(browser, folder):
@@ -600,3 +607,10 @@ def test_three_hundred_hostile_names_add_no_element_and_no_attribute(browser, fo
         expected = expected or found
         assert found == expected, batch
         assert browser.execute_script("return window.foreign ?? null") is None
+        seen = browser.execute_script(
+            "const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];"
+            "while (walk.nextNode()) found.push(walk.currentNode);"
+            "return found.filter(node => node.parentNode.tagName !== 'SCRIPT').map(node => node.data)"
+        )
+        assert not any(sign in words for words in seen for sign in "\u202e\u2028\u2029\x1b\ufeff")
+        assert max(map(len, seen)) < 700

@@ -45,7 +45,7 @@ function judged(t) {  // everything that is shown of a task; an evaluated applic
   const sizes = t.prior.map((_, j) => total(confusion.map(row => row[j]))), missing = sizes.indexOf(0);
   const blind = t.costs.map(row => total(row.map((c, j) => c * t.prior[j]))), dummy = firstLeast(blind);
   const found = {confusion, dummy_cost: blind[dummy], dummy_action: t.actions[dummy], contributions: null, risk: null, dcf: null};
-  if (missing >= 0) return {...found, why: `there are no trials of ${t.facts.classes[missing]}`};
+  if (missing >= 0) return {...found, why: `there are no trials of ${called(t.facts.classes[missing])}`};
   found.contributions = t.prior.map((p, j) => p * total(confusion.map((row, i) => row[j] / sizes[j] * t.costs[i][j])));
   found.risk = total(found.contributions);
   return blind[dummy] === 0 ? {...found, why: "deciding blindly costs nothing"} : {...found, dcf: found.risk / blind[dummy]};
@@ -57,7 +57,7 @@ function rowOf(title, cells) { return make("tr", {}, make("th", {scope: "row"}, 
 const headOf = names => make("thead", {}, make("tr", {}, make("td", {}), ...names.map(name => make("th", {scope: "col"}, name))));
 const labelled = (node, label) => { node.setAttribute("aria-label", label); return node; };
 function drawTask(t) {
-  const names = t.facts.classes, edit = change => { Object.assign(t, change, {edited: true}); toHash(); soon(t); };
+  const names = t.facts.classes.map(called), actions = t.actions.map(called), edit = change => { Object.assign(t, change, {edited: true}); toHash(); soon(t); };
   const setPrior = (j, p) => {  // the others keep their proportions
     if (!(p > 0 && p < 1)) return;
     const rest = total(t.prior.filter((_, k) => k !== j));
@@ -74,15 +74,15 @@ function drawTask(t) {
   };
   t.sliders = names.map((name, j) => input({type: "range", min: -9, max: 9, step: 0.01}, `prior of ${name}, log-odds`, v => setPrior(j, 1 / (1 + Math.exp(-v)))));
   t.boxes = names.map((name, j) => input({type: "number", min: 0, max: 100, step: "any"}, `prior of ${name} in per cent`, v => setPrior(j, v / 100)));
-  t.cells = t.actions.map((action, i) => names.map((name, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${action} when ${name} is true`, v => setCost(i, j, v))));
+  t.cells = actions.map((action, i) => names.map((name, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${action} when ${name} is true`, v => setCost(i, j, v))));
   const choice = labelled(make("select", {}, ...t.choices.map((c, i) => option(i, c.label))), "priors and costs to begin with");
   choice.value = t.choice;
   choice.addEventListener("change", () => { Object.assign(t, edited(t.choices, Number(choice.value)), {edited: choice.value !== "0"}); toHash(); drawTask(t); });
   const costs = make("table", {className: "edit"}, make("caption", {}, "your priors, and what each decision costs when each class is true"), headOf(names),
-    make("tbody", {}, rowOf("prior", t.sliders), rowOf("in per cent", t.boxes), ...t.actions.map((action, i) => rowOf(`decide ${action}`, t.cells[i]))));
-  t.heat = t.actions.map(() => names.map(() => make("td", {})));
+    make("tbody", {}, rowOf("prior", t.sliders), rowOf("in per cent", t.boxes), ...actions.map((action, i) => rowOf(`decide ${action}`, t.cells[i]))));
+  t.heat = actions.map(() => names.map(() => make("td", {})));
   const heat = make("table", {className: "heat"}, make("caption", {}, "rows: decision, columns: true class; darker: more of the class"), headOf(names),
-    make("tbody", {}, ...t.actions.map((action, i) => make("tr", {}, make("th", {scope: "row"}, action), ...t.heat[i]))));
+    make("tbody", {}, ...actions.map((action, i) => make("tr", {}, make("th", {scope: "row"}, action), ...t.heat[i]))));
   t.rates = names.map(() => [0, 1, 2].map(() => make("td", {})));
   const rates = make("table", {className: "plain"}, make("thead", {}, make("tr", {}, ...["class", "found", "right when decided", "part of the risk"].map(title => make("th", {scope: "col"}, title)))),
     make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...t.rates[j]))));
@@ -97,10 +97,10 @@ function fillTask(t) {
   const found = judged(t), names = t.facts.classes, put = (node, value) => { if (document.activeElement !== node) node.value = Number(value.toPrecision(5)); };
   t.sliders.forEach((node, j) => { node.value = logit(t.prior[j]); node.setAttribute("aria-valuetext", percent(t.prior[j])); put(t.boxes[j], 100 * t.prior[j]); });
   t.cells.forEach((row, i) => row.forEach((node, j) => put(node, t.costs[i][j])));
-  const name = t.facts.name ?? "this system", exact = found.known || t.facts.posteriors.kept === t.facts.posteriors.of, about = exact ? "" : "about ";
+  const name = called(t.facts.name), exact = found.known || t.facts.posteriors.kept === t.facts.posteriors.of, about = exact ? "" : "about ";
   t.verdict.replaceChildren("At these priors and costs ", bold(name), " costs ");
   if (found.dcf === null) t.verdict.append(`something undefined: ${found.why ?? Object.values(found.reasons ?? {})[0] ?? ""}.`);
-  else t.verdict.append(about, bold(short(real(found.dcf))), found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost", ` (risk ${about}${short(found.risk)}; always deciding ${found.dummy_action} costs ${short(found.dummy_cost)}).`);
+  else t.verdict.append(about, bold(short(real(found.dcf))), found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost", ` (risk ${about}${short(found.risk)}; always deciding ${called(found.dummy_action)} costs ${short(found.dummy_cost)}).`);
   const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
   t.heat.forEach((row, i) => row.forEach((cell, j) => {
     const n = found.confusion[i][j];

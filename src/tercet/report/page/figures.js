@@ -249,7 +249,7 @@ function drawEnds(c, reach) {  // names at the curves' ends instead of a legend,
   for (const {s, y} of ends) {
     last = Math.max(y, last + 15);
     el("path", {class: `curve c${s.place % 6}`, d: `M${c.right + 6} ${last}h10`}, c.svg);
-    const name = s.name ?? "this system";
+    const name = called(s.name);
     el("text", {x: c.right + 20, y: last + 4}, c.svg, name.length > 12 ? `${name.slice(0, 11)}…` : name);
   }
 }

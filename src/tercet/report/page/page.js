@@ -1,7 +1,7 @@
 // ---- state: one object, mirrored in the address so that a link reproduces the view
 const first = (SYSTEMS[0] && SYSTEMS[0].facts.applications.find(a => a.cost_fn > 0 && a.cost_fp > 0)) || {prior: 0.5, cost_fn: 1, cost_fp: 1};
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
-const POINTS = [...(SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0).map(a => ({...a, label: a.name ?? `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`})), ...DATA.points];
+const POINTS = [...(SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0).map(a => ({...a, label: a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`})), ...DATA.points];
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
 function fromHash() {
   const q = new URLSearchParams(location.hash.slice(1)), prior = Number(q.get("p"));
@@ -47,7 +47,7 @@ function update() {
   const few = [[counted.miss, "misses"], [counted.alarm, "false alarms"]].filter(([n]) => n * s.weight < 30).map(([n, word]) => `${short(Math.round(n * s.weight))} ${word}`);
   $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
-  say(`${s.name ?? "This system"}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`);
+  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
   fillControls(now);
 }
@@ -107,7 +107,7 @@ function theme() {
 }
 const option = (value, text) => make("option", {value}, text);
 function wire() {
-  $("system").append(...SYSTEMS.map((s, i) => option(i, s.name ?? "this system")));
+  $("system").append(...SYSTEMS.map((s, i) => option(i, called(s.name))));
   $("system-field").hidden = SYSTEMS.length < 2;
   $("system").addEventListener("change", e => set({s: Number(e.target.value)}));
   $("points").append(option(-1, "choose …"), ...POINTS.map((a, i) => option(i, a.label)));

@@ -12,7 +12,7 @@ function show(id, value, text) {
   node.title = node.dataset.value = String(value);
 }
 function sentence(node, s, now, opening) {
-  node.replaceChildren(opening, make("b", {className: SYSTEMS.length > 1 ? `named k${s.place % 6}` : ""}, s.name ?? "this system"));
+  node.replaceChildren(opening, make("b", {className: SYSTEMS.length > 1 ? `named k${s.place % 6}` : ""}, called(s.name)));
   const how = {bayes: "", min: " at its best threshold", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
   node.append(`${how} costs ${now.about ? "about " : ""}`);
   if (now.dcf > 1) node.append(bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
@@ -75,7 +75,7 @@ function drawComparison() {
   }));
   const barred = SYSTEMS.some(hasIntervals);
   sorting.rows = SYSTEMS.map(s => {
-    const row = make("tr", {}, make("th", {scope: "row"}, key(s), s.name ?? "this system"));
+    const row = make("tr", {}, make("th", {scope: "row"}, key(s), called(s.name)));
     const cells = COLUMNS.slice(1).map((column, k) => {
       const number = make("span", {}), words = make("small", {}), cell = make("td", {}, number);
       const bar = barred || k < 2 ? intervalBar(cell) : null;

@@ -14,6 +14,11 @@ function short(x) {
   if (a < 999.5 && String(a).length <= text.length) text = String(a);  // 10 and 0.5, not 10.0 and 0.500
   return (x < 0 ? "−" : "") + text;
 }
+// A name as it may be shown: no control, bidi or other invisible characters, and not endless.
+function called(name) {
+  const clean = String(name ?? "this system").replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+  return clean.length <= 64 ? clean : `${clean.slice(0, 63)}…`;
+}
 const percent = x => x === null ? "undefined" : `${short(100 * x)} %`;
 const toWords = (ends, words) => ends ? `${words(ends[0])} to ${words(ends[1])}`.replace(" % to ", " to ") : "";
 function oneIn(p, noun) {
