@@ -304,7 +304,7 @@ def reading(limit: int = _READING) -> Iterator[DuckDBPyConnection]:
     """A connection for parts: one thread a query and nothing cached, because the caller has threads of its own."""
     import duckdb
 
-    with connected(limit) as con:
+    with connected(limit, spill=False) as con:
         con.execute("SET threads = 1")
         with suppress(duckdb.Error):  # older versions cache no files
             con.execute("SET enable_external_file_cache = false")

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import is_target, shown
-from tercet.binned import Integers, RowError, joined_parts, keys_of, scores_of, sorted_classes
+from tercet.arrays import shown
+from tercet.binned import (
+    Classes,
+    Integers,
+    Parts,
+    joined_parts,
+    keys_of,
+    scores_of,
+    sorted_classes,
+)
 from tercet.calibrate import (
     Calibrator,
     Gaussian,
@@ -32,36 +39,28 @@ from tercet.calibrate import (
     non_negative,
 )
 from tercet.curves import Curve
-from tercet.engines import local
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.logistic import LARGEST, Ends, Grid, Moments, Side, Standard, combined, terms_of
 from tercet.newton import GRADIENT_BOUND, ONCE_MORE, minimise
-from tercet.parts import located, planned, read_part, reading
-from tercet.refine import CHANGED
-from tercet.scale import (
-    ENGINES,
+from tercet.passes import (
     Budget,
     Chunks,
+    Held,
     Progress,
-    Question,
     Run,
-    _check_parts,
-    _Reported,
-    _run_over,
-    _Waiting,
+    Where,
     budget_of,
-    evaluate_chunks,
-    evaluate_files,
+    check_parts,
+    classes_of,
+    held_here,
+    over_chunks,
+    over_files,
 )
-from tercet.threads import CORES
+from tercet.refine import CHANGED
+from tercet.scale import Question, evaluate_chunks, evaluate_files
 from tercet.trials import probability
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 Floats = NDArray[np.float64]
-Classes = tuple[NDArray[Any], NDArray[Any]]  # the sorted scores of targets and of non-targets
-Parts = tuple[tuple[int, int], ...]  # numbers of parts, as ranges
 
 _LEADING = 20  # bits of a score's pattern that name its bin: sign, exponent and 8 of the mantissa
 _REST = 64 - _LEADING
@@ -223,30 +222,13 @@ def _ranges(parts: Iterable[Sequence[int]]) -> Parts:
 _KINDS: dict[str, type[Summary] | type[Sums]] = {"summary": Summary, "sums": Sums}
 
 
-def partial(job: dict[str, Any], batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def partial(job: dict[str, Any], batch: Sequence[dict[str, Any]], held: Held | None = None) -> dict[str, Any]:
     """What a batch of parts of files leaves behind, as plain data: the one function that engines run."""
-    with reading() as con:
-        return _partial(con, job, batch, _Waiting(0))
-
-
-def _partial(
-    con: DuckDBPyConnection, job: dict[str, Any], batch: Sequence[dict[str, Any]], waiting: _Waiting
-) -> dict[str, Any]:
-    kind = _KINDS[job["kind"]]
-    found: Any = (kind.of(_classes(con, job, part, waiting), job, part["number"]) for part in batch)
+    if held is None:
+        with held_here() as mine:
+            return partial(job, batch, mine)
+    found: Any = (_KINDS[job["kind"]].of(classes_of(held, job, part), job, part["number"]) for part in batch)
     return dict(reduce(add, found).to_plain())
-
-
-def _classes(con: DuckDBPyConnection, job: Mapping[str, Any], part: dict[str, Any], waiting: _Waiting) -> Classes:
-    """One part's sorted classes: those that wait in memory, else from its file."""
-    classes = waiting.get(part["number"])
-    if classes is None:
-        try:
-            classes = sorted_classes(*read_part(con, part, job["columns"]), job["meaning"])
-        except RowError as error:
-            raise located(part, error) from None
-        waiting.put(part["number"], classes)
-    return classes
 
 
 # The fits
@@ -280,8 +262,11 @@ def fit_files(
     limits: dict[str, Any] = {"memory_limit": memory_limit, "progress": progress, "resume": resume}
     if method is Isotonic:
         return fit.isotonic(lambda how: evaluate_files(paths, (), **columns, **where, **limits, **how).curve)
-    with _over_files(paths, columns, where, limits) as run:
-        return fit.by_sums(run)
+    place = Where.of(engine, scheduler, workers)
+    budget = budget_of(memory_limit, place.workers, place.processes)
+    named = (score_column, label_column, target)
+    with over_files(paths, named, partial, place, budget, progress=progress, resume=resume) as (plan, run):
+        return fit.by_sums(lambda job: run(job | {"plan": plan.name}))
 
 
 def fit_chunks(
@@ -302,18 +287,10 @@ def fit_chunks(
         limits: dict[str, Any] = {"target": target, "memory_limit": memory_limit, "budget": budget}
         return fit.isotonic(lambda how: evaluate_chunks(source, (), **limits, **how).curve)
 
-    def run(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for number, (scores, labels) in enumerate(source.chunks()):
-            marks = np.asarray(labels)
-            if marks.dtype != np.bool_ or target is not None:
-                marks = is_target(labels, target)[0]
-            try:
-                classes = sorted_classes(scores, marks, job["meaning"])
-            except RowError as error:
-                raise InputError(f"Chunk {number}, row {error.row} (counting from 0): {error}") from None
-            yield _KINDS[job["kind"]].of(classes, job, number).to_plain()
+    def of(job: dict[str, Any], number: int, scores: Any, marks: Any) -> dict[str, Any]:
+        return _KINDS[job["kind"]].of(sorted_classes(scores, marks, job["meaning"]), job, number).to_plain()
 
-    return fit.by_sums(run)
+    return fit.by_sums(over_chunks(source, target, of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +373,7 @@ def _pass(run: Run, kind: Any, job: dict[str, Any], before: Summary | None = Non
         found = part if found is None else found + part
     if found is None:
         raise CalibrationError("There is nothing to calibrate: there are no targets among the trials.")
-    _check_parts(found.parts, None if before is None else before.parts[-1][1])
+    check_parts(found.parts, None if before is None else before.parts[-1][1])
     if before is not None and found.sizes != before.sizes:
         raise InputError(CHANGED)
     return found
@@ -413,46 +390,6 @@ def _start(summary: Summary, standard: Standard, share: float, ridge: float) -> 
         return np.zeros(2)
     best = minimise(terms_of((sides[0], sides[1]), share, ridge), np.zeros(2))
     return best.point if best.gradient_norm < GRADIENT_BOUND else np.zeros(2)
-
-
-@contextmanager
-def _over_files(
-    paths: Any, columns: Mapping[str, Any], where: Mapping[str, Any], limits: Mapping[str, Any]
-) -> Iterator[Run]:
-    """Passes over the parts of files, by an engine that stays open."""
-    engine, scheduler, workers = where["engine"], where["scheduler"], where["workers"] or CORES
-    if engine not in ENGINES:
-        raise InputError(f"engine is one of {', '.join(ENGINES)}, not {shown(engine)}.")
-    if scheduler is not None and engine != "dask":
-        raise InputError("scheduler goes with engine='dask' only.")
-    processes = 1 + workers if engine == "dask" and scheduler is None else 1
-    budget = budget_of(limits["memory_limit"], workers, processes)
-    named = (columns["score_column"], columns["label_column"], columns["target"])
-    with (
-        planned(paths, *named, budget.part, shared=scheduler is not None) as plan,
-        _collector(engine, scheduler, workers, budget.spare) as collect,
-    ):
-        reported = _Reported(plan.size, limits["progress"])
-        run = _run_over(plan, collect, workers, reported, limits["resume"])
-        yield lambda job: run(job | {"plan": plan.name})
-
-
-@contextmanager
-def _collector(engine: str, scheduler: str | None, workers: int, spare: int) -> Iterator[Any]:
-    """The engine's collect(make, job, batches), open for all passes."""
-    if engine == "local":
-        waiting = _Waiting(spare)
-        with reading() as con:
-
-            def make(job: dict[str, Any], batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
-                return _partial(con.cursor(), job, batch, waiting)
-
-            yield lambda _, job, batches: local.collect(make, job, batches, workers=workers)
-        return
-    from tercet.engines import dask
-
-    with dask.connected(scheduler, workers) as client:
-        yield lambda _, job, batches: dask.collect(partial, job, batches, client=client)
 
 
 __all__ = ["fit_chunks", "fit_files"]

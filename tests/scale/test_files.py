@@ -160,7 +160,7 @@ def test_an_interrupted_run_goes_on_from_its_saved_parts(tmp_path, trials, small
     scores, labels = trials
     path, folder = write(tmp_path / "a.parquet", scores, labels), tmp_path / "saved"
     calls = []
-    monkeypatch.setattr(scale, "_partial", lambda *a, real=scale._partial: calls.append(1) or real(*a))
+    monkeypatch.setattr(scale, "partial", lambda *a, real=scale.partial: calls.append(1) or real(*a))
 
     def stop(done, total):
         if len(calls) >= 4:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,14 @@ _EVERY = 0.1  # seconds between two reports of progress
 
 
 @contextmanager
-def connected(limit: int | None = None) -> Iterator[DuckDBPyConnection]:
-    """A private database in memory: no extension is loaded or installed, whatever is spilled goes at the end."""
+def connected(limit: int | None = None, *, spill: bool = True) -> Iterator[DuckDBPyConnection]:
+    """A private database in memory: no extension is loaded or installed, whatever is spilled goes at the end.
+
+    Without `spill` nothing is written anywhere, so a process that is killed leaves nothing behind.
+    """
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="tercet-spill-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tercet-spill-") if spill else nullcontext("") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
