@@ -146,7 +146,7 @@ def test_a_report_of_nothing_is_refused(tmp_path):
 
 def test_a_notebook_gets_a_frame_that_holds_the_whole_page():
     frame = Skeleton(iframe(evaluation(HOSTILE)))
-    assert frame.found == [("iframe", ("frameborder", "height", "sandbox", "srcdoc", "width"))]
+    assert frame.found == [("div", ()), ("iframe", ("frameborder", "height", "sandbox", "srcdoc", "width"))]
 
 
 @pytest.mark.parametrize(

@@ -71,11 +71,14 @@ def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = N
 
 
 def iframe(evaluations: Any, height: int = 900) -> str:
-    """The page inside a frame, for notebooks: its style and script touch nothing around it."""
+    """The page inside a frame, for notebooks: its style and script touch nothing around it.
+
+    A div around it, because IPython's HTML() warns of whatever is a bare frame.
+    """
     whole = html.escape(page(document_of(evaluations)))
     return (
-        f'<iframe srcdoc="{whole}" sandbox="allow-scripts allow-downloads allow-modals" width="100%" '
-        f'height="{int(height)}" frameborder="0"></iframe>'
+        f'<div><iframe srcdoc="{whole}" sandbox="allow-scripts allow-downloads allow-modals" width="100%" '
+        f'height="{int(height)}" frameborder="0"></iframe></div>'
     )
 
 
