@@ -216,6 +216,11 @@ def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: s
                 f"auto_detect=false, columns={{{held}}}, delim={quoted(delimiter)}, quote='\"', escape='\"', "
                 f"nullstr='')) TO {quoted(str(plain))} (FORMAT parquet)"
             )
+    except duckdb.IOException as error:
+        raise InputError(
+            f"{called} cannot be turned into Parquet in the temporary folder {folder.parent}: {_first_line(error)}. "
+            f"If that is full, set TMPDIR to another, or write the file as Parquet."
+        ) from None
     except duckdb.Error as error:
         raise InputError(f"{called} cannot be read as a table: {_first_line(error)}.") from None
     return plain

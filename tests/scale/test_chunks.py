@@ -188,6 +188,15 @@ def test_arrays_are_a_source_of_chunks():
         scale.evaluate_chunks(scale.Arrays(scores, labels[1:]), APPS)
 
 
+def test_weights_are_for_memory():
+    class Weighted:
+        def chunks(self):
+            yield np.arange(4.0), np.arange(4) % 2 == 0, np.ones(4)
+
+    with pytest.raises(tc.InputError, match=r"Chunk 0 must be a pair .*weights are evaluated in memory only"):
+        scale.evaluate_chunks(Weighted(), APPS, budget=TINY)
+
+
 def test_a_source_that_changes_between_passes_is_found():
     rng = np.random.default_rng(3)
     labels = rng.random(3000) < 0.5

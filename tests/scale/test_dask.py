@@ -11,7 +11,8 @@ import pytest
 
 import tercet as tc
 from tercet import scale
-from tercet.engines import local
+from tercet.binned import Binned
+from tercet.engines import dask, local
 
 from .helpers import APPS, assert_same_bits, in_memory
 
@@ -70,6 +71,31 @@ def test_a_worker_killed_after_the_first_part_changes_no_bit(path, trials, small
     found = scale.evaluate_files(path, APPS, engine="dask", scheduler=address, progress=kill)
     assert_same_bits(found, in_memory(*trials))
     assert any("is gone" in record.message for record in caplog.records)
+
+
+def test_the_workers_add_up_and_send_one_sum_a_pass(path, trials, small, cluster, monkeypatch):
+    sent = []
+    collect = dask.collect
+
+    def counted(make, job, batches, **more):
+        for number, result in collect(make, job, batches, **more):
+            sent.append((job["kind"], result is not None))
+            yield number, result
+
+    monkeypatch.setattr(dask, "collect", counted)
+    found = scale.evaluate_files(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
+    assert_same_bits(found, in_memory(*trials))
+    counts = [whole for kind, whole in sent if kind == "count"]
+    assert len(counts) == 40 * (found.passes - 1)
+    assert sum(counts) == found.passes - 1
+    assert all(whole for kind, whole in sent if kind == "rows")
+
+
+def test_a_sum_on_a_worker_finds_what_was_counted_twice(trials):
+    one, other = (Binned.of(*trials, [0.0], part=number).to_plain() for number in (0, 1))
+    assert Binned.of_plain(scale.added([one, other])).parts == ((0, 2),)
+    with pytest.raises(tc.InputError, match="Part 0 was counted twice"):
+        scale.added([one, other, one])
 
 
 def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster):

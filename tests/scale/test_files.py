@@ -1,7 +1,11 @@
 """Files of any number of rows: the same bits from every cut, and errors that name file and row group."""
 
+import hashlib
 import itertools
+import resource
 import shutil
+import subprocess
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +14,7 @@ import pytest
 
 import tercet as tc
 from tercet import parts, scale
+from tercet.binned import load_plain
 
 from .helpers import APPS, TINY, assert_same_bits, in_memory
 
@@ -213,6 +218,47 @@ def test_a_nan_is_named_by_file_row_group_and_row(tmp_path, trials, small):
         scale.evaluate_files(tmp_path / "*.parquet", APPS)
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("arrow", [False, True])
+def test_a_nan_late_in_a_later_file_is_named(tmp_path, trials, small, monkeypatch, at_once, arrow):
+    """Parts of several row groups, read a piece at a time: neither part nor piece begins where the file does."""
+    scores, labels = trials
+    if at_once:
+        monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(10**6, 128, 1000, at_once=10**6))
+    else:
+        monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(300, 128, 1000, at_once=0))
+    monkeypatch.setattr(parts, "_PIECE", 250)
+    monkeypatch.setattr(parts, "_LARGE", 0 if arrow else 10**9)
+    monkeypatch.setattr(scale, "_SAMPLED_ROWS", 30)
+    for name in "ab":
+        write(tmp_path / f"{name}.parquet", scores, labels, row_group_size=120)
+    bad = scores.copy()
+    bad[2875] = np.nan
+    write(tmp_path / "c.parquet", bad, labels, row_group_size=120)
+    with pytest.raises(tc.InputError, match=r"c\.parquet, row group 23, row 2875 \(counting from 0\): .*NaN: 1 here"):
+        scale.evaluate_files(tmp_path / "*.parquet", APPS)
+
+
+@pytest.mark.parametrize(("rows", "groups", "piece"), [(400, 100, 250), (400, 3000, 150), (1000, 130, 131), (7, 3, 2)])
+def test_pieces_are_the_part_and_know_their_row_groups(tmp_path, trials, rows, groups, piece, monkeypatch):
+    scores, labels = trials
+    monkeypatch.setattr(parts, "_PIECE", piece)
+    path = write(tmp_path / "a.parquet", scores, labels, row_group_size=groups)
+    with parts.planned(path, "score", "label", None, rows) as plan, parts.reading() as con:
+        seen = 0
+        for part in plan.parts:
+            assert part["stop"] - part["start"] <= rows
+            for found, held, marks in parts.read_pieces(con, part, plan.columns):
+                assert found["start"] == seen
+                assert found["stop"] - found["start"] <= piece
+                assert found["group"] == found["start"] // groups
+                assert np.array_equal(held, scores[seen : found["stop"]])
+                assert np.array_equal(marks, labels[seen : found["stop"]])
+                seen = found["stop"]
+            assert seen == part["stop"]
+    assert seen == ROWS
+
+
 def test_a_missing_score_or_label_is_named(tmp_path, trials, small):
     scores, labels = trials
     missing = [None if k == 777 else s for k, s in enumerate(scores.tolist())]
@@ -343,6 +389,74 @@ def test_a_full_temporary_folder_is_refused_and_left_empty(tmp_path, trials, mon
     with pytest.raises(tc.InputError, match="would fill the temporary folder"):
         scale.evaluate_files(tmp_path / "a.csv", APPS)
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@contextmanager
+def out_of_room(folder, how):
+    """A folder that really runs out of room: a file system of 64 kB, or files of 10 kB at most."""
+    folder.mkdir()
+    if how == "files":
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+        try:
+            yield folder
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        return
+    mount = shutil.which("mount")
+    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]).returncode:
+        pytest.skip("no right to mount")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("how", ["file system", "files"])
+def test_a_folder_for_parts_that_is_full_is_refused_with_nothing_half_written(tmp_path, trials, how, monkeypatch):
+    scores, labels = np.tile(trials[0], 40) + np.arange(40 * ROWS) * 1e-9, np.tile(trials[1], 40)
+    path = write(tmp_path / "a.parquet", scores, labels, row_group_size=6000)
+    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(60_000, 1 << 12, 6000, 0))
+    with out_of_room(tmp_path / "full", how) as full:
+        with pytest.raises(tc.InputError, match=r"cannot be written into .*(No space|too large).*Free space there"):
+            scale.evaluate_files(path, APPS, resume=full)
+        assert [one.suffix for one in full.iterdir()] == [".npz"] * len(list(full.iterdir()))
+        for one in full.iterdir():
+            load_plain(one)
+
+
+@pytest.mark.parametrize("how", ["file system", "files"])
+def test_text_that_fills_the_temporary_folder_is_refused_and_it_is_left_empty(tmp_path, trials, how, monkeypatch):
+    scores = np.tile(trials[0], 10) + np.arange(10 * ROWS) * 1e-9
+    rows = (f"{score!r},{k % 2}\n" for k, score in enumerate(scores.tolist()))
+    (tmp_path / "a.csv").write_text("score,label\n" + "".join(rows))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "full"))
+    roomy = shutil._ntuple_diskusage(10**12, 0, 10**12)  # another process takes the room after the first look
+    monkeypatch.setattr(parts.shutil, "disk_usage", lambda _: roomy)
+    with out_of_room(tmp_path / "full", how) as full:
+        with pytest.raises(tc.InputError, match=r"a\.csv cannot be turned into Parquet in the temporary folder .*full"):
+            scale.evaluate_files(tmp_path / "a.csv", APPS)
+        assert list(full.iterdir()) == []
+
+
+def test_a_reader_writes_nothing_to_the_temporary_folder(tmp_path, trials, monkeypatch):
+    """So a worker that is killed leaves nothing behind."""
+    path = write(tmp_path / "a.parquet", *trials)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    with parts.planned(path, "score", "label", None, 400) as plan, parts.reading() as con:
+        parts.read_part(con, plan.parts[3], plan.columns)
+        assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_files_are_named_with_their_hash_where_it_is_asked_for(tmp_path, trials, small):
+    path = write(tmp_path / "a.parquet", *trials)
+    size = path.stat().st_size
+    plain = scale.evaluate_files(path, APPS)
+    assert plain.to_dict()["input"]["files"] == [{"name": "a.parquet", "sha256": None, "bytes": size}]
+    hashed = scale.evaluate_files(path, APPS, hashes=True)
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert hashed.to_dict()["input"]["files"] == [{"name": "a.parquet", "sha256": expected, "bytes": size}]
 
 
 def test_a_broken_text_table_is_refused(tmp_path):
