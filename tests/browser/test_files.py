@@ -159,6 +159,22 @@ def test_the_page_works_inside_a_notebook_and_touches_nothing_around_it(browser,
     assert all("Content Security Policy" in line or "parent" in line for line in told), told  # the refusals were wanted
 
 
+def test_a_frame_that_is_shown_later_has_its_controls(browser, tmp_path):
+    hidden = f"<div id=cell style='display:none'>{iframe(evaluations(('in a notebook',)))}</div>"
+    in_host(browser, tmp_path, hidden)
+    browser.switch_to.default_content()
+    browser.execute_script("document.getElementById('cell').style.display = 'block'")
+    browser.switch_to.frame(0)
+    try:
+        found = browser.execute_async_script(
+            "const done = arguments[0]; setTimeout(() => done([document.getElementById('prior').checkVisibility(),"
+            "document.querySelector('#f-scores svg').viewBox.baseVal.width]), 300)"
+        )
+    finally:
+        browser.switch_to.default_content()
+    assert found == [True, 640]
+
+
 def test_a_figure_can_be_saved_from_inside_a_notebook(browser, tmp_path, saved):
     in_host(browser, tmp_path, iframe(evaluations(("in a notebook",))))
     try:

@@ -65,4 +65,4 @@ function nice(low, high, count) {
   return ticks;
 }
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
-const narrow = () => innerWidth <= 820;
+const narrow = () => matchMedia("(max-width:820px)").matches;  // as the style has it

@@ -131,8 +131,8 @@ function wire() {
     button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))));
     figure.append(button);
   }
-  let was = narrow();
-  addEventListener("resize", () => { if (narrow() !== was) { was = narrow(); $("fold").open = !was; drawAll(); update(); } });
+  let was = narrow();  // a notebook may give its frame a width only later, and without a resize event
+  new ResizeObserver(() => { if (narrow() !== was) { was = narrow(); $("fold").open = !was; drawAll(); update(); } }).observe(document.documentElement);
 }
 function wireTools() {
   $("theme").addEventListener("click", () => { state.dark = !document.documentElement.classList.contains("dark"); theme(); toHash(); });
