@@ -8,6 +8,8 @@ always in the same way: at an actual threshold that falls into it, or row by row
 from __future__ import annotations
 
 import math
+import sys
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +28,8 @@ Places = NDArray[np.intp]
 _MARGIN = 3.0  # standard deviations by which the Poisson counts stay below the number of rows, on average
 _MOST = 120  # draws of one run that a table can hold; more have a probability below 1e-30
 _DOUBTFUL = 255
-_PIECE = 1 << 13  # runs drawn at a time: places in the tables need not leave the cache
+_PIECE = 1 << 12  # runs parted at a time, so that their draws need not leave the cache
+_LOWEST = 0 if sys.byteorder == "little" else 7
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the constants of SplitMix64
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -45,6 +48,7 @@ class Runs:
     means: Floats  # of their Poisson counts
     run_of: NDArray[np.int32]  # the run of each row
     rate: float
+    scratch: threading.local
 
     @classmethod
     def of(cls, bounds: Places) -> Runs:
@@ -56,7 +60,9 @@ class Runs:
         place[order] = np.arange(len(order))
         long = np.flatnonzero(sizes > LONGEST)
         tables = (np.where(sizes > LONGEST, 0, sizes) << 16).astype(np.int32)
-        return cls(bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)), rate)
+        return cls(
+            bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)), rate, threading.local()
+        )
 
     def draw(self, rng: np.random.Generator) -> Drawn:
         """An exact multinomial: as many draws as rows, a run as likely as it is long.
@@ -83,32 +89,44 @@ class Runs:
         return Kept(self, Totals.of(counts.astype(dtype).reshape(self.depth, -1)), out)
 
     def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Poisson counts of the runs that have a table."""
-        table, sums = _tables(self.rate)
+        """Poisson counts of the runs that have a table: from 8 bits, where they leave doubt from 16, or from all."""
+        coarse, fine, sums = _tables(self.rate)
         words = rng.integers(0, 2**64 - 1, (len(self.tables) + 3) // 4, np.uint64, endpoint=True)
         cells = words.astype("<u8", copy=False).view("<u2")[: len(self.tables)]
-        counts, places = np.empty(len(cells), np.uint8), np.empty(_PIECE, np.intp)
-        for start in range(0, len(cells), _PIECE):
-            piece = slice(start, start + _PIECE)
-            here = np.add(self.tables[piece], cells[piece], out=places[: len(cells) - start])
-            table.take(here, mode="clip", out=counts[piece])
+        counts: NDArray[np.uint8] = coarse.take(self._places(cells.view(np.uint8)[1::2]), mode="clip")
         doubtful = np.flatnonzero(counts == _DOUBTFUL)
-        exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
-        counts[doubtful] = (sums[self.tables[doubtful] >> 16] <= exact[:, None]).sum(axis=1)
+        tables, cells = self.tables.take(doubtful), cells.take(doubtful)
+        counts[doubtful] = looked_up = fine.take(tables + cells)
+        still = np.flatnonzero(looked_up == _DOUBTFUL)
+        exact = (cells[still] + rng.random(len(still))) / 65536.0
+        counts[doubtful[still]] = (sums[tables[still] >> 16] <= exact[:, None]).sum(axis=1)
         return counts
+
+    def _places(self, upper: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Places in the coarse tables: the cells' upper bytes in the lowest bytes of an array of this thread's own."""
+        if not hasattr(self.scratch, "places"):
+            self.scratch.places = self.tables.astype(np.int64) >> 8
+        places: NDArray[np.int64] = self.scratch.places
+        places.view(np.uint8)[_LOWEST::8] = upper
+        return places
 
 
 @lru_cache(maxsize=4)
-def _tables(rate: float) -> tuple[NDArray[np.uint8], Floats]:
-    """For runs of 0, 1, 2, ... rows the Poisson count of each 16-bit number, marked where more bits must decide."""
+def _tables(rate: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
+    """For runs of 0, 1, 2, ... rows the Poisson count of each 8-bit and 16-bit number, marked where more must decide.
+
+    The coarse ones stay in the fastest cache.
+    """
     sums = np.array([_distribution(rate * size) for size in range(LONGEST + 1)])
-    rows = []
-    for edges in 65536.0 * sums:
+    tables = []
+    for count in (256, 65536):
+        edges = count * sums
         cells = edges.astype(np.intp)
-        row = np.repeat(np.arange(_MOST, dtype=np.uint8), np.diff(cells, prepend=0))
-        row[cells[cells != edges]] = _DOUBTFUL
-        rows.append(row)
-    return np.concatenate(rows), sums
+        table = np.array([np.repeat(np.arange(_MOST), np.diff(row, prepend=0)) for row in cells], np.uint8)
+        row, level = np.nonzero(cells != edges)
+        table[row, cells[row, level]] = _DOUBTFUL
+        tables.append(table.ravel())
+    return tables[0], tables[1], sums
 
 
 def _distribution(mean: float) -> Floats:
