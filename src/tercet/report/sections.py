@@ -44,6 +44,9 @@ GLOSSARY = (
     ("cllr", "Cllr, min Cllr", "What the scores cost as statements of evidence, over all priors and costs at once, in "
      "bits; 1 is saying nothing. The minimum is after the best monotone correction.",
      "½ mean_T log2(1 + e^−llr) + ½ mean_N log2(1 + e^llr)"),
+    ("interval", "Intervals, bands", "How far a number might move on other trials of the same kind, found by drawing "
+     "trials again: in 95 of 100 such studies an interval of 95 % holds the true number. A band is one interval at "
+     "each point.", ""),
     ("roc", "ROC, DET, precision-recall", "One point per threshold: targets found against false alarms; misses against "
      "false alarms on normal-quantile axes; precision against targets found.", ""),
 )  # fmt: skip
@@ -202,6 +205,17 @@ def _column(
     return [markup.with_interval(said(row[key]), row[key], pair, said, (low, high)) for row, pair in pairs]
 
 
+def _starred(apps: Sequence[Facts], cells: Sequence[str]) -> list[str]:
+    """Costs, marked where they rest on few errors."""
+    pairs = zip(apps, cells, strict=True)
+    return [type(cell)(f"* {cell}") if app.get("warnings") else cell for app, cell in pairs]
+
+
+def _star(apps: Sequence[Facts]) -> set[str]:
+    few = any(app.get("warnings") for app in apps)
+    return {"* fewer than 30 misses or false alarms: badly known"} if few else set()
+
+
 def _known(ends: Sequence[Any] | None) -> Sequence[Any] | None:
     """Both ends of an interval, or None where one does not exist."""
     return None if ends is None or None in ends else ends
@@ -253,11 +267,13 @@ def applications(systems: Sequence[Facts]) -> str:
         [a.get("name") or "" for a in apps],
         *(_column(apps, key, number) for key in ("prior", "cost_fn", "cost_fp", "threshold")),
         *(_column(apps, key, _percent) for key in ("fnr", "fpr")),
-        *(_column(apps, key, number) for key in ("dcf_u", "dcf", "min_dcf", "calibration_loss")),
+        _column(apps, "dcf_u", number),
+        _starred(apps, _column(apps, "dcf", number)),
+        *(_column(apps, key, number) for key in ("min_dcf", "calibration_loss")),
     ]
     head = ["system", "named", "prior", "miss", "false alarm", "threshold", "misses", "false alarms", "cost per case",
             "cost, blind = 1", "at best", "lost"]  # fmt: skip
-    reasons = {reason for a in apps for reason in a.get("reasons", {}).values()}
+    reasons = {reason for a in apps for reason in a.get("reasons", {}).values()} | _star(apps)
     body = table(head, zip(names, *columns, strict=True), _level(systems))
     notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
     return _headed("The applications evaluated", body + notes)
@@ -285,13 +301,14 @@ def _condition(facts: Facts) -> str:
         head.append("EER")
     for place, app in enumerate(asked):
         kept = [{"dcf": None, "min_dcf": None, **(row.get("applications") or [{}] * len(asked))[place]} for row in rows]
-        columns.append(_column(kept, "dcf", number))
+        columns.append(_starred(kept, _column(kept, "dcf", number)))
         head.append(f"cost at {_point(app)}")
         if not several:
             columns.append(_column(kept, "min_dcf", number))
             head.append("at best")
-    reasons = sorted({f"{row['value']}: {why}" for row in rows for why in row.get("reasons", {}).values()})
-    notes = "".join(tag("p", text(reason, 300), "note") for reason in reasons)
+    reasons = {f"{row['value']}: {why}" for row in rows for why in row.get("reasons", {}).values()}
+    reasons |= _star([app for row in rows for app in row.get("applications") or ()])
+    notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
     called = f"{facts.get('system') or 'This system'} by {facts['column']}"
     return _headed(called, table(head, zip(*columns, strict=True), _level(rows)) + notes)
 

@@ -270,6 +270,7 @@ const trust = {};
 function drawTrust(s) {
   const c = chart($("f-reliability"), 420, 330, [46, 26, 20, 40]);
   Object.assign(trust, {c, s, llrs: []});
+  $("bins").hidden = !s.facts.bands?.reliability;
   const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
   c.scaleX(0, 1); c.scaleY(0, 1);
   c.ticksY(whole, "how often it was a target"); c.ticksX(whole, "stated chance of a target");

@@ -46,6 +46,7 @@ function update() {
   for (const key in per) { show(`c-${key}`, per[key] * 1e5, short(Math.round(per[key] * 1e5 * 10) / 10)); show(`k-${key}`, counted[key] * s.weight, short(Math.round(counted[key] * s.weight * 10) / 10)); }
   const few = [[counted.miss, "misses"], [counted.alarm, "false alarms"]].filter(([n]) => n * s.weight < 30).map(([n, word]) => `${short(Math.round(n * s.weight))} ${word}`);
   $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
+  $("meant").hidden = !hasIntervals(s);
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
   say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
