@@ -64,6 +64,8 @@ Floats = NDArray[np.float64]
 
 _LEADING = 20  # bits of a score's pattern that name its bin: sign, exponent and 8 of the mantissa
 _REST = 64 - _LEADING
+_BELOW = np.int64(-(1 << _LEADING))  # below every pattern of leading bits
+_BLOCK = 1 << 16  # rows at a time: what is made of them takes little beside the part
 _PLOT = (-3.0, 3.0, 21)
 _LIMITED = ("lr", "posterior")  # meanings whose scores must lie in a range
 _SETTINGS: dict[type[Calibrator], dict[str, Any]] = {
@@ -85,17 +87,19 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, scores: Floats) -> Counted:
         """The counts of sorted scores."""
-        return cls._runs(keys_of(scores) >> _REST, np.ones(len(scores), np.int64))
+        codes = keys_of(scores) >> _REST
+        starts = np.flatnonzero(np.diff(codes, prepend=_BELOW))
+        return cls(codes[starts], np.diff(starts, append=len(codes)))
 
     @classmethod
-    def _runs(cls, codes: Integers, counts: Integers) -> Counted:
-        starts = np.flatnonzero(np.diff(codes, prepend=np.int64(-(1 << 62))))
-        return cls(codes[starts], np.add.reduceat(counts, starts) if len(starts) else counts)
-
-    def __or__(self, other: Counted) -> Counted:
-        codes = np.concatenate((self.codes, other.codes))
+    def sum(cls, several: Iterable[Counted]) -> Counted:
+        """The counts of all together."""
+        columns = list(zip(*several, strict=True))
+        codes, counts = (np.concatenate(column) for column in columns) if columns else np.zeros((2, 0), np.int64)
         order = np.argsort(codes, kind="stable")
-        return self._runs(codes[order], np.concatenate((self.counts, other.counts))[order])
+        codes = codes[order]
+        starts = np.flatnonzero(np.diff(codes, prepend=_BELOW))
+        return cls(codes[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts)
 
     def middles(self, low: float, high: float) -> Floats:
         """One score for each pattern, in the middle of its range, between the ends of the class."""
@@ -111,18 +115,20 @@ class OneClass(NamedTuple):
     counted: Counted
 
     @classmethod
-    def of(cls, scores: Floats, factor: float) -> OneClass:
+    def of(cls, side: NDArray[Any], factor: float) -> OneClass:
         """The facts of sorted scores; moments of scores too large for the factor are left for another pass."""
-        if len(scores) == 0:
-            return cls(Moments(0, 0, 0), math.inf, -math.inf, Counted.of(scores))
-        low, high = float(scores[0]), float(scores[-1])
+        if len(side) == 0:
+            return cls(Moments(0, 0, 0), math.inf, -math.inf, Counted.sum(()))
+        low, high = float(side[0]), float(side[-1])
         safe = max(-low, high) * factor <= LARGEST
-        moments = Moments.of_rows(scores * factor) if safe else Moments(len(scores), 0, 0)
-        return cls(moments, low, high, Counted.of(scores))
+        starts = range(0, len(side), _BLOCK)
+        blocks = [_of_block(side[start : start + _BLOCK], factor, safe) for start in starts]
+        moments, counted = zip(*blocks, strict=True)
+        return cls(Moments.sum(moments), low, high, Counted.sum(counted))
 
     def __or__(self, other: OneClass) -> OneClass:
-        moments = Moments.sum((self.moments, other.moments))
-        return OneClass(moments, min(self.low, other.low), max(self.high, other.high), self.counted | other.counted)
+        ends, moments = (min(self.low, other.low), max(self.high, other.high)), (self.moments, other.moments)
+        return OneClass(Moments.sum(moments), *ends, Counted.sum((self.counted, other.counted)))
 
     def to_plain(self, name: str) -> dict[str, Any]:
         """Arrays and lists of numbers only, called by the class's name."""
@@ -141,6 +147,12 @@ class OneClass(NamedTuple):
         return cls(Moments(*plain[f"{name}_moments"]), low, high, counted)
 
 
+def _of_block(side: NDArray[Any], factor: float, safe: bool) -> tuple[Moments, Counted]:
+    scores = side.astype(np.float64, copy=False)
+    x = scores if factor == 1.0 else scores * factor
+    return Moments.of_rows(x) if safe else Moments(len(scores), 0, 0), Counted.of(scores)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
     """Both classes of some parts, as far as a fit must know them before its first step; adds exactly with +."""
@@ -152,7 +164,7 @@ class Summary:
     @classmethod
     def of(cls, classes: Classes, job: Mapping[str, Any], part: int) -> Summary:
         """What one part of sorted classes leaves behind."""
-        targets, nontargets = (OneClass.of(side.astype(np.float64, copy=False), job["factor"]) for side in classes)
+        targets, nontargets = (OneClass.of(side, job["factor"]) for side in classes)
         return cls(targets, nontargets, ((part, part + 1),))
 
     def __add__(self, other: Summary) -> Summary:
