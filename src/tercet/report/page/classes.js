@@ -74,7 +74,8 @@ function drawTask(t) {
   };
   t.sliders = names.map((name, j) => input({type: "range", min: -9, max: 9, step: 0.01}, `prior of ${name}, log-odds`, v => setPrior(j, 1 / (1 + Math.exp(-v)))));
   t.boxes = names.map((name, j) => input({type: "number", min: 0, max: 100, step: "any"}, `prior of ${name} in per cent`, v => setPrior(j, v / 100)));
-  t.cells = actions.map((action, i) => names.map((name, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${action} when ${name} is true`, v => setCost(i, j, v))));
+  const cost = (i, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${actions[i]} when ${names[j]} is true`, v => setCost(i, j, v));
+  t.cells = actions.map((_, i) => names.map((_, j) => cost(i, j)));
   const choice = labelled(make("select", {}, ...t.choices.map((c, i) => option(i, c.label))), "priors and costs to begin with");
   choice.value = t.choice;
   choice.addEventListener("change", () => { Object.assign(t, edited(t.choices, Number(choice.value)), {edited: choice.value !== "0"}); toHash(); drawTask(t); });
@@ -84,10 +85,12 @@ function drawTask(t) {
   const heat = make("table", {className: "heat"}, make("caption", {}, "rows: decision, columns: true class; darker: more of the class"), headOf(names),
     make("tbody", {}, ...actions.map((action, i) => make("tr", {}, make("th", {scope: "row"}, action), ...t.heat[i]))));
   t.rates = names.map(() => [0, 1, 2].map(() => make("td", {})));
-  const rates = make("table", {className: "plain"}, make("thead", {}, make("tr", {}, ...["class", "found", "right when decided", "part of the risk"].map(title => make("th", {scope: "col"}, title)))),
+  const titles = ["class", "found", "right when decided", "part of the risk"].map(title => make("th", {scope: "col"}, title));
+  const rates = make("table", {className: "plain"}, make("thead", {}, make("tr", {}, ...titles)),
     make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...t.rates[j]))));
   t.verdict = make("p", {className: "told"});
-  const box = make("div", {className: "task"}, t.verdict, make("div", {className: "pairs"}, make("div", {className: "wide"}, choice, costs), make("div", {}, make("div", {className: "wide"}, heat), make("div", {className: "wide"}, rates))));
+  const wide = (...inside) => make("div", {className: "wide"}, ...inside);
+  const box = make("div", {className: "task"}, t.verdict, make("div", {className: "pairs"}, wide(choice, costs), make("div", {}, wide(heat), wide(rates))));
   const section = $(`several-${t.place}`);
   section.querySelector(".task")?.remove();
   section.querySelector(".kept").before(box);
@@ -100,7 +103,11 @@ function fillTask(t) {
   const name = called(t.facts.name), exact = found.known || t.facts.posteriors.kept === t.facts.posteriors.of, about = exact ? "" : "about ";
   t.verdict.replaceChildren("At these priors and costs ", bold(name), " costs ");
   if (found.dcf === null) t.verdict.append(`something undefined: ${found.why ?? Object.values(found.reasons ?? {})[0] ?? ""}.`);
-  else t.verdict.append(about, bold(short(real(found.dcf))), found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost", ` (risk ${about}${short(found.risk)}; always deciding ${called(found.dummy_action)} costs ${short(found.dummy_cost)}).`);
+  else {
+    const harm = found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost";
+    const blind = `always deciding ${called(found.dummy_action)} costs ${short(found.dummy_cost)}`;
+    t.verdict.append(about, bold(short(real(found.dcf))), harm, ` (risk ${about}${short(found.risk)}; ${blind}).`);
+  }
   const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
   t.heat.forEach((row, i) => row.forEach((cell, j) => {
     const n = found.confusion[i][j];
@@ -126,6 +133,8 @@ function taskFromHash(t, words) {  // refused whole unless it is a sound task
   const known = t.choices[choice?.[0]];
   if (!known || !prior || !costs) return;
   const width = known.priors.length, height = known.costs.length;
-  const sound = prior.length === width && costs.length === width * height && prior.every(p => p > 0 && p < 1) && Math.abs(total(prior) - 1) < 1e-6 && costs.every(c => c >= 0 && Number.isFinite(c)) && costs.some(c => c > 0);
+  const fits = prior.length === width && costs.length === width * height;
+  const prices = costs.every(c => c >= 0 && Number.isFinite(c)) && costs.some(c => c > 0);
+  const sound = fits && prices && prior.every(p => p > 0 && p < 1) && Math.abs(total(prior) - 1) < 1e-6;
   if (sound) Object.assign(t, edited(t.choices, choice[0]), {prior, costs: known.costs.map((_, i) => costs.slice(i * width, (i + 1) * width)), edited: true});
 }

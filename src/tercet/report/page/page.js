@@ -1,7 +1,9 @@
 // ---- state: one object, mirrored in the address so that a link reproduces the view
-const first = (SYSTEMS[0] && SYSTEMS[0].facts.applications.find(a => a.cost_fn > 0 && a.cost_fp > 0)) || {prior: 0.5, cost_fn: 1, cost_fp: 1};
+const evaluated = (SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0);
+const first = evaluated[0] ?? {prior: 0.5, cost_fn: 1, cost_fp: 1};
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
-const POINTS = [...(SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0).map(a => ({...a, label: a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`})), ...DATA.points];
+const pointWords = a => a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
+const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points];  // working points to choose from
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
 function fromHash() {
   const q = new URLSearchParams(location.hash.slice(1)), prior = Number(q.get("p"));
@@ -35,22 +37,30 @@ function address() {
 // ---- one change, one frame: everything that moves moves here
 function update() {
   const s = SYSTEMS[state.s], now = facts(s, state);
-  const opening = `If ${oneIn(state.prior, true)} is a target, and ${costWords(state.fn, state.fp)}, `.replace(/(cases) in 100 is a target/, "$1 in 100 are targets").replace(/(all but 1 case in [\d,]+) is a target/, "$1 are targets");
+  const share = oneIn(state.prior, true), are = /^all|cases/.test(share) ? "are targets" : "is a target";
+  const opening = `If ${share} ${are}, and ${costWords(state.fn, state.fp)}, `;
   verdicts.forEach(([p, one], i) => sentence(p, one, i || one !== s ? facts(one, state) : now, i ? "" : opening));
   const about = now.about ? "about " : "", told = (key, words) => show(`n-${key}`, now[key], about + words(now[key]));
   for (const key of ["min", "threshold", "best"]) show(`n-${key}`, now[key]);
   for (const key in INTERVALS) if (key !== "min") told(key, INTERVALS[key]);
-  show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv)); show("n-effective", now.effective, percent(now.effective));
-  const per = {hit: state.prior * ((s.T - now.m) / s.T), miss: state.prior * now.fnr, alarm: (1 - state.prior) * now.fpr, reject: (1 - state.prior) * ((s.F - now.f) / s.F)};
-  const counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
-  for (const key in per) { show(`c-${key}`, per[key] * 1e5, short(Math.round(per[key] * 1e5 * 10) / 10)); show(`k-${key}`, counted[key] * s.weight, short(Math.round(counted[key] * s.weight * 10) / 10)); }
-  const few = [[counted.miss, "misses"], [counted.alarm, "false alarms"]].filter(([n]) => n * s.weight < 30).map(([n, word]) => `${short(Math.round(n * s.weight))} ${word}`);
-  $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
+  show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv));
+  show("n-effective", now.effective, percent(now.effective));
+  fillTable(s, now);
   $("meant").hidden = !hasIntervals(s);
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
-  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}.`);
+  const rates = `misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}`;
+  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, ${rates}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
   fillControls(now);
+}
+function fillTable(s, now) {  // the confusion matrix: in 100,000 cases at this prior, and as counted
+  const p = state.prior, counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
+  const per = {hit: p * (counted.hit / s.T), miss: p * now.fnr, alarm: (1 - p) * now.fpr, reject: (1 - p) * (counted.reject / s.F)};
+  const put = (id, value) => show(id, value, short(Math.round(value * 10) / 10));
+  for (const key in per) { put(`c-${key}`, per[key] * 1e5); put(`k-${key}`, counted[key] * s.weight); }
+  const errors = [[counted.miss * s.weight, "misses"], [counted.alarm * s.weight, "false alarms"]];
+  const few = errors.filter(([n]) => n < 30).map(([n, word]) => `${short(Math.round(n))} ${word}`);
+  $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
 }
 function caution(s, now) {  // what is not exact here, and how far it may be off
   if (now.open) return `Between two kept thresholds: certainly ${toWords(now.open.fnr, percent)} misses and ${toWords(now.open.fpr, percent)} false alarms.`;
@@ -68,7 +78,11 @@ function fillControls(now) {
   $("prior").value = logit(state.prior); put("prior-box", Number((100 * state.prior).toPrecision(6)));
   $("prior").setAttribute("aria-valuetext", oneIn(state.prior, true));
   $("prior-words").textContent = `${oneIn(state.prior, true)}; log-odds ${short(logit(state.prior))}`;
-  for (const key of ["fn", "fp"]) { $(`cost-${key}`).value = Math.log10(state[key]); put(`cost-${key}-box`, Number(state[key].toPrecision(6))); $(`cost-${key}`).setAttribute("aria-valuetext", short(state[key])); }
+  for (const key of ["fn", "fp"]) {
+    $(`cost-${key}`).value = Math.log10(state[key]);
+    $(`cost-${key}`).setAttribute("aria-valuetext", short(state[key]));
+    put(`cost-${key}-box`, Number(state[key].toPrecision(6)));
+  }
   put("manual", Number(state.manual.toPrecision(8))); put("bound", Number((100 * state.bound).toPrecision(6)));
   $("manual").hidden = state.rule !== "manual"; $("bound").hidden = $("bound-unit").hidden = state.rule !== "fpr";
   for (const radio of document.getElementsByName("rule")) radio.checked = radio.value === state.rule;
@@ -120,8 +134,9 @@ function wire() {
     $(`cost-${key}-box`).addEventListener("input", e => { const v = positive(e.target.value); if (v) set({[key]: v}); });
   }
   for (const radio of document.getElementsByName("rule")) radio.addEventListener("change", () => {
-    const now = facts(SYSTEMS[state.s], state);  // by hand begins where the line stands
-    set(radio.value === "manual" ? {rule: "manual", manual: nearest(SYSTEMS[state.s], Number.isFinite(now.threshold) ? (now.rule === "min" || now.rule === "fpr" ? llrOf(SYSTEMS[state.s], now.threshold) : now.threshold) : 0)} : {rule: radio.value});
+    const s = SYSTEMS[state.s], {rule, threshold} = facts(s, state), onScale = rule === "min" || rule === "fpr";
+    const begin = !Number.isFinite(threshold) ? 0 : onScale ? llrOf(s, threshold) : threshold;  // where the line stands
+    set(radio.value === "manual" ? {rule: "manual", manual: nearest(s, begin)} : {rule: radio.value});
   });
   $("manual").addEventListener("input", e => { const v = Number(e.target.value); if (e.target.value !== "" && Number.isFinite(v)) set({manual: v}); });
   $("bound").addEventListener("input", e => { const v = Number(e.target.value) / 100; if (e.target.value !== "" && v >= 0 && v <= 1) set({bound: v}); });

@@ -61,7 +61,7 @@ function fillIntervals(s, now) {
 }
 
 // ---- systems compared
-const own = (title, key, words, most) => ({title, words, most, value: r => { const v = r.s.facts[key]; return v === null ? null : real(v?.value ?? v); }, ends: r => pair(r.s.facts[`${key}_ci`])});
+const own = (title, key, words, most) => ({title, words, most, ends: r => pair(r.s.facts[`${key}_ci`]), value: r => real(r.s.facts[key]?.value ?? r.s.facts[key])});
 const here = (title, key, words, cost) => ({title, words, cost, value: r => r.now[key], ends: r => r.now.ends[key]});
 const COLUMNS = [{title: "system", words: t => t, value: r => r.s.name ?? ""},
   here("cost here", "dcf", short, true), here("at best", "min", short, true), here("lost", "loss", short, true), here("misses", "fnr", percent), here("false alarms", "fpr", percent),
