@@ -31,8 +31,10 @@ function drawScores(s) {
     const total = (k ? s.T : s.F) * s.weight;
     labels.push([clamp(c.X((peak[0] + peak[1]) / 2), 70, c.right - 70), Math.max(c.Y(peak[2]) - 7, c.top + 8), `${short(total)} ${k ? "targets" : "non-targets"}`]);
   });
-  const beyond = (k, side) => h.targets[k] + h.nontargets[k] > 0 ? el("text", {class: `soft halo ${side}`, x: side === "end" ? c.right : c.left, y: c.bottom - 22}, c.svg, `${short(h.targets[k] + h.nontargets[k])} beyond`) : 0;
-  beyond("below", ""); beyond("above", "end");
+  for (const [k, side, x] of [["below", "", c.left], ["above", "end", c.right]]) {
+    const beyond = h.targets[k] + h.nontargets[k];
+    if (beyond > 0) el("text", {class: `soft halo ${side}`, x, y: c.bottom - 22}, c.svg, `${short(beyond)} beyond`);
+  }
   const g = el("g", {class: "handle", tabindex: 0, role: "slider", "aria-label": "threshold", "aria-orientation": "horizontal",
     "aria-valuemin": h.low, "aria-valuemax": h.high}, c.svg);
   el("rect", {class: "hit", x: -14, y: 14, width: 28, height: c.bottom - 14}, g);
@@ -181,8 +183,9 @@ function moveCurve(now) {
     curve.band.setAttribute("class", `band c${state.s % 6}`);
     const y = kind === "precision-recall" ? c.Y(state.prior) : 0;
     curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
-    const words = {ROC: [c.right - 4, c.Y(0.5), "end"], DET: [c.right - 36, c.top + 15, "end"], "precision-recall": [c.left + 6, state.prior > 0.15 ? Math.min(y + 15, c.bottom - 4) : y - 6, ""]};
-    const [wordX, wordY, anchor] = words[kind];
+    const below = state.prior > 0.15 ? Math.min(y + 15, c.bottom - 4) : y - 6;
+    const places = {ROC: [c.right - 4, c.Y(0.5), "end"], DET: [c.right - 36, c.top + 15, "end"], "precision-recall": [c.left + 6, below, ""]};
+    const [wordX, wordY, anchor] = places[kind];
     curve.word.setAttribute("x", wordX); curve.word.setAttribute("y", wordY);
     curve.word.setAttribute("class", `soft halo ${anchor}`);
     curve.word.textContent = kind === "precision-recall" ? "accepting blindly" : kind === "ROC" ? "deciding by chance" : "both equal: EER";
@@ -210,7 +213,8 @@ function drawBayes() {
   c.scaleX(-reach, reach); c.scaleY(0, 1.2);
   c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "cost; 1 is what deciding blindly costs");
   const marks = [[0.001, "1 in 1,000"], [0.01, "1 in 100"], [0.1, "1 in 10"], [0.5, "1 in 2"], [0.9, "9 in 10"], [0.99, "99 in 100"], [0.999, "999 in 1,000"]];
-  c.ticksX(marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]), "effective prior: log-odds, and how many cases are targets");
+  const ticks = marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]);
+  c.ticksX(ticks, "effective prior: log-odds, and how many cases are targets");
   const top = v => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
   SYSTEMS.forEach((s, i) => {
     if (SYSTEMS.length > 6 && i !== state.s) return;
@@ -244,7 +248,9 @@ function drawBayes() {
   for (const end of ["pointerup", "pointercancel"]) press.addEventListener(end, () => { bayes.held = false; });
 }
 function drawEnds(c, reach) {  // names at the curves' ends instead of a legend, pushed apart where they would touch
-  const ends = SYSTEMS.filter((s, i) => SYSTEMS.length <= 6 || i === state.s).map(s => ({s, y: c.Y(Math.min(costs(s, -reach, reach, 280).minimum.at(-1)[1], 1.2))})).sort((a, b) => a.y - b.y);
+  const endOf = s => c.Y(Math.min(costs(s, -reach, reach, 280).minimum.at(-1)[1], 1.2));
+  const shown = SYSTEMS.filter((s, i) => SYSTEMS.length <= 6 || i === state.s);
+  const ends = shown.map(s => ({s, y: endOf(s)})).sort((a, b) => a.y - b.y);
   let last = c.top - 20;
   for (const {s, y} of ends) {
     last = Math.max(y, last + 15);
