@@ -8,7 +8,7 @@ import operator
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -256,6 +256,13 @@ def _read(path: str, source: Facts) -> Trials:
         return read(path, progress=bar, notes=_say, **source)
 
 
+def _read_chunks(path: str, source: Facts) -> Iterator[Trials]:
+    from tercet.sources import read_chunks
+
+    with _Bar(path) as bar:
+        yield from read_chunks(path, progress=bar, notes=_say, **source)
+
+
 def _say(words: str) -> None:
     print(f"tercet: {words}", file=sys.stderr)
 
@@ -400,8 +407,10 @@ def decide(path: str, out: str, *, fpr_at_most: float | None, seed: int, calibra
     return 0
 
 
-def _trial_column(trials: Trials) -> Facts:
-    return {"trial": np.arange(len(trials)) if trials.ids is None else trials.ids}
+def _trial_column(trials: Trials, before: int = 0) -> Facts:
+    return {"trial": np.arange(before, before + len(trials)) if trials.ids is None else trials.ids}
+
+
 
 
 def _called(actions: Any, names: Sequence[str]) -> Any:
@@ -497,23 +506,35 @@ def _print_before_and_after(systems: Sequence[Trials], after: Trials) -> None:
 
 def calibrate_apply(path: str, paths: Sequence[str], out: str, **options: Any) -> int:
     """Writes the calibrated (or fused) scores of each trial, with what is known of it."""
-    from tercet.sources import write_table
+    from tercet.sources import write_tables
 
     model = _model(path)
     source = _source(options)
-    trials = [_read(one, source) for one in paths]
-    if "systems" not in model.training and len(trials) > 1:
-        raise InputError(f"{path} calibrates one system and was given {len(trials)} files.")
-    result = model(trials if "systems" in model.training else trials[0])
-    columns = _trial_column(result)
-    if result.is_matrix:
-        columns |= {name: result.scores[:, place] for place, name in enumerate(result.classes)}
+    fusion = "systems" in model.training
+    if not fusion and len(paths) > 1:
+        raise InputError(f"{path} calibrates one system and was given {len(paths)} files.")
+    if fusion or out == "-":  # a pipe cannot take back what was written before an error
+        trials = [_read(one, source) for one in paths]
+        results = iter([model(trials if fusion else trials[0])])
     else:
-        columns["score"] = result.scores
-    if result.labels is not None:
-        columns["label"] = _called(result.labels, result.classes)
-    write_table(out, columns)
+        results = map(model, _read_chunks(paths[0], source))
+    write_tables(out, _scored(results))
     return 0
+
+
+def _scored(results: Iterable[Trials]) -> Iterator[Facts]:
+    """The columns of scored trials, piece by piece."""
+    before = 0
+    for result in results:
+        columns = _trial_column(result, before)
+        if result.is_matrix:
+            columns |= {name: result.scores[:, place] for place, name in enumerate(result.classes)}
+        else:
+            columns["score"] = result.scores
+        if result.labels is not None:
+            columns["label"] = _called(result.labels, result.classes)
+        yield columns
+        before += len(result)
 
 
 def _model(path: str) -> Any:

@@ -2,7 +2,16 @@
 
 from tercet.sources.fingerprints import fingerprint
 from tercet.sources.opened import stdin_file
-from tercet.sources.reading import read, read_decisions
-from tercet.sources.writing import write_table, write_text_atomically
+from tercet.sources.reading import read, read_chunks, read_decisions
+from tercet.sources.writing import write_table, write_tables, write_text_atomically
 
-__all__ = ["fingerprint", "read", "read_decisions", "stdin_file", "write_table", "write_text_atomically"]
+__all__ = [
+    "fingerprint",
+    "read",
+    "read_chunks",
+    "read_decisions",
+    "stdin_file",
+    "write_table",
+    "write_tables",
+    "write_text_atomically",
+]

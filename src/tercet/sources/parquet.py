@@ -23,23 +23,35 @@ _GROUP_ROWS = 1 << 17
 _LONGEST_HEADER = 1 << 16
 
 
-def write_parquet(out: IO[bytes], columns: Mapping[str, NDArray[Any]]) -> None:
-    """Columns of numbers, true/false or text, plain and not packed, with a CRC-32 on every page."""
-    rows = len(next(iter(columns.values()), ()))
+def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]]) -> None:
+    """Tables of the same columns (numbers, true/false or text) as one, plain, not packed, a CRC-32 on every page."""
     at = out.write(_MAGIC)
-    groups = []
-    for start in range(0, rows, _GROUP_ROWS):
-        chunks, size = [], 0
-        for name, values in columns.items():
-            part = values[start : start + _GROUP_ROWS]
-            page = _page(_plain(part), len(part))
-            out.write(page)
-            chunks.append(_chunk(name, values, len(part), len(page), at))
-            at, size = at + len(page), size + len(page)
-        counted = min(_GROUP_ROWS, rows - start)
-        groups.append([(1, LIST, (STRUCT, chunks)), (2, I64, size), (3, I64, counted)])
-    footer = _footer(columns, rows, groups)
+    first: Mapping[str, NDArray[Any]] = {}
+    groups: list[list[Field]] = []
+    total = 0
+    for columns in tables:
+        first = first or columns
+        rows = len(next(iter(columns.values()), ()))
+        for start in range(0, rows, _GROUP_ROWS):
+            part = {name: values[start : start + _GROUP_ROWS] for name, values in columns.items()}
+            group, size = _write_group(out, part, at)
+            groups.append(group)
+            at += size
+        total += rows
+    footer = _footer(first, total, groups)
     out.write(footer + struct.pack("<I", len(footer)) + _MAGIC)
+
+
+def _write_group(out: IO[bytes], columns: Mapping[str, NDArray[Any]], at: int) -> tuple[list[Field], int]:
+    """One row group written where the file stands, what the footer says of it, and its bytes."""
+    chunks, size, rows = [], 0, 0
+    for name, values in columns.items():
+        rows = len(values)
+        page = _page(_plain(values), rows)
+        out.write(page)
+        chunks.append(_chunk(name, values, rows, len(page), at + size))
+        size += len(page)
+    return [(1, LIST, (STRUCT, chunks)), (2, I64, size), (3, I64, rows)], size
 
 
 def _page(body: bytes, rows: int) -> bytes:

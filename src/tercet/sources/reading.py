@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from tercet.trials import Trials
 
 Path = str | os.PathLike[str]
 MISSING = ("error", "drop", "reject")
+_ANY_SIZE = 1 << 62  # bytes: what is read in pieces is not held
 
 
 def read(
@@ -69,23 +71,50 @@ def read(
     `keep_ids=None` keeps trial ids when `id_column` names them and no key is joined; `labelled=True` refuses
     a file without labels, `False` leaves them unread; `memory` is the most bytes the columns may take.
     """
+    return next(_trials(None, **locals()))
+
+
+def read_chunks(path: Path, rows: int = 1 << 20, **options: Any) -> Iterator[Trials]:
+    """The trials of a table of any length, so many rows at a time; options are those of read.
+
+    Arrays (npy, npz) and files that are joined with a key or with labels of their own come as one piece.
+    """
+    usual = {name: one.default for name, one in signature(read).parameters.items() if name != "path"}
+    if unknown := sorted(set(options) - set(usual)):
+        raise TypeError(f"read_chunks() got an unexpected keyword argument {unknown[0]!r}")
+    return _trials(rows, path=path, **(usual | options))
+
+
+def _trials(
+    rows: int | None,
+    *,
+    path: Path,
+    meaning: str,
+    trained_prior: object,
+    target: object,
+    name: str | None,
+    **given: Any,
+) -> Iterator[Trials]:
+    """The trials of a file, in pieces of so many rows where that is said; the rest of the options as read has them."""
     check_meaning(meaning, trained_prior)
-    ids = _tuple(id_column)
+    ids, classes = _tuple(given["id_column"]), given["class_columns"]
     wanted = Wanted(
-        score_column,
-        label_column,
-        weight_column,
-        _tuple(group_columns),
+        given["score_column"],
+        given["label_column"],
+        given["weight_column"],
+        _tuple(given["group_columns"]),
         ids,
-        None if class_columns is None else _tuple(class_columns),
+        None if classes is None else _tuple(classes),
         is_matrix(meaning),
-        False if labels is not None else labelled,
-        (bool(ids) and key is None) if keep_ids is None else keep_ids,
+        False if given["labels"] is not None else given["labelled"],
+        (bool(ids) and given["key"] is None) if given["keep_ids"] is None else given["keep_ids"],
     )
-    hints = Hints(format, separator, None if columns is None else tuple(columns), header, score_column)
-    request = Request(path, labels, key, hints, wanted, missing, meaning, memory_limit(memory), progress, notes)
-    got, usual, stem = collected(request)
-    return trials_of(got, meaning, usual if target is None else target, trained_prior, name or stem)
+    columns = None if given["columns"] is None else tuple(given["columns"])
+    hints = Hints(given["format"], given["separator"], columns, given["header"], given["score_column"])
+    limit, watch = memory_limit(given["memory"]), (given["progress"], given["notes"])
+    request = Request(path, given["labels"], given["key"], hints, wanted, given["missing"], meaning, limit, *watch)
+    for got, usual, stem in _collected(request, rows):
+        yield trials_of(got, meaning, usual if target is None else target, trained_prior, name or stem)
 
 
 def read_decisions(
@@ -145,14 +174,33 @@ class Request:
 
 def collected(request: Request) -> tuple[Gathered, str | None, str]:
     """The columns that were asked for, the format's usual target, and the name of the file without its suffix."""
+    return next(_collected(request, None))
+
+
+def _collected(request: Request, rows: int | None) -> Iterator[tuple[Gathered, str | None, str]]:
+    """The same, in pieces of so many rows where that is said and the file is a table that is not joined."""
     _check_choices(request)
     with ExitStack() as stack:
         file = stack.enter_context(opened(request.path, request.limit, request.progress))
         check_hints(file, request.hints, FORMATS)
+        if rows is not None and request.labels is None and request.key is None and file.kind not in ("npy", "npz"):
+            for got, usual in _in_pieces(stack, file, request, rows):
+                yield got, usual, file.stem
+            return
         got, usual = _gather(stack, file, request)
         if request.labels is not None:
             got = _with_labels(got, request.labels, request.wanted.label, request.limit)
-        return got, usual, file.stem
+        yield got, usual, file.stem
+
+
+def _in_pieces(stack: ExitStack, file: File, request: Request, rows: int) -> Iterator[tuple[Gathered, str | None]]:
+    """The columns of a table, some rows at a time: their number is no matter, and duckdb spills what it must hold."""
+    store = Store(stack.enter_context(connected(request.limit)), stack, _ANY_SIZE, request.progress)
+    source = source_of(store, file, request.hints)
+    roles = score_roles(source, request.wanted)
+    labels = [roles.label] if roles.label else []
+    for table in source.load(roles.columns).pieces(rows, labels):
+        yield gathered(table, roles, request.wanted, ids=request.wanted.keep_ids), source.layout.target
 
 
 def _tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,18 @@ class Table:
     rows: int
     called: str
     place: Place  # of a row and a column: ("line 17", the text that stands there)
+    numbered: tuple[str, str] = ("", "")  # the rows with a column of their numbers from 0, and its name
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the distinct labels of columns, where known
+
+    def pieces(self, rows: int, labels: Sequence[str]) -> Iterator[Table]:
+        """Tables of so many rows, one after the other; places and the names of labels are those of the whole."""
+        names = {name: self._distinct(name) for name in labels if self.column(name).kind == "text"}
+        source, number = self.numbered
+        for start in range(0, self.rows, rows):
+            stop = min(start + rows, self.rows)
+            sql = f"(SELECT * FROM {source} WHERE {number} BETWEEN {start} AND {stop - 1})"
+            place = partial(_place_after, self.place, start)
+            yield replace(self, sql=sql, rows=stop - start, place=place, names=names)
 
     def column(self, name: str) -> Column:
         """A column by its name, or an error with the names there are."""
@@ -72,7 +85,11 @@ class Table:
 
     def fetch(self, numbers: Sequence[str] = (), texts: Sequence[str] = (), labels: Sequence[str] = ()) -> Fetched:
         """All wanted columns in one pass: numbers as they are, texts as str, labels as codes of distinct names."""
-        distinct = {name: self._distinct(name) for name in labels if self.column(name).kind == "text"}
+        distinct = {
+            name: self.names[name] if name in self.names else self._distinct(name)
+            for name in labels
+            if self.column(name).kind == "text"
+        }
         parts = [f"{self._number(name)} AS n{i}" for i, name in enumerate(numbers)]
         parts += [f"CAST({self.column(name).sql} AS VARCHAR) AS t{i}" for i, name in enumerate(texts)]
         parts += [f"{self._label(name, i, distinct)} AS l{i}" for i, name in enumerate(labels)]
@@ -201,6 +218,10 @@ class Table:
         return whole
 
 
+def _place_after(place: Place, start: int, row: int, name: str) -> tuple[str, str | None]:
+    return place(start + row, name)
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """Columns out of a table, in the order they were asked for."""
@@ -235,7 +256,7 @@ def text_table(store: Store, file: File, dialect: Dialect, wanted: Sequence[str]
         place = dialect.names.index(name) if name in dialect.names else len(cells)  # a column made of several
         return f"line {line}", cells[place] if place < len(cells) else None
 
-    return Table(store.con, f"s{number}", columns, rows, file.called, place)
+    return Table(store.con, f"s{number}", columns, rows, file.called, place, (f"s{number}", "rowid"))
 
 
 def _load(store: Store, file: File, dialect: Dialect, places: Sequence[int], table: str, rewrite: bool = False) -> None:
@@ -283,7 +304,8 @@ def parquet_table(store: Store, file: File) -> tuple[Table, Footer]:
 
     footer = footer_of(file)
     check_size(file.called, footer.rows, 1, store.limit)
-    scan = f"read_parquet({quoted(str(store.stack.enter_context(unglobbed(file.path))))}, hive_partitioning=false)"
+    path = quoted(str(store.stack.enter_context(unglobbed(file.path))))
+    scan = f"read_parquet({path}, hive_partitioning=false)"
     try:
         described = store.con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
     except duckdb.Error as error:
@@ -291,8 +313,12 @@ def parquet_table(store: Store, file: File) -> tuple[Table, Footer]:
     if len(described) > MOST_COLUMNS:
         raise InputError(f"{file.called} has {len(described)} columns; more than {MOST_COLUMNS} are not read.")
     columns = {name: _typed(name, kind) for name, kind, *_ in described}
-    table = Table(store.con, scan, columns, footer.rows, file.called, lambda row, name: (f"row {row + 1}", None))
-    return table, footer
+    numbered = f"read_parquet({path}, hive_partitioning=false, file_row_number=true)", "file_row_number"
+    return Table(store.con, scan, columns, footer.rows, file.called, _row_place, numbered), footer
+
+
+def _row_place(row: int, name: str) -> tuple[str, str | None]:
+    return f"row {row + 1}", None
 
 
 def _typed(name: str, kind: str) -> Column:

@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -35,10 +35,15 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, 
     Text cells of CSV and TSV that a spreadsheet would run as a formula (they begin with = + - @, a tab or
     a carriage return, and are no number) get an apostrophe before them. "-" is standard output, as CSV.
     """
-    arrays = {str(name): column(values, str(name)) for name, values in columns.items()}
-    if len({len(values) for values in arrays.values()}) > 1:
-        raise InputError(f"columns of different lengths: {', '.join(f'{k} {len(v)}' for k, v in arrays.items())}.")
+    write_tables(path, [columns], format=format)
+
+
+def write_tables(
+    path: str | os.PathLike[str], tables: Iterable[Mapping[str, object]], *, format: str | None = None
+) -> None:
+    """Writes tables of the same columns one after the other into one file as write_table does, one held at a time."""
     kind, packed = _kind(path, format)
+    arrays = _alike(tables)
     with _whole(path) as out:
         if kind == "parquet":
             write_parquet(out, arrays)
@@ -47,6 +52,20 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, 
                 _write_csv(cast(IO[bytes], squeezed), arrays, kind)
         else:
             _write_csv(out, arrays, kind)
+
+
+def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, NDArray[Any]]]:
+    """Each table's columns as arrays of one length, named and typed as those of the first."""
+    before: dict[str, str] | None = None
+    for columns in tables:
+        arrays = {str(name): column(values, str(name)) for name, values in columns.items()}
+        if len({len(values) for values in arrays.values()}) > 1:
+            raise InputError(f"columns of different lengths: {', '.join(f'{k} {len(v)}' for k, v in arrays.items())}.")
+        kinds: dict[str, str] = {name: values.dtype.kind for name, values in arrays.items()}
+        if before is not None and kinds != before:
+            raise InputError("tables that go into one file must have the same columns, of the same kinds.")
+        before = kinds
+        yield arrays
 
 
 def _kind(path: str | os.PathLike[str], format: str | None) -> tuple[str, bool]:
@@ -58,13 +77,15 @@ def _kind(path: str | os.PathLike[str], format: str | None) -> tuple[str, bool]:
     return kind, packed
 
 
-def _write_csv(out: IO[bytes], columns: Mapping[str, NDArray[Any]], kind: str) -> None:
+def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]], kind: str) -> None:
     separator = "," if kind == "csv" else "\t"
-    out.write((separator.join(_cell(name, separator) for name in columns) + "\n").encode())
-    length = len(next(iter(columns.values()), ()))
-    for start in range(0, length, _ROWS):
-        cells = [_cells(values[start : start + _ROWS], separator) for values in columns.values()]
-        out.write("".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode())
+    for number, columns in enumerate(tables):
+        if number == 0:
+            out.write((separator.join(_cell(name, separator) for name in columns) + "\n").encode())
+        length = len(next(iter(columns.values()), ()))
+        for start in range(0, length, _ROWS):
+            cells = [_cells(values[start : start + _ROWS], separator) for values in columns.values()]
+            out.write("".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode())
 
 
 def _cells(values: NDArray[Any], separator: str) -> list[str]:
