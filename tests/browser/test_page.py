@@ -204,7 +204,7 @@ def test_a_threshold_typed_between_kept_ones_is_read_off_the_line_and_says_so(br
     x = np.array([float(v) for v in kept["thresholds"]])
     rng = np.random.default_rng(4)
     entries = np.concatenate((rng.uniform(-9, 9, 150), x[1::97]))
-    counts = [interpolated(x, np.array(kept[key]), entries) for key in ("misses", "false_alarms")]
+    counts = [interpolated(kept, key, entries) for key in ("misses", "false_alarms")]
     exact = evaluation.curve.tally.at(entries)
     open_ones = 0
     for place, (threshold, misses, alarms, words, note) in enumerate(typed(browser, url, "manual", "manual", entries)):

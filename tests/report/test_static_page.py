@@ -157,6 +157,7 @@ def test_a_notebook_gets_a_frame_that_holds_the_whole_page():
         tc.Trials.of_lr([0.0, 1.0, np.inf], [1, 0, 0], weights=[0.5, 0.25, 3]),
         tc.Trials.of_llr([5.0, 5.0], [1, 0]),
         tc.Trials.of_llr([1e308, -1e308], [1, 0]),
+        tc.Trials.of_llr([1.0, 2.0, 3.0, 0.5], [1, 0, 1, 0], weights=[1e300, 1e-300, 1.0, 1e-5]),
     ],
 )
 def test_odd_trials_have_a_page_too(trials):

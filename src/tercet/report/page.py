@@ -21,6 +21,8 @@ from tercet.arrays import shown
 from tercet.errors import InputError
 from tercet.report import sections
 from tercet.report.markup import Facts, text
+from tercet.report.packing import packed
+from tercet.thin import STAYS
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -169,12 +171,12 @@ def _points() -> list[Facts]:
 
 
 def _packed(system: Facts) -> Facts:
-    """A system with its curve in few bytes: thresholds as the bytes of doubles, counts as steps."""
+    """A system with its curve in few bytes."""
     if "posteriors" in system:
         return {**system, "posteriors": _packed_rows(system["posteriors"])}
     if "curve" not in system:
         return system
-    curve, histogram = system["curve"], system["histogram"]
+    curve, histogram = _countable(system["curve"]), system["histogram"]
     edges = histogram["edges"]
     return {
         **system,
@@ -203,10 +205,25 @@ def _doubles(values: Iterable[Any]) -> str:
 
 
 def _packed_points(points: Facts) -> Facts:
-    packed = dict(points)
-    for key in ("thresholds", "llrs"):
-        if key in points:
-            packed[key] = _doubles(points[key])
-    for key in ("misses", "false_alarms"):
-        packed[key] = [points[key][0], *(after - before for before, after in pairwise(points[key]))]
-    return packed
+    """Points in few bytes; false alarms, which fall, with their sign turned."""
+    columns: Facts = {key: packed(points[key]) for key in ("thresholds", "llrs", "misses") if key in points}
+    columns["false_alarms"] = packed(-count for count in points["false_alarms"])
+    if "path" in points:
+        columns["path"] = [packed(_turns(points["path"], kinds)) for kinds in (STAYS["misses"], STAYS["false_alarms"])]
+    return {**points, **columns}
+
+
+def _countable(curve: Facts) -> Facts:
+    """The curve with counts that a double can hold: weights of all sizes may count in too small a unit for that."""
+    extra = max(curve["targets"], curve["nontargets"]).bit_length() - 1000
+    if extra <= 0:
+        return curve
+    larger = {key: curve[key] >> extra for key in ("targets", "nontargets")}
+    columns, hull = ({key: [n >> extra for n in part[key]] for key in STAYS} for part in (curve, curve["hull"]))
+    return {**curve, **larger, **columns, "unit": curve["unit"] + extra, "hull": {**curve["hull"], **hull}}
+
+
+def _turns(path: str, kinds: str) -> list[int]:
+    """Where the path begins or ceases to be of these kinds."""
+    among = [False, *(kind in kinds for kind in path)]
+    return [place for place, (before, now) in enumerate(pairwise(among)) if before != now]

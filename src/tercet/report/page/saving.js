@@ -11,8 +11,9 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
   const copy = structuredClone(DATA), list = array => Array.from(array, plain);
   for (const s of copy.systems.filter(one => one.curve)) {
     for (const part of [s.curve, s.curve.hull]) {
-      for (const key of ["thresholds", "llrs"]) if (part[key]) part[key] = list(doubles(part[key]));
-      for (const key of ["misses", "false_alarms"]) part[key] = Array.from(running(part[key]));
+      for (const key of ["thresholds", "llrs", "misses"]) if (part[key]) part[key] = list(numbers(part[key]));
+      part.false_alarms = Array.from(falling(part.false_alarms));
+      if (part.path) part.path = pathOf(part.path, part.thresholds.length);
     }
     const h = s.histogram, n = h.targets.bins.length;
     h.edges = Array.from({length: n ? n + 1 : 0}, (_, i) => { const part = i === n ? 1 : i * (1 / n); return n === 1 ? h.low : h.low * (1 - part) + h.high * part; });

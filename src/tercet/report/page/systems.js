@@ -1,22 +1,45 @@
-// ---- systems. Counts are exact at the kept thresholds; between them a line, as the package's thin.py promises.
+// ---- systems. Counts are exact at the kept thresholds; between them they stay or follow a line, as thin.py promises.
 const real = v => v === "inf" ? Infinity : v === "-inf" ? -Infinity : v;
 function doubles(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
-function running(steps) {
-  const out = new Float64Array(steps.length);
-  let sum = 0;
-  for (let i = 0; i < steps.length; i++) out[i] = sum += steps[i];
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
+function numbers(text) {  // what packing.py wrote
+  const raw = new DataView(new ArrayBuffer(text.length / 5 * 4)), bits = new DataView(new ArrayBuffer(8)), half = 1n << 63n, out = [];
+  for (let i = 0; i < text.length; i += 5) {
+    let word = 0;
+    for (let k = i; k < i + 5; k++) word = 85 * word + DIGITS.indexOf(text[k]);
+    raw.setUint32(i / 5 * 4, word);
+  }
+  let at = 0;
+  const take = n => { let v = 0; for (; n; n--, at++) v = 2 * v + (raw.getUint8(at >> 3) >> 7 - (at & 7) & 1); return v; };
+  const double = key => { bits.setBigUint64(0, key & half ? key ^ half : ~key); return bits.getFloat64(0); };
+  for (let blocks = take(32); blocks; blocks--) {
+    const count = take(7) + 1, digits = take(4), width = take(6), scale = Number(`1e${digits}`);
+    let key = (BigInt(take(32)) << 32n) + BigInt(take(32));
+    for (let i = 0; i < count; i++) {
+      if (i) { let whole = 0n; while (take(1)) whole++; key += (whole << BigInt(width)) + BigInt(take(width)); }
+      out.push(digits === 15 ? double(key) : Number(key - half) / scale);
+    }
+  }
+  return Float64Array.from(out).sort();
+}
+const falling = text => numbers(text).map(v => 0 - v);
+function pathOf(turns, length) {  // how counts go up to each point: l on lines, m misses stay, f false alarms stay, s both
+  const [m, f] = turns.map(text => new Set(numbers(text)));
+  let out = "", stays = 0;
+  for (let i = 0; i < length; i++) out += "lmfs"[stays ^= m.has(i) + 2 * f.has(i)];
   return out;
 }
 function system(facts, place) {
-  const c = facts.curve, thresholds = doubles(c.thresholds), llrs = c.llrs ? doubles(c.llrs) : thresholds;
+  const c = facts.curve, thresholds = numbers(c.thresholds), llrs = c.llrs ? numbers(c.llrs) : thresholds;
   return {
     facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete,
-    weight: 2 ** c.unit, thresholds, x: llrs, m: running(c.misses), f: running(c.false_alarms),
-    hull: {thresholds: doubles(c.hull.thresholds), m: running(c.hull.misses), f: running(c.hull.false_alarms)},
+    weight: 2 ** c.unit, thresholds, x: llrs, m: numbers(c.misses), f: falling(c.false_alarms),
+    path: c.path ? pathOf(c.path, thresholds.length) : "",
+    hull: {thresholds: numbers(c.hull.thresholds), m: numbers(c.hull.misses), f: falling(c.hull.false_alarms)},
   };
 }
 const SYSTEMS = DATA.systems.filter(s => s.curve).map(system);
@@ -26,16 +49,15 @@ function placeOf(x, t) {  // the last place whose x is <= t
   while (low < high) { const mid = (low + high) >> 1; if (x[mid] <= t) low = mid + 1; else high = mid; }
   return Math.max(low - 1, 0);
 }
-function read(counts, s, i, t) {
-  const here = counts[i];
-  if (s.complete || i + 1 >= counts.length) return here;
-  const step = counts[i + 1] - here, left = s.x[i], right = s.x[i + 1];
-  if (Math.abs(step) <= 1 || !Number.isFinite(left) || !Number.isFinite(right)) return here;
-  return here + step * ((t - left) / (right - left));
+function read(counts, stays, s, i, t) {  // from the last kept threshold on, the count stays or follows the line to the next
+  const here = counts[i], left = s.x[i], right = s.x[i + 1];
+  if (s.complete || i + 1 >= counts.length || stays.includes(s.path[i + 1])) return here;
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return here;
+  return here + (counts[i + 1] - here) * ((t - left) / (right - left));
 }
 function errorsAt(s, t) {
   const i = placeOf(s.x, t);
-  return {m: read(s.m, s, i, t), f: read(s.f, s, i, t)};
+  return {m: read(s.m, "ms", s, i, t), f: read(s.f, "fs", s, i, t)};
 }
 function between(s, t) {  // what the counts at a threshold certainly lie between, where they are not known; else null
   const i = placeOf(s.x, t), j = i + 1;
