@@ -22,8 +22,10 @@ def unpacked(text):
 
     found = []
     for _ in range(take(32)):
-        count, digits, width, key = take(7) + 1, take(4), take(6), take(64)
+        count, digits, key, width = take(32), take(4), take(64), 0
         for place in range(count):
+            if place % 64 == 1:
+                width = take(6)
             if place:
                 ones = 0
                 while take(1):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.application import normalised_dcf
+from tercet.report.page import document_of, page
 from tercet.thin import interpolated, thinned
 
 
@@ -185,3 +186,9 @@ def test_the_promise_would_be_broken_with_fewer_points():
         kept[key] = kept[key][::2]
     kept["path"] = kept["path"][::2]
     assert furthest(curve, kept, log_odds) > 1.0
+
+
+@pytest.mark.parametrize("scale", [2.0, 3.0])
+def test_a_page_about_a_million_overconfident_trials_is_small(scale):
+    evaluation = tc.evaluate(tc.Trials.of_llr(*drawn(1_000_000, 0.1, 2.0, scale)), ["sre08"])
+    assert len(page(document_of(evaluation)).encode()) <= 250_000

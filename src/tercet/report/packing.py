@@ -1,23 +1,23 @@
 """Ascending numbers in few bytes, for the page: `numbers` in systems.js reads them back, to the bit.
 
-They are bits, 32 in five digits of base 85. First the number of blocks (32 bits). A block is how many numbers it holds
-less one (7 bits), how many decimals they have (4 bits; 15 for doubles), a width (6 bits), the first of its whole
-numbers (64 bits), then what each next one adds: as many ones as that holds 2^width, a zero, and the rest in `width`
-bits. The whole numbers are 2^63 + 10^decimals x the number, or the bits of a double made to ascend. Numbers with as
-many decimals are in blocks of their own, where their steps are small, so the reader sorts what it has read.
+They are bits, 32 in five digits of base 85. First the number of groups (32 bits). A group are the numbers with as many
+decimals, so that steps are small; the reader sorts what it has read. It begins with how many numbers there are (32
+bits), their decimals (4 bits; 15 for doubles) and the first of its whole numbers (64 bits), which are 2^63 +
+10^decimals x the number, or the bits of a double made to ascend. Then comes what each next one adds, in blocks of 64: a
+width (6 bits), and for each as many ones as it holds 2^width, a zero, and the rest in `width` bits.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Wholes = NDArray[np.uint64]
-_BLOCK = 128
+_BLOCK = 64
 _DOUBLE = 15
 _LONGEST = 10  # decimals, beyond which a double takes fewer bits
 _WIDEST = 52  # what a double holds without rounding, so that the reader can take it at once
@@ -29,8 +29,8 @@ def packed(values: Iterable[Any]) -> str:
     """Ascending numbers, infinities as texts or not, as text."""
     numbers = np.array([float(value) for value in values])
     digits = _decimals(numbers)
-    blocks = [block for code in np.unique(digits).tolist() for block in _blocks(numbers[digits == code], code)]
-    bits = f"{len(blocks):032b}" + "".join(blocks)
+    groups = [_group(numbers[digits == code], code) for code in np.unique(digits).tolist()]
+    bits = f"{len(groups):032b}" + "".join(groups)
     size = -(-len(bits) // 32)
     whole = int(bits.ljust(32 * size, "0"), 2).to_bytes(4 * size, "big")
     return base64.b85encode(whole).decode("ascii").translate(_SAFE)
@@ -47,10 +47,11 @@ def _decimals(numbers: NDArray[np.float64]) -> NDArray[np.intp]:
     return found
 
 
-def _blocks(numbers: NDArray[np.float64], code: int) -> Iterator[str]:
+def _group(numbers: NDArray[np.float64], code: int) -> str:
     wholes = _ascending(numbers) if code == _DOUBLE else _scaled(numbers, code)
-    for start in range(0, len(wholes), _BLOCK):
-        yield _block(wholes[start : start + _BLOCK], code)
+    steps = np.diff(wholes)
+    blocks = [_block(steps[start : start + _BLOCK]) for start in range(0, len(steps), _BLOCK)]
+    return f"{len(wholes):032b}{code:04b}{int(wholes[0]):064b}" + "".join(blocks)
 
 
 def _ascending(numbers: NDArray[np.float64]) -> Wholes:
@@ -63,11 +64,9 @@ def _scaled(numbers: NDArray[np.float64], digits: int) -> Wholes:
     return np.rint(numbers * 10.0**digits).astype(np.int64).view(np.uint64) ^ _TOP
 
 
-def _block(wholes: Wholes, code: int) -> str:
-    steps = np.diff(wholes)
+def _block(steps: Wholes) -> str:
     width = _width(steps)
-    head = f"{len(wholes) - 1:07b}{code:04b}{width:06b}{int(wholes[0]):064b}"
-    return head + "".join(_step(step, width) for step in steps.tolist())
+    return f"{width:06b}" + "".join(_step(step, width) for step in steps.tolist())
 
 
 def _step(step: int, width: int) -> str:
@@ -77,8 +76,6 @@ def _step(step: int, width: int) -> str:
 
 def _width(steps: Wholes) -> int:
     """The width with which steps take the fewest bits."""
-    if len(steps) == 0:
-        return 0
     near = int(steps.astype(np.float64).mean()).bit_length()
     widths: Sequence[int] = range(max(min(near, _WIDEST) - 2, 0), min(near, _WIDEST) + 1)
     return min(widths, key=lambda width: len(steps) * width + int((steps >> np.uint64(width)).sum()))

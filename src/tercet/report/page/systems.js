@@ -16,10 +16,11 @@ function numbers(text) {  // what packing.py wrote
   let at = 0;
   const take = n => { let v = 0; for (; n; n--, at++) v = 2 * v + (raw.getUint8(at >> 3) >> 7 - (at & 7) & 1); return v; };
   const double = key => { bits.setBigUint64(0, key & half ? key ^ half : ~key); return bits.getFloat64(0); };
-  for (let blocks = take(32); blocks; blocks--) {
-    const count = take(7) + 1, digits = take(4), width = take(6), scale = Number(`1e${digits}`);
-    let key = (BigInt(take(32)) << 32n) + BigInt(take(32));
+  for (let groups = take(32); groups; groups--) {
+    const count = take(32), digits = take(4), scale = Number(`1e${digits}`);
+    let key = (BigInt(take(32)) << 32n) + BigInt(take(32)), width = 0;
     for (let i = 0; i < count; i++) {
+      if (i % 64 === 1) width = take(6);
       if (i) { let whole = 0n; while (take(1)) whole++; key += (whole << BigInt(width)) + BigInt(take(width)); }
       out.push(digits === 15 ? double(key) : Number(key - half) / scale);
     }
