@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,20 @@ _LARGE = 1 << 25  # rows from which on loading a second library pays
 _DAMAGED = "Write the file again, or leave it out."
 
 
+class Stamp(NamedTuple):
+    """A file as it was when it was planned."""
+
+    path: str
+    bytes: int
+    changed: int  # when, in nanoseconds
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """The file as it is now."""
+        now = path.stat()
+        return cls(str(path), now.st_size, now.st_mtime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The numbered parts of some files, how their labels are read, and a name for all of it."""
@@ -47,14 +61,26 @@ class Plan:
     parts: tuple[dict[str, Any], ...]
     columns: dict[str, Any]
     rows: int
-    size: int  # bytes on disk
-    files: tuple[str, ...]
+    files: tuple[Stamp, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(file.bytes for file in self.files)
 
     @property
     def name(self) -> str:
-        """A fingerprint: the same files, sizes, columns and labels give the same one."""
-        text = json.dumps([self.parts, self.columns], sort_keys=True, default=str)
+        """A fingerprint: files that have not been written to since, with the same columns and labels, give the same."""
+        parts = [{key: value for key, value in part.items() if key != "path"} for part in self.parts]
+        text = json.dumps([self.files, parts, self.columns], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def check_unchanged(self) -> None:
+        """Refuses what was read from a file that has been written to since it was planned."""
+        for file in self.files:
+            if not Path(file.path).exists() or Stamp.of(Path(file.path)) != file:
+                called = called_as(Path(file.path))
+                raise InputError(f"{called} was written to while it was read. Evaluate again when it is whole.")
 
 
 def listed(paths: Any) -> list[Path]:
@@ -110,10 +136,7 @@ def planned(
         columns = {"score": score, "label": label, "labels": {"how": "unknown"}, "large": rows >= _LARGE}
         if parts:
             columns["labels"] = _label_rule(con, described, parts, label, target)
-        yield Plan(
-            tuple(parts), columns, rows, sum(one["bytes"] for one in described),
-            tuple(map(str, files)),
-        )  # fmt: skip
+        yield Plan(tuple(parts), columns, rows, tuple(one["stamp"] for one in described))
 
 
 def _described(
@@ -126,7 +149,7 @@ def _described(
             head = file.read(6)
     except OSError as error:
         raise InputError(f"{called} cannot be read: {error.strerror}.") from None
-    found = {"path": str(path), "called": called, "bytes": path.stat().st_size}
+    found = {"path": str(path), "called": called, "stamp": Stamp.of(path)}
     if head == b"\x93NUMPY":
         return found | _described_npy(path, called, columns)
     if head[:4] == b"PAR1":
@@ -228,7 +251,7 @@ def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: s
 
 def _parts(file: dict[str, Any], part_rows: int) -> Iterator[dict[str, Any]]:
     """Whole row groups together up to a number of rows; a larger row group is cut."""
-    starts, common = file["starts"], {key: file[key] for key in ("path", "called", "bytes", "kind", "label_type")}
+    starts, common = file["starts"], {key: file[key] for key in ("path", "called", "kind", "label_type")}
     for first, end in _groups(starts, part_rows):
         for low, high in _even(starts[first], starts[end], part_rows):
             yield common | {"start": low, "stop": high, "group": first, "starts": starts[first : end + 1]}

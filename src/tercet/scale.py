@@ -21,7 +21,7 @@ from tercet.binned import Binned, Classes, Floats, RowError, Rows, edges_of, sor
 from tercet.curves import EER_DEFINITIONS
 from tercet.errors import InputError
 from tercet.evaluate import Evaluation, evaluate, listed
-from tercet.parts import Plan, located, read_part, read_pieces, reading
+from tercet.parts import Plan, Stamp, located, read_part, read_pieces, reading
 from tercet.passes import (
     Arrays,
     Budget,
@@ -124,14 +124,15 @@ def evaluate_files(
     passes = over_files(paths, columns, partial, where, budget, add=added, progress=progress, resume=resume)
     with passes as (plan, run):
         ev = _passes(run, _sampled(plan), plan.rows, len(plan.parts), plan.name, question, budget)
-        files = together([partial_of(_file, path, hashes) for path in plan.files], plan.rows)
+        files = together([partial_of(_file, file, hashes) for file in plan.files], plan.rows)
+        plan.check_unchanged()
     return replace(ev, input={**ev.input, "files": files})
 
 
-def _file(path: str, hashed: bool) -> dict[str, Any]:
-    """A file as the JSON names it; its hash is null where its bytes were not all read."""
-    named = fingerprint(path) if hashed else {"name": called_as(Path(path)), "sha256": None}
-    return {**named, "bytes": Path(path).stat().st_size}
+def _file(file: Stamp, hashed: bool) -> dict[str, Any]:
+    """A file as the JSON names it; its hash is null where it was not asked for, because that reads all bytes."""
+    named = fingerprint(file.path) if hashed else {"name": called_as(Path(file.path)), "sha256": None}
+    return {**named, "bytes": file.bytes}
 
 
 def evaluate_chunks(
@@ -215,7 +216,7 @@ def _passes(
     edges = edges_of(sample[0][sample[1]], sample[0][~sample[1]], wanted)
     thresholds = asked_thresholds(question.apps, question.plot)
     state = _counts(run, job, edges, thresholds, parts, sums=True)
-    count, passes = _number_of_parts(state), 1
+    count, passes = state.parts[-1][1] if state.parts else 0, 1
     points = Points.of(state)
     dense, chosen = _chosen(points, question.eer)
     while (ranges := points.ranges(chosen)).rows > budget.kept:
@@ -264,10 +265,6 @@ def _rows(run: Run, job: Plain, low: Floats, high: Floats, expected: int, parts:
     found = Rows.joined(Rows.of_plain(plain) for plain in run(asked))
     check_parts(found.parts, parts)
     return found
-
-
-def _number_of_parts(state: Binned) -> int:
-    return state.parts[-1][1] if state.parts else 0
 
 
 def _sampled(plan: Plan) -> tuple[Floats, NDArray[np.bool_]]:

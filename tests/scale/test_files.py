@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import os
 import resource
 import shutil
 import subprocess
@@ -192,6 +193,35 @@ def test_another_question_finds_nothing_saved(tmp_path, trials, small):
     scale.evaluate_files(path, APPS, resume=folder)
     write(path, scores[::-1] * 0.5, labels[::-1])
     assert_same_bits(scale.evaluate_files(path, APPS, resume=folder), in_memory(scores * 0.5, labels))
+
+
+def test_files_of_the_same_size_with_other_scores_find_nothing_saved(tmp_path, trials, small):
+    scores, labels = trials
+    plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    path, folder = write(tmp_path / "a.parquet", scores, labels, **plain), tmp_path / "saved"
+    before = path.stat().st_size
+    scale.evaluate_files(path, APPS, resume=folder)
+    assert write(path, scores * 0.5, labels, **plain).stat().st_size == before
+    assert_same_bits(scale.evaluate_files(path, APPS, resume=folder), in_memory(scores * 0.5, labels))
+
+
+def test_text_is_resumed_too(tmp_path, trials, small):
+    rows = (f"{score!r},{int(label)}\n" for score, label in zip(trials[0].tolist(), trials[1], strict=True))
+    (tmp_path / "a.csv").write_text("score,label\n" + "".join(rows))
+    one = scale.evaluate_files(tmp_path / "a.csv", APPS, resume=tmp_path / "saved")
+    saved = sorted((tmp_path / "saved").iterdir())
+    assert_same_bits(scale.evaluate_files(tmp_path / "a.csv", APPS, resume=tmp_path / "saved"), one)
+    assert sorted((tmp_path / "saved").iterdir()) == saved
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_refused(tmp_path, trials, small):
+    path = write(tmp_path / "a.parquet", *trials)
+
+    def touch(done, total):
+        os.utime(path, ns=(0, 0))
+
+    with pytest.raises(tc.InputError, match=r"a\.parquet was written to while it was read"):
+        scale.evaluate_files(path, APPS, progress=touch)
 
 
 def test_a_damaged_saved_part_is_counted_again(tmp_path, trials, small):
