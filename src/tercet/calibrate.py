@@ -22,13 +22,17 @@ from tercet.exact import Counts, log_ratio
 from tercet.logistic import Ends, Moments, Side, Standard, terms_of
 from tercet.newton import ONCE_MORE, STILL, Optimum, check_converged, minimise
 from tercet.saved import Model, damaged, finite, flag, real, reals
-from tercet.tally import Tally
+from tercet.tally import Tally, two_columns
 from tercet.threads import over_parts
 from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
 
 Floats = NDArray[np.float64]
 
 SMOOTHING = "one made-up error per class"
+_NOT_TWO = (
+    "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
+    "Affine."
+)
 _FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
 _SAMPLE = 1 << 17  # quantiles a class that give the first Newton point of a long fit
 _ROWS = 1 << 14  # rows at a time when a map is applied
@@ -327,14 +331,7 @@ def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
 
 def one_column(trials: Trials) -> Trials:
     """Two-class trials; a matrix of two columns is read as the llr of its second class."""
-    if not trials.is_matrix:
-        return trials
-    if len(trials.classes) != 2:
-        raise InputError(
-            f"A two-class calibrator cannot take scores of {len(trials.classes)} classes: cut out two with versus(), "
-            f"or calibrate all of them with Affine."
-        )
-    return trials.versus(trials.classes[1], trials.classes[0])
+    return two_columns(trials, _NOT_TWO) if trials.is_matrix else trials
 
 
 def two_classes(trials: Trials) -> Tally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tercet.threads import many, together
 from tercet.trials import Trials, as_trials, to_llr
 
 Floats = NDArray[np.float64]
+_TWO = "Two-class quantities need two classes, not {}: cut out two with versus(), or use a multiclass application."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,9 @@ class Ranked:
 
     def __add__(self, other: Ranked) -> Ranked:
         if self.running is None and other.running is None:
-            return Ranked(frozen(_sorted(np.concatenate((self.scores, other.scores)))))
+            both = np.concatenate((self.scores, other.scores))
+            _sort(both)
+            return Ranked(frozen(both))
         mine, others = self.distinct(), other.distinct()
         weights = np.concatenate((np.diff(mine[1]), np.diff(others[1])))
         return _grouped(np.concatenate((mine[0], others[0])), shifted(weights, 0))
@@ -106,15 +110,12 @@ class Tally:
             return trials
         labels = as_trials(trials).known_labels()
         if trials.is_matrix:
-            return cls.of(_two_columns(trials))
+            return cls.of(two_columns(trials))
         if trials.weights is None:
-            targets, nontargets = together([lambda: trials.scores[labels], lambda: trials.scores[~labels]], len(labels))
-            return cls(
-                Ranked(frozen(_sorted(targets))),
-                Ranked(frozen(_sorted(nontargets))),
-                trials.meaning,
-                trials.trained_prior,
-            )
+            sides = together([lambda: trials.scores[labels], lambda: trials.scores[~labels]], len(labels))
+            _sort(*sides)
+            targets, nontargets = (Ranked(frozen(side)) for side in sides)
+            return cls(targets, nontargets, trials.meaning, trials.trained_prior)
         kept = trials.weights > 0.0
         scores, labels = trials.scores[kept], labels[kept]
         weights, unit = as_integers(trials.weights[kept])
@@ -174,24 +175,24 @@ class Tally:
         return whole if rest == 0 else int(count) / (1 << -self.unit)
 
 
-def _two_columns(trials: Trials) -> Trials:
+def two_columns(trials: Trials, otherwise: str = _TWO) -> Trials:
+    """A matrix of two columns as the llr of its second class; other numbers of classes are refused in these words."""
     if len(trials.classes) != 2:
-        raise InputError(
-            f"Two-class quantities need two classes, not {len(trials.classes)}: cut out two with versus(), "
-            f"or use a multiclass application."
-        )
+        raise InputError(otherwise.format(len(trials.classes)))
     return trials.versus(trials.classes[1], trials.classes[0])
 
 
-def _sorted(values: Floats) -> Floats:
-    """Sorts in place, on two cores or more: the halves around the median are independent."""
-    if not many(len(values)):
-        values.sort()
-        return values
-    middle = len(values) // 2
-    values.partition(middle)
-    together([values[:middle].sort, values[middle:].sort], len(values))
-    return values
+def _sort(*arrays: Floats) -> None:
+    """Sorts in place, on two cores or more: the halves around a median are independent."""
+    rows = sum(map(len, arrays))
+    middles = [len(values) // 2 if many(len(values)) else 0 for values in arrays]
+    halved = [partial(values.partition, middle) for values, middle in zip(arrays, middles, strict=True) if middle]
+    if halved:
+        together(halved, rows)
+        arrays = tuple(
+            half for values, middle in zip(arrays, middles, strict=True) for half in (values[:middle], values[middle:])
+        )
+    together([values.sort for values in arrays], rows)
 
 
 def _grouped(scores: Floats, weights: Counts) -> Ranked:

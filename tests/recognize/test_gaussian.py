@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet import recognize
 from tercet.datasets import iris, screening
-from tercet.recognize import COVARIANCES, GaussianRecognizer, split_2_to_1
+from tercet.recognize import COVARIANCES, GaussianRecognizer, classes, gaussian, split_2_to_1
 
 UNIFORM = tc.Application.multiclass([1 / 3, 1 / 3, 1 / 3])
 IRIS = {"full": [[19, 0, 0], [0, 15, 0], [0, 2, 14]], "tied": [[19, 0, 0], [0, 16, 0], [0, 1, 14]]}
@@ -158,7 +157,7 @@ def test_a_samples_score_does_not_depend_on_its_neighbours(kind, features):
 def test_pieces_are_merged_as_if_summed_at_once(kind, monkeypatch):
     samples, labels = some_samples(500)
     whole = GaussianRecognizer.fit(samples + 1e6, labels, kind)
-    monkeypatch.setattr(recognize, "_GATHERED", 1)
+    monkeypatch.setattr(gaussian, "_GATHERED", 1)
     pieces = GaussianRecognizer.fit(samples + 1e6, labels, kind)
     np.testing.assert_allclose(pieces.means, whole.means, rtol=1e-15)
     np.testing.assert_allclose(pieces.covariances, whole.covariances, rtol=1e-8, atol=1e-10)
@@ -402,7 +401,7 @@ def test_a_model_can_be_sent_to_another_process():
 
 def test_a_model_too_large_to_hold_is_refused_by_a_stated_cap(monkeypatch):
     samples, labels = some_samples()
-    monkeypatch.setattr(recognize, "_CAP", 47)
+    monkeypatch.setattr(classes, "_CAP", 47)
     refused(r"48 numbers .*above the cap of 47", samples, labels)
     assert GaussianRecognizer.fit(samples, labels, "tied").means.shape == (3, 4)
 

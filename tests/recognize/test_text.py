@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet import recognize
-from tercet.recognize import TextRecognizer, every_nth, read_texts
+from tercet.recognize import TextRecognizer, classes, every_nth, read_texts, text
 
 CANTICHE = ("inferno", "purgatorio", "paradiso")
 EPS = {0.001: "", 1.0: "_eps1"}
@@ -118,7 +117,7 @@ def test_neither_the_order_of_the_texts_nor_their_chunks_matter(poem, monkeypatc
     model = model_of(poem, 0.001)
     assert TextRecognizer.fit(texts[::-1], labels[::-1], 0.001, classes=CANTICHE).to_json() == model.to_json()
     whole = model.log_likelihoods(poem["test"][0])
-    monkeypatch.setattr(recognize, "_TEXTS", 7)
+    monkeypatch.setattr(text, "_TEXTS", 7)
     assert model.log_likelihoods(poem["test"][0]).tobytes() == whole.tobytes()
     assert model.log_likelihoods(poem["test"][0][::-1])[::-1].tobytes() == whole.tobytes()
 
@@ -201,7 +200,7 @@ def test_what_cannot_be_trained_on_is_refused(match, change):
 
 
 def test_a_model_too_large_to_hold_is_refused_by_a_stated_cap(monkeypatch):
-    monkeypatch.setattr(recognize, "_CAP", 3)
+    monkeypatch.setattr(classes, "_CAP", 3)
     with pytest.raises(tc.InputError, match=r"4 numbers .*above the cap of 3"):
         TextRecognizer.fit(["a", "b"], ["x", "y"])
 
