@@ -64,6 +64,21 @@ def test_the_saved_json_is_the_result_and_makes_the_same_page(browser, tmp_path,
     assert data[0] == data[1]
 
 
+def test_every_score_comes_back_to_the_bit(browser, tmp_path, saved):
+    rng = np.random.default_rng(2)
+    scores = np.concatenate((
+        [np.inf, -np.inf, 1e308, -1e308, 5e-324, -5e-324, 0.0, 2.0**53, -(2.0**53), 2.0**53 - 1, 1e-300, 0.1, 1 / 3],
+        rng.normal(size=200) * 10.0 ** rng.integers(-300, 300, 200), np.round(rng.normal(size=200), 2),
+        rng.integers(-9, 9, 50).astype(float), rng.integers(-(2**52), 2**52, 50).astype(float), rng.normal(size=100),
+    ))  # fmt: skip
+    found = tc.evaluate(tc.Trials.of_llr(scores, np.arange(len(scores)) % 3 == 0, name="odd"))
+    browser.get(f"file://{report(found, tmp_path / 'page.html')}")
+    _, text = saved("document.getElementById('save-json')")
+    # JavaScript writes large numbers without a point, which Python would read as integers.
+    shown, true = (json.loads(words, parse_int=float) for words in (text, json.dumps(found.to_dict())))
+    assert shown["systems"][0]["curve"] == true["curve"]
+
+
 @pytest.mark.parametrize("point", [(0.01, 10.0, 1.0), (0.37, 2.5, 3.0)])
 def test_the_saved_csv_holds_pythons_numbers(browser, tmp_path, saved, point):
     found = evaluations()

@@ -104,8 +104,7 @@ class Drawing:
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """A point's place on the paper; what lies beyond the frame is put on it."""
-        across = (min(max(x, self.x[0]), self.x[1]) - self.x[0]) / (self.x[1] - self.x[0])
-        up = (min(max(y, self.y[0]), self.y[1]) - self.y[0]) / (self.y[1] - self.y[0])
+        across, up = _part(x, *self.x), _part(y, *self.y)
         return _LEFT + across * (self.right - _LEFT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
     def ticks(self, across: dict[float, str], up: dict[float, str], words: tuple[str, str]) -> None:
@@ -209,6 +208,12 @@ def histogram_drawing(system: Facts) -> str:
         steps = [(edge, share) for i, share in enumerate(shares[key]) for edge in (edges[4 * i], edges[4 * i + 4])]
         drawing.line(steps, kind)
     return drawing.svg("scores by class; non-targets dashed")
+
+
+def _part(value: float, low: float, high: float) -> float:
+    """Where a value lies from low (0) to high (1); in halves, because scores may span all doubles."""
+    inside = min(max(value, low), high)
+    return (inside / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def _round_numbers(low: float, high: float) -> list[float]:

@@ -6,6 +6,7 @@ function el(name, attributes, parent, text) {
   if (parent) parent.append(node);
   return node;
 }
+const partOf = (v, low, high) => (v / 2 - low / 2) / (high / 2 - low / 2);  // halves, because scores may span all doubles
 function chart(figure, width, height, box) {
   const [left, top, right, bottom] = box;
   figure.querySelector("svg")?.remove();
@@ -14,7 +15,7 @@ function chart(figure, width, height, box) {
   figure.append(svg);
   const clip = el("clipPath", {id: `clip-${figure.id}`}, svg);
   el("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}, clip);
-  const to = (low, high, a, b) => v => a + (b - a) * ((v - low) / (high - low));
+  const to = (low, high, a, b) => v => { const part = clamp(partOf(v, low, high), -99, 99); return a * (1 - part) + b * part; };
   return {svg, left, top, right: width - right, bottom: height - bottom,
     scaleX(low, high) { this.X = to(low, high, left, width - right); this.Xi = to(left, width - right, low, high); },
     scaleY(low, high) { this.Y = to(low, high, height - bottom, top); },
@@ -59,7 +60,7 @@ function intervalBar(parent) {
 const finite = values => values.filter(v => Number.isFinite(v));
 const costScale = values => [0, Math.max(1, ...finite(values))];
 function nice(low, high, count) {
-  const raw = (high - low) / count, unit = 10 ** Math.floor(Math.log10(raw));
+  const raw = high / count - low / count, unit = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(k => k * unit).find(k => k >= raw), ticks = [];
   for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) ticks.push([v, String(Number(v.toPrecision(6))).replace("-", "−")]);
   return ticks;

@@ -4,9 +4,9 @@ function drawScores(s) {
   const h = s.facts.histogram, c = chart($("f-scores"), narrow() ? 420 : 640, 300, [8, 34, 8, 42]);
   Object.assign(scores, {c, s});
   if (!h.targets.bins.length) return void (scores.c = null);
-  const pad = (h.high - h.low || 1) * 0.02;
+  const pad = (h.high / 50 - h.low / 50 || 0.02);
   c.scaleX(h.low - pad, h.high + pad);
-  const bins = h.targets.bins.length, at = i => h.low + (h.high - h.low) * i / bins;
+  const bins = h.targets.bins.length, at = i => h.low * (1 - i / bins) + h.high * (i / bins);
   // Neighbouring bins are added up where trials are few, so that the eye sees the shape and not the noise.
   const enough = bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100);
   const join = [20, 10, 8, 5, 4, 2].find(k => k <= 1.25 * enough && bins % k === 0) ?? 1;
@@ -74,7 +74,7 @@ const rates = {};
 function drawRates(s) {
   const h = s.facts.histogram, c = chart($("f-rates"), narrow() ? 420 : 640, 330, [46, 26, 8, 40]);
   Object.assign(rates, {c, s});
-  const pad = (h.high - h.low || 1) * 0.02;
+  const pad = (h.high / 50 - h.low / 50 || 0.02);
   c.scaleX(h.low - pad, h.high + pad); c.scaleY(0, 1);
   c.ticksY([[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]], "errors of the class");
   c.ticksX(nice(h.low, h.high, narrow() ? 5 : 8), "threshold");

@@ -5,24 +5,32 @@ function doubles(text) {
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
-function numbers(text) {  // what packing.py wrote
-  const raw = new DataView(new ArrayBuffer(text.length / 5 * 4)), bits = new DataView(new ArrayBuffer(8)), half = 1n << 63n, out = [];
-  for (let i = 0; i < text.length; i += 5) {
-    let word = 0;
-    for (let k = i; k < i + 5; k++) word = 85 * word + DIGITS.indexOf(text[k]);
-    raw.setUint32(i / 5 * 4, word);
-  }
-  let at = 0;
-  const take = n => { let v = 0; for (; n; n--, at++) v = 2 * v + (raw.getUint8(at >> 3) >> 7 - (at & 7) & 1); return v; };
-  const double = key => { bits.setBigUint64(0, key & half ? key ^ half : ~key); return bits.getFloat64(0); };
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~", WORD = 2 ** 32;
+const VALUES = Uint8Array.from({length: 128}, (_, code) => Math.max(DIGITS.indexOf(String.fromCharCode(code)), 0));
+function numbers(text) {  // what packing.py wrote; a page opens with this, so it works on words of 32 bits
+  const words = new Uint32Array(text.length / 5 + 1), bits = new DataView(new ArrayBuffer(8)), out = [];
+  for (let i = 0; i < text.length; i++) words[i / 5 | 0] = 85 * words[i / 5 | 0] + VALUES[text.charCodeAt(i)];
+  let at = 0, high = 0, low = 0;
+  const take = n => {  // the next n bits
+    if (n > 32) return take(n - 32) * WORD + take(32);
+    if (n === 0) return 0;
+    const place = at >>> 5, room = 32 - (at & 31), head = words[place] << 32 - room >>> 32 - room;
+    at += n;
+    return n <= room ? head >>> room - n : head * 2 ** (n - room) + (words[place + 1] >>> 32 - (n - room));
+  };
+  const add = v => { high += Math.floor(v / WORD); low += v % WORD; if (low >= WORD) { low -= WORD; high++; } };
+  const double = () => {
+    const positive = high >= WORD / 2;
+    bits.setUint32(0, positive ? high - WORD / 2 : ~high); bits.setUint32(4, positive ? low : ~low);
+    return bits.getFloat64(0);
+  };
   for (let groups = take(32); groups; groups--) {
     const count = take(32), digits = take(4), scale = Number(`1e${digits}`);
-    let key = (BigInt(take(32)) << 32n) + BigInt(take(32)), width = 0;
-    for (let i = 0; i < count; i++) {
+    high = take(32); low = take(32);
+    for (let i = 0, width = 0; i < count; i++) {
       if (i % 64 === 1) width = take(6);
-      if (i) { let whole = 0n; while (take(1)) whole++; key += (whole << BigInt(width)) + BigInt(take(width)); }
-      out.push(digits === 15 ? double(key) : Number(key - half) / scale);
+      if (i) { let ones = 0; while (take(1)) ones++; add(ones * 2 ** width); add(take(width)); }
+      out.push(digits === 15 ? double() : ((high - WORD / 2) * WORD + low) / scale);
     }
   }
   return Float64Array.from(out).sort();
