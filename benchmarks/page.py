@@ -33,7 +33,10 @@ window.requestAnimationFrame = draw => {
 for (let v = -9; v < 9; v += 0.1) { slider.value = v; slider.dispatchEvent(new Event("input")); }
 return took;
 """
-SHAPES = {"calibrated": (2.0, 1.0), "three times too sure": (2.0, 3.0), "timid": (2.0, 0.4), "sharp": (6.0, 1.0)}
+SHAPES = {
+    "calibrated": (2.0, 1.0), "twice too sure": (2.0, 2.0), "three times too sure": (2.0, 3.0), "timid": (2.0, 0.4),
+    "sharp": (6.0, 1.0),
+}  # fmt: skip
 
 
 def evaluated(rows: int, separation: float, scale: float) -> tc.Evaluation:

@@ -383,9 +383,11 @@ def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
     divided.
     """
     x, y = _wide(largest, x, y)
-    places = np.flatnonzero(np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1])))  # of equal points, one
-    if len(places) < len(x):
+    new = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    if not new.all():  # of equal points, one
+        places = np.flatnonzero(np.append(True, new))
         return np.asarray(places[convex_vertices(x[places], y[places], largest)])
+    places = np.arange(len(x))
     if len(x) > _SAMPLE**2:
         sample = np.append(places[:-1:_SAMPLE], len(x) - 1)
         places = _below_chords(x, y, sample[convex_vertices(x[sample], y[sample], largest)])

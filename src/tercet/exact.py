@@ -18,6 +18,7 @@ Counts = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 
 
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
 _BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
+_ALIKE = 21  # bits between values whose last 17 bits and 2**16 of which still fit into a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 _INT64_BITS = 62
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
@@ -39,7 +40,9 @@ def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) ->
 def _sum_block(rest: Floats) -> int:
     """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
     total = 0
-    top = max(float(rest.max()), -float(rest.min()))
+    low, top = float(rest.min()), float(rest.max())
+    alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
+    top = max(top, -low)
     if top >= _HUGE:
         huge = np.abs(rest) >= _HUGE
         total += sum(int(value) for value in rest[huge]) << UNIT
@@ -57,6 +60,10 @@ def _sum_block(rest: Floats) -> int:
         rest -= slice_
         grid = exponent - 52
         total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
+        if alike:
+            # What is left is below 2**(grid - 1) and a multiple of the smallest value's ulp: it adds exactly too.
+            unit = max(math.frexp(low)[1] - 53, -UNIT)
+            return total + (int(math.ldexp(float(rest.sum()), -unit)) << UNIT + unit)
         exponent = grid + 15
         rounds += 1
     return total
@@ -147,7 +154,7 @@ def quotients(above: Counts, below: Counts | int) -> Floats:
     >>> quotients(np.array([1, 2]), 3).tolist()
     [0.3333333333333333, 0.6666666666666666]
     """
-    if np.max(below, initial=0) > 2**53:
+    if (below if isinstance(below, int) else np.max(below, initial=0)) > 2**53:
         above = above.astype(np.object_)
     return np.asarray(above / below, np.float64)
 
