@@ -35,7 +35,9 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 _READING = 400 << 20  # bytes duckdb may take for a piece
-_PIECE = 1 << 20  # rows read at a time
+_PIECE = 1 << 20  # rows of whole row groups that are read at a time
+_CUT = 1 << 21  # rows of a larger row group: each cut reads over all that is before it, so there should be few
+_SMALL = 32 << 20  # bytes of a row group that the reading of any part has room for
 _LARGE = 1 << 25  # rows from which on loading a second library pays
 _DAMAGED = "Write the file again, or leave it out."
 
@@ -62,6 +64,7 @@ class Plan:
     columns: dict[str, Any]
     rows: int
     files: tuple[Stamp, ...]
+    group: int = 0  # bytes of the largest row group's two columns, which are read at once; 0 where that is little
 
     @property
     def size(self) -> int:
@@ -136,7 +139,9 @@ def planned(
         columns = {"score": score, "label": label, "labels": {"how": "unknown"}, "large": rows >= _LARGE}
         if parts:
             columns["labels"] = _label_rule(con, described, parts, label, target)
-        yield Plan(tuple(parts), columns, rows, tuple(one["stamp"] for one in described))
+        group = max(one["group_bytes"] for one in described)
+        files_now = tuple(one["stamp"] for one in described)
+        yield Plan(tuple(parts), columns, rows, files_now, group if group > _SMALL else 0)
 
 
 def _described(
@@ -172,18 +177,19 @@ def _described_parquet(con: DuckDBPyConnection, path: Path, called: str, columns
                 str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE FROM read_parquet({source})").fetchall()
             }
             sizes = con.execute(
-                f"SELECT row_group_id, any_value(row_group_num_rows) FROM parquet_metadata({source}) "
-                f"GROUP BY 1 ORDER BY 1"
+                f"SELECT row_group_id, any_value(row_group_num_rows), sum(total_compressed_size) "
+                f"FILTER (path_in_schema IN ({quoted(columns[0])}, {quoted(columns[1])})) "
+                f"FROM parquet_metadata({source}) GROUP BY 1 ORDER BY 1"
             ).fetchall()
     except duckdb.Error as error:
         raise InputError(f"{called} cannot be read as Parquet: {_first_line(error)}. {_DAMAGED}") from None
     _check_columns(called, columns, types)
     starts = [0]
-    for _, rows in sizes:
+    for _, rows, _ in sizes:
         starts.append(starts[-1] + int(rows))
     return {
         "kind": "parquet", "rows": starts[-1], "starts": starts, "label_type": types[columns[1]].split("(")[0],
-        "narrow": types[columns[0]] == "FLOAT",
+        "narrow": types[columns[0]] == "FLOAT", "group_bytes": max((int(size or 0) for *_, size in sizes), default=0),
     }  # fmt: skip
 
 
@@ -212,7 +218,14 @@ def _described_npy(path: Path, called: str, columns: tuple[str, str]) -> dict[st
     types = {name: names.get(array.dtype[name].kind, str(array.dtype[name])) for name in array.dtype.names}
     _check_columns(called, columns, types)
     ends = [0, len(array)]
-    return {"kind": "npy", "rows": ends[-1], "starts": ends, "label_type": types[columns[1]], "narrow": False}
+    return {
+        "kind": "npy",
+        "rows": ends[-1],
+        "starts": ends,
+        "label_type": types[columns[1]],
+        "narrow": False,
+        "group_bytes": 0,
+    }
 
 
 def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: str, columns: tuple[str, str]) -> Path:
@@ -276,7 +289,7 @@ def pieces_of(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A part of many rows as smaller ones that are read one after the other: whole row groups where they are small."""
     for first, end in _groups(part["starts"], _PIECE):
         starts = part["starts"][first : end + 1]
-        for low, high in _even(max(starts[0], part["start"]), min(starts[-1], part["stop"]), _PIECE):
+        for low, high in _even(max(starts[0], part["start"]), min(starts[-1], part["stop"]), _CUT):
             yield part | {"start": low, "stop": high, "group": part["group"] + first, "starts": starts}
 
 
@@ -328,11 +341,14 @@ def _scan(path: Path, part: dict[str, Any]) -> str:
 
 
 @contextmanager
-def reading(limit: int = _READING) -> Iterator[DuckDBPyConnection]:
-    """A connection for parts: one thread a query and nothing cached, because the caller has threads of its own."""
+def reading(more: int = 0) -> Iterator[DuckDBPyConnection]:
+    """A connection for parts: one thread a query and nothing cached, because the caller has threads of its own.
+
+    `more` are bytes that row groups take beside what reading takes anyway.
+    """
     import duckdb
 
-    with connected(limit, spill=False) as con:
+    with connected(_READING + more, spill=False) as con:
         con.execute("SET threads = 1")
         with suppress(duckdb.Error):  # older versions cache no files
             con.execute("SET enable_external_file_cache = false")
@@ -363,6 +379,10 @@ def read_part(
                 asked = f"{identifier(columns['score'])} AS s, {_label_sql(part, columns)} AS l"
                 table = con.execute(f"SELECT {asked} FROM {_scan(path, part)}").fetchnumpy()
             scores, codes = table["s"], table["l"]
+    except duckdb.OutOfMemoryException:
+        raise InputError(
+            f"{place_of(part)} is too large to be read: write the file in row groups of a million rows or so."
+        ) from None
     except (duckdb.Error, OSError, ValueError) as error:
         raise InputError(f"{place_of(part)} cannot be read: {_first_line(error)}. {_DAMAGED}") from None
     if len(scores) != part["stop"] - part["start"]:

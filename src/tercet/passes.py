@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import is_target, shown
+from tercet.arrays import equal_to, is_target, names, shown
 from tercet.binned import Classes, Parts, RowError, digest, gathered_classes, load_plain, missing_parts, save_plain
 from tercet.engines import local
 from tercet.errors import InputError
@@ -51,6 +51,14 @@ class Budget(NamedTuple):
     part: int
     at_once: int
     spare: int = 0
+
+    def beside(self, size: int, what: str) -> Budget:
+        """What is left of it beside so many bytes of something else."""
+        if size > max(self.kept * _KEPT, self.spare):
+            more = in_words(size - max(self.kept * _KEPT, self.spare))
+            raise InputError(f"{what} take {in_words(size)}, and memory_limit is {more} too small for that.")
+        kept, at_once = self.kept - size // _KEPT, self.at_once - size // _IN_MEMORY
+        return self._replace(kept=max(kept, 1), at_once=max(at_once, 0), spare=max(self.spare - size, 0))
 
 
 def budget_of(memory_limit: int, workers: int = CORES, processes: int = 1) -> Budget:
@@ -155,16 +163,17 @@ def over_files(
     add: Callable[[Sequence[Plain]], Plain] | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
-) -> Iterator[tuple[Plan, Run]]:
-    """A plan of files (columns: score, label, target), and passes over its parts by an engine that stays open.
+) -> Iterator[tuple[Plan, Run, Budget]]:
+    """A plan of files (columns: score, label, target), passes over its parts, and the budget that its reading leaves.
 
     make(job, batch) is a function of a module; with make(job, batch, held) it uses what is kept in this process.
     `add` adds up results that hold as much as one of them does: a cluster may then send one for many.
     """
-    with (
-        planned(paths, *columns, budget.part, shared=where.scheduler is not None) as plan,
-        _collector(make, where, budget.spare) as collect,
-    ):
+    with ExitStack() as stack:
+        plan = stack.enter_context(planned(paths, *columns, budget.part, shared=where.scheduler is not None))
+        groups = f"Row groups that {where.workers} workers read at once (smaller ones, or fewer workers, take less)"
+        left = budget.beside(where.workers * plan.group, groups)
+        collect = stack.enter_context(_collector(make, where, left.spare, where.workers * plan.group))
         size = max(-(-len(plan.parts) // (_BATCHES * where.workers)), 1)
         batches = [list(plan.parts[start : start + size]) for start in range(0, len(plan.parts), size)]
         reported = _Reported(plan.size, max(plan.rows, 1), progress)
@@ -173,33 +182,33 @@ def over_files(
             asked = job | {"columns": plan.columns}
             reported.start(last=job["kind"] == "rows")
             saved = _Saved.of(resume, asked)
-            left = []
+            missing = []
             for number, batch in enumerate(batches):
                 if (plain := saved.load(number)) is None:
-                    left.append(number)
+                    missing.append(number)
                     continue
                 reported.add(batch)
                 yield plain
             several = None if resume is not None or job["kind"] == "rows" else add
-            for place, result in collect(asked, [batches[number] for number in left], several):
+            for place, result in collect(asked, [batches[number] for number in missing], several):
                 if result is not None:
-                    saved.save(left[place], result)
-                reported.add(batches[left[place]])
+                    saved.save(missing[place], result)
+                reported.add(batches[missing[place]])
                 if result is not None:
                     yield result
 
-        yield plan, run
+        yield plan, run, left
 
 
 Collect = Callable[[Plain, Sequence[Any], Any], Iterator[tuple[int, Plain | None]]]
 
 
 @contextmanager
-def _collector(make: Callable[..., Plain], where: Where, spare: int) -> Iterator[Collect]:
+def _collector(make: Callable[..., Plain], where: Where, spare: int, more: int) -> Iterator[Collect]:
     """The engine's collect(make, job, batches), open for all passes."""
     if where.engine == "local":
         waiting = Waiting(spare)
-        with reading() as con:  # opened once: that takes longer than reading a small part
+        with reading(more) as con:  # opened once: that takes longer than reading a small part
 
             def here(job: Plain, batch: Sequence[Plain]) -> Plain:
                 return make(job, batch, Held(con.cursor(), waiting))
@@ -247,7 +256,10 @@ def marked_chunks(source: Chunks, target: object) -> Iterator[tuple[NDArray[Any]
                 f"Chunk {number} must be a pair (scores, labels). Trials with weights are evaluated in memory only."
             )
         scores, labels = np.asarray(chunk[0]), np.asarray(chunk[1])
-        yield scores, labels if labels.dtype == np.bool_ and target is None else is_target(labels, target)[0]
+        if target is not None:  # a chunk may have none of them: whether there are any is asked of the whole
+            yield scores, equal_to(names(labels, "labels"), target)
+        else:
+            yield scores, labels if labels.dtype == np.bool_ else is_target(labels, None)[0]
 
 
 def over_chunks(source: Chunks, target: object, of: Callable[[Plain, int, Any, Any], Plain]) -> Run:

@@ -43,7 +43,7 @@ from tercet.refine import Points, asked_thresholds, evaluation, resolved
 from tercet.sources.fingerprints import fingerprint
 from tercet.sources.opened import called_as
 from tercet.tally import Ranked, Tally
-from tercet.threads import together
+from tercet.threads import CORES, together
 from tercet.trials import NEEDS_PRIOR, TWO_CLASS_MEANINGS, probability
 
 __all__ = ["Arrays", "Asked", "Budget", "Chunks", "Question", "budget_of", "evaluate_chunks", "evaluate_files"]
@@ -122,8 +122,8 @@ def evaluate_files(
     budget = budget_of(memory_limit, where.workers, where.processes)
     columns = (score_column, label_column, target)
     passes = over_files(paths, columns, partial, where, budget, add=added, progress=progress, resume=resume)
-    with passes as (plan, run):
-        ev = _passes(run, _sampled(plan), plan.rows, len(plan.parts), plan.name, question, budget)
+    with passes as (plan, run, left):
+        ev = _passes(run, _sampled(plan), plan.rows, len(plan.parts), plan.name, question, left)
         files = together([partial_of(_file, file, hashes) for file in plan.files], plan.rows)
         plan.check_unchanged()
     return replace(ev, input={**ev.input, "files": files})
@@ -276,7 +276,7 @@ def _sampled(plan: Plan) -> tuple[Floats, NDArray[np.bool_]]:
         plan.parts[place] | {"stop": min(plan.parts[place]["stop"], plan.parts[place]["start"] + _SAMPLED_ROWS)}
         for place in chosen
     ]
-    with reading() as con:
+    with reading(CORES * plan.group) as con:
         jobs = [partial_of(read_part, con.cursor(), head, plan.columns) for head in heads]
         found = together(jobs, plan.rows)
     return _thin(np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))

@@ -277,7 +277,7 @@ def fit_files(
     place = Where.of(engine, scheduler, workers)
     budget = budget_of(memory_limit, place.workers, place.processes)
     named = (score_column, label_column, target)
-    with over_files(paths, named, partial, place, budget, progress=progress, resume=resume) as (plan, run):
+    with over_files(paths, named, partial, place, budget, progress=progress, resume=resume) as (plan, run, _):
         return fit.by_sums(lambda job: run(job | {"plan": plan.name}))
 
 

@@ -273,6 +273,7 @@ def test_a_nan_late_in_a_later_file_is_named(tmp_path, trials, small, monkeypatc
 def test_pieces_are_the_part_and_know_their_row_groups(tmp_path, trials, rows, groups, piece, monkeypatch):
     scores, labels = trials
     monkeypatch.setattr(parts, "_PIECE", piece)
+    monkeypatch.setattr(parts, "_CUT", piece)
     path = write(tmp_path / "a.parquet", scores, labels, row_group_size=groups)
     with parts.planned(path, "score", "label", None, rows) as plan, parts.reading() as con:
         seen = 0
@@ -501,6 +502,24 @@ def test_more_memory_means_more_rows_and_never_too_much():
     assert small.part <= large.part
     assert TINY.kept < small.kept
     assert scale.budget_of(10**9, 2).kept * 8 < 10**9
+
+
+def test_large_row_groups_take_their_room_from_the_limit(tmp_path, trials, monkeypatch):
+    """duckdb holds the two columns of a whole row group while it reads a part of it."""
+    scores, labels = trials
+    path = write(tmp_path / "a.parquet", scores, labels, row_group_size=1500, compression="none", use_dictionary=False)
+    monkeypatch.setattr(parts, "_SMALL", 0)
+    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(2000, 128, 400, 0, spare=52_000))
+    with parts.planned(path, "score", "label", None, 400) as plan:
+        assert 1500 * 8 < plan.group < 1500 * 9
+    assert_same_bits(scale.evaluate_files(path, APPS), in_memory(scores, labels))
+    left = scale.Budget(2000, 128, 400, 1000, spare=52_000).beside(26_000, "Row groups")
+    assert left == scale.Budget(1000, 128, 400, 1000 - 26_000 // 60, spare=26_000)
+    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(300, 128, 400, 0, spare=8000))
+    with pytest.raises(
+        tc.InputError, match=r"Row groups that 2 workers read at once .* memory_limit is 16.6 kB too small"
+    ):
+        scale.evaluate_files(path, APPS, workers=2)
 
 
 def test_pyarrow_and_duckdb_read_the_same_bits(tmp_path, trials, small, monkeypatch):
