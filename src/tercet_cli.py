@@ -103,6 +103,7 @@ _engine_options = _options(
     click.option("--scheduler", metavar="ADDRESS", help="A running dask cluster, for --engine dask."),
     click.option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", help="For --engine."),
 )
+_METHODS = ["logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix"]
 _debug = click.option("--debug", is_flag=True, help="Show a traceback.")
 
 
@@ -117,6 +118,7 @@ Examples:
   tercet calibrate apply calibrator.json new.csv -o calibrated.csv
   tercet fuse a.csv b.csv -o fusion.json
   tercet compare a.csv b.csv --app 0.01,10,1
+  tercet needed --app 0.01,10,1 --fnr 0.05 --fpr 0.01 --half-width 0.05
   tercet report result.json -o report.html
   tercet check result.json --fail-if 'dcf>0.3'""")  # fmt: skip
 @click.version_option(package_name="tercet", message="%(prog)s %(version)s")
@@ -133,6 +135,30 @@ def main() -> None:
 @click.option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent, by resampling: 95.")
 @click.option("--bootstrap", "resamples", type=int, default=1000, show_default=True, help="Resamples for --ci.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples, and of rows drawn.")
+@click.option(
+    "--bands/--no-bands",
+    default=None,
+    help="With --ci: intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]",
+)
+@click.option("--sigma", type=float, metavar="K", help="With --plots: boxes of K standard deviations on ROC and DET.")
+@click.option(
+    "--condition-column",
+    "condition_columns",
+    multiple=True,
+    metavar="NAME",
+    help="Also results by gender, channel, site ..., pooled and equalised; repeat it.",
+)
+@click.option(
+    "--calibrate-on",
+    "calibrate_on",
+    multiple=True,
+    metavar="FILE",
+    help="Calibrate first, on these scores; one file a system. --ci then resamples them too.",
+)
+@click.option("--calibrate-with", type=click.Choice(_METHODS), default="logistic", show_default=True)
+@click.option("--calibrate-prior", metavar="P[,P...]", help="The prior to train for.")
+@click.option("--calibrate-labels", metavar="FILE", help="Labels of --calibrate-on, if apart.")
+@click.option("--calibrate-key", metavar="FILE", help="The trial list of --calibrate-on.")
 @_engine_options
 @click.option("--report", metavar="FILE.html", help="Also write the page where one moves the prior.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
@@ -192,7 +218,6 @@ _fit_options = _options(
     click.option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold."),
     click.option("-o", "--out", required=True, metavar="FILE.json"),
 )
-_METHODS = ["logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix"]
 
 
 @calibrate.command("fit", epilog=_WORDS)
@@ -252,6 +277,21 @@ def compare(scores: tuple[str, ...], as_json: bool, debug: bool, **options: Any)
     from tercet import cli
 
     return cli.compare(scores, as_json, **options)
+
+
+@main.command(epilog=_WORDS)
+@click.argument("result", required=False)
+@click.option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="A working point, or its name; repeat it.")
+@click.option("--fnr", type=float, metavar="RATE", help="The miss rate you expect there.")
+@click.option("--fpr", type=float, metavar="RATE", help="The false-alarm rate you expect there.")
+@click.option("--half-width", type=float, required=True, metavar="H", help="Wanted: normalised DCF +- H.")
+@click.option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Its level, in per cent.")
+@_debug
+def needed(result: str | None, debug: bool, **options: Any) -> int:
+    """How many targets and non-targets a wanted half-width takes: for expected rates, or those of a saved result."""
+    from tercet import cli
+
+    return cli.needed(result, **options)
 
 
 @main.command()

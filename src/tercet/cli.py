@@ -51,6 +51,9 @@ def evaluate(
     ci: float | None,
     resamples: int,
     seed: int,
+    bands: bool | None,
+    sigma: float | None,
+    condition_columns: Sequence[str],
     engine: str | None,
     scheduler: str | None,
     memory_limit: str,
@@ -64,7 +67,10 @@ def evaluate(
     apps = applications(**{key: options.pop(key) for key in ("apps", "priors", "costs", "actions")})
     low, high, count = _numbers(bayes_plot, "--bayes-plot", 3)
     output = output or ("table" if sys.stdout.isatty() else "tsv")
+    training = {key: options.pop(f"calibrate_{key}") for key in ("on", "with", "prior", "labels", "key")}
     source = _source(options)
+    in_memory = engine is None and source["meaning"] != "decisions"
+    _check_doubts(in_memory, ci, bands, sigma, plots, condition_columns, training)
     if with_posteriors and (engine is not None or source["meaning"] not in MATRIX_MEANINGS):
         raise InputError("--with-posteriors is for scores of several classes (--meaning), read whole (no --engine).")
     if source["meaning"] == "decisions":
@@ -79,40 +85,84 @@ def evaluate(
         _deliver([found[0].to_dict()], found, output, report, open_page, plots)
         return 0
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
+    from tercet.doubts import Resampling, conditions_of, with_doubts
+
+    draws = None if ci is None else Resampling(_level(ci), resamples, seed, _by(source))
+    split = {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *condition_columns])]}
+    calibration = _calibration(source, **training)
     with _files(paths) as files:
-        loaded = [_read(path, source) for path in files]
+        loaded = [_read(path, split) for path in files]
+        scored = loaded if calibration is None else calibration.applied(loaded)
         settings: Facts = {"bayes_plot": grid, "eer": eer, "versus": report is not None}
-        found = [tercet.evaluate(trials, asked, **settings) for trials in loaded]
+        found = [tercet.evaluate(trials, asked, **settings) for trials in scored]
         systems = [_system(ev.to_dict(), path, source) for ev, path in zip(found, files, strict=True)]
-    if ci is not None:
-        draws = {"level": ci / 100.0, "resamples": resamples, "seed": seed, "by": _by(source), "eer": eer}
-        systems = [_with_intervals(*pair, asked, grid, draws) for pair in zip(systems, loaded, strict=True)]
+    if calibration is not None:
+        systems = [system | _trained(path, **training) for system, path in zip(systems, training["on"], strict=True)]
+    curves: list[Any] = [None] * len(systems)
+    if draws is not None:
+        wanted = bands if bands is not None else report is not None or plots is not None
+        settings = {"drawn_bands": wanted, "calibration": calibration, "bayes_plot": grid, "eer": eer}
+        systems, curves = with_doubts(systems, found, loaded, asked, draws, **settings)
     if with_posteriors:
         from tercet.kept import with_rows
 
-        systems = [with_rows(system, trials, seed=seed) for system, trials in zip(systems, loaded, strict=True)]
+        systems = [with_rows(system, trials, seed=seed) for system, trials in zip(systems, scored, strict=True)]
     order = sorted(range(len(systems)), key=lambda place: _cost(systems[place]))
-    ordered = [systems[place] for place in order], [found[place] for place in order]
-    _deliver(*ordered, output, report, open_page, plots)
-    if not apps and output == "table" and isinstance(found[order[0]], Evaluation):
-        _first_minute(found[order[0]], loaded[order[0]])
+    systems, found = [systems[k] for k in order], [found[k] for k in order]
+    scored, curves = [scored[k] for k in order], [curves[k] for k in order]
+    names = [str(system.get("name") or "system") for system in systems]
+    conditions = conditions_of(scored, names, condition_columns, asked, draws, eer)
+    if output == "tsv":  # the other forms say it themselves
+        for line in (line for entry in conditions for line in text.reasons(entry)):
+            _say(line)
+    drawing = {"bands": curves, "sigma": sigma}
+    _deliver(systems, found, output, report, open_page, plots, conditions=conditions, drawing=drawing)
+    if not apps and output == "table" and isinstance(found[0], Evaluation):
+        _first_minute(found[0], scored[0])
     return 0
 
 
+def _check_doubts(
+    in_memory: bool, ci: float | None, bands: bool | None, sigma: float | None, plots: str | None,
+    condition_columns: Sequence[str], training: Facts,
+) -> None:  # fmt: skip
+    """Refuses questions about uncertainty that would get no answer, or a wrong one."""
+    if bands and ci is None:
+        raise InputError("--bands needs --ci LEVEL: the level of the intervals along the curves.")
+    if sigma is not None and plots is None:
+        raise InputError("--sigma needs --plots DIR: the boxes are drawn in figures.")
+    if not in_memory and (ci is not None or condition_columns or training["on"]):
+        raise InputError(
+            "--ci, --condition-column and --calibrate-on need scores that are read whole: no --engine, no decisions."
+        )
+    if training["on"] and condition_columns and ci is not None:
+        raise InputError(
+            "--condition-column with --ci takes calibrated scores: write them by `tercet calibrate apply`."
+        )
+
+
 def _deliver(
-    systems: list[Facts], found: list[Any], output: str, page: str | None, open_page: bool, plots: str | None
+    systems: list[Facts],
+    found: list[Any],
+    output: str,
+    page: str | None,
+    open_page: bool,
+    plots: str | None,
+    *,
+    conditions: Sequence[Facts] = (),
+    drawing: Facts | None = None,
 ) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
     if page is not None:
-        _write_page(document(systems), page, None, open_page)
+        _write_page(document(systems, conditions), page, None, open_page)
     elif open_page:
         raise InputError("--open needs --report FILE.html: the page to open.")
     if plots is not None:
         from tercet.report.plots import save_all
 
-        made = save_all(found, plots)
+        made = save_all(found, plots, **(drawing or {}))
         _say(f"{len(made)} figures are in {plots}.")
-    _show(systems, output)
+    _show(systems, output, conditions)
 
 
 def _write_page(result: Facts, path: str, title: str | None, open_page: bool) -> None:
@@ -164,10 +214,18 @@ def _by(source: Facts) -> Any:
     return None if not groups else groups[0] if len(groups) == 1 else tuple(groups)
 
 
-def _with_intervals(system: Facts, trials: Trials, asked: Sequence[Any], grid: Any, draws: Facts) -> Facts:
-    from tercet.resample import bootstrap, progress_bar, with_intervals
+def _calibration(source: Facts, **training: Any) -> Any:
+    """The calibration sets of the systems, read like the scores, but with labels of their own; None without."""
+    from tercet.doubts import Calibration
 
-    return with_intervals(system, bootstrap(trials, asked, bayes_plot=grid, progress=progress_bar(), **draws))
+    if not training["on"]:
+        if any(value for key, value in training.items() if key != "with"):
+            raise InputError("--calibrate-prior, --calibrate-labels and --calibrate-key need --calibrate-on FILE.")
+        return None
+    own = {key: value for key, value in source.items() if key not in ("labels", "key")}
+    own |= {key: training[key] for key in ("labels", "key") if training[key] is not None}
+    maker, settings = _method(training["with"])
+    return Calibration(maker, settings, _prior(training["prior"]), [_read(path, own) for path in training["on"]])
 
 
 def compare(
@@ -184,11 +242,52 @@ def compare(
     loaded = [_read(path, source) for path in paths]
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(0.5)])
     found = compare_systems(
-        *loaded, applications=asked, names=_distinct_names(paths), level=ci / 100.0, resamples=resamples, seed=seed,
+        *loaded, applications=asked, names=_distinct_names(paths), level=_level(ci), resamples=resamples, seed=seed,
         by=_by(source), unpaired=unpaired, progress=progress_bar(),
     )  # fmt: skip
     print(json.dumps(found.to_dict(), allow_nan=False) if as_json else text.harmless_lines(repr(found)))
     return 0
+
+
+def _trained(path: str, **training: Any) -> Facts:
+    """How a system's scores were calibrated: by which method, on which files."""
+    from tercet.sources import fingerprint
+
+    files = [path, *(training[key] for key in ("labels", "key") if training[key] is not None)]
+    return {"calibration": {"method": training["with"], "files": [fingerprint(file) for file in files]}}
+
+
+def needed(
+    result: str | None, apps: Sequence[str], fnr: float | None, fpr: float | None, half_width: float, ci: float
+) -> int:
+    """Prints how many targets and non-targets give the normalised cost an interval of +- half_width."""
+    from tercet.resample import needed as trials_needed
+
+    rates = [("as expected", app, fnr, fpr) for app in applications(apps, None, None, None)]
+    if result is not None:
+        rates += [
+            (text.harmless(system.get("name") or "system"), (app["prior"], app["cost_fn"], app["cost_fp"]), *ends)
+            for system in saved_document(result)["systems"]
+            for app in system["applications"]
+            if (ends := (app.get("fnr"), app.get("fpr")))
+        ]
+    if not rates or (result is None and (fnr is None or fpr is None)):
+        raise InputError("needed takes RESULT.json, or the working point and rates you expect: --app, --fnr and --fpr.")
+    print("system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets_for\tnontargets_for")
+    for name, app, miss, alarm in rates:
+        point = Application.of(app)
+        if miss is None or alarm is None:
+            raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
+        found = trials_needed(miss, alarm, point, half_width, _level(ci))
+        print("\t".join(map(str, (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found))))
+    return 0
+
+
+def _level(ci: float) -> float:
+    """A level in per cent as a share."""
+    if not 1.0 < ci < 100.0:
+        raise InputError(f"--ci is a level in per cent, such as 95, not {ci:g}.")
+    return ci / 100.0
 
 
 def _distinct_names(paths: Sequence[str]) -> list[str]:
@@ -287,20 +386,21 @@ def _cost(system: Facts) -> float:
     return next((float(value) for value in values if value is not None), math.inf)
 
 
-def _show(systems: list[Facts], output: str) -> None:
+def _show(systems: list[Facts], output: str, conditions: Sequence[Facts] = ()) -> None:
     if output == "json":
-        print(json.dumps(document(systems), allow_nan=False))
+        print(json.dumps(document(systems, conditions), allow_nan=False))
     elif output == "tsv":
-        print(text.tsv(systems))
+        print(text.tsv(systems, conditions))
     elif output == "md":
-        print(text.markdown(systems))
+        print(text.markdown(systems, conditions))
     else:
-        print_table(systems)
+        print_table(systems, conditions)
 
 
-def document(systems: list[Facts]) -> Facts:
+def document(systems: list[Facts], conditions: Sequence[Facts] = ()) -> Facts:
     """The result as it is saved: everything that `check` and `report` need."""
-    return {"schema_version": 1, "tercet": tercet.__version__, "command": sys.argv[1:], "systems": systems}
+    facts = {"schema_version": 1, "tercet": tercet.__version__, "command": sys.argv[1:], "systems": systems}
+    return facts | ({"conditions": list(conditions)} if conditions else {})
 
 
 def _first_minute(ev: Evaluation, trials: Trials) -> None:
@@ -409,8 +509,6 @@ def decide(path: str, out: str, *, fpr_at_most: float | None, seed: int, calibra
 
 def _trial_column(trials: Trials, before: int = 0) -> Facts:
     return {"trial": np.arange(before, before + len(trials)) if trials.ids is None else trials.ids}
-
-
 
 
 def _called(actions: Any, names: Sequence[str]) -> Any:

@@ -28,6 +28,7 @@ from tercet.curves import Curve, Eer, Minimum
 from tercet.decide import confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.exact import quotients
+from tercet.intervals import ENOUGH, enough_errors
 from tercet.tally import Tally
 from tercet.thin import histogram, thinned
 from tercet.trials import NO_LLR, Trials, as_trials
@@ -55,6 +56,7 @@ class Result:
     min_threshold: float
     calibration_loss: float | None
     reasons: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # what rests on too few errors
 
     @property
     def table(self) -> Confusion:
@@ -142,6 +144,7 @@ class MulticlassResult(NamedTuple):
     dummy_action: str
     contributions: list[float] | None
     reasons: dict[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,7 +305,16 @@ def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | Non
         min_dcf=min_dcf, min_threshold=least.threshold,
         min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
         calibration_loss=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
+        warnings=() if table is None else _few_of_two(table[0][1], table[1][0]),
     )  # fmt: skip
+
+
+def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
+    """A warning where misses or false alarms are fewer than the rule of 30 asks for."""
+    kinds = (("fnr", "misses", misses), ("fpr", "false alarms", alarms))
+    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
+    told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
+    return (f"{told}, fewer than {ENOUGH}: {names} and dcf are badly known",) if few else ()
 
 
 def _evaluate_classes(trials: Trials, apps: Sequence[object], name: str | None, versus: bool) -> MulticlassEvaluation:
@@ -358,8 +370,17 @@ def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResul
         reasons = {key: str(error) for key, v in (("contributions", parts), ("risk", risk), ("dcf", dcf)) if v is None}
     return MulticlassResult(
         app.prior.tolist(), app.costs.tolist(), list(table.actions), table.matrix,
-        risk, dcf, app.dummy_cost, app.renamed(trials.classes).dummy_action, parts, reasons,
+        risk, dcf, app.dummy_cost, app.renamed(trials.classes).dummy_action, parts, reasons, _few_of_classes(table),
     )  # fmt: skip
+
+
+def _few_of_classes(table: Confusion) -> tuple[str, ...]:
+    """A warning where decisions for another class than the true one are fewer than 30."""
+    rows = zip(table.actions, table.matrix, strict=True)
+    errors = sum(
+        count for action, row in rows for name, count in zip(table.classes, row, strict=True) if action != name
+    )
+    return () if enough_errors(errors) else (f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known",)
 
 
 class RiskPath(NamedTuple):
@@ -414,7 +435,7 @@ def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
 
 
 def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
-    """Facts as JSON knows them: infinities as text, nan (undefined) as null, empty reasons and names left out."""
+    """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
@@ -434,5 +455,5 @@ def _facts(items: dict[str, Any]) -> dict[str, Any]:
     return {
         key: plain(item)
         for key, item in items.items()
-        if not (key == "reasons" and not item) and not (key == "name" and item is None)
+        if not (key in ("reasons", "warnings") and not item) and not (key == "name" and item is None)
     }

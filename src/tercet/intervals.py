@@ -93,13 +93,16 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     raise InputError(f"An interval is k-sigma, wilson or clopper-pearson, not {shown(method)}.")
 
 
-def enough_errors(count: int) -> bool:
+ENOUGH = 30  # errors
+
+
+def enough_errors(count: float) -> bool:
     """The rule of 30: with 30 errors the true rate lies within 30 % of the measured one, at 90 % confidence.
 
     >>> enough_errors(29), enough_errors(30)
     (False, True)
     """
-    return count >= 30
+    return count >= ENOUGH
 
 
 class Box(NamedTuple):

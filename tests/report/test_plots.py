@@ -113,3 +113,72 @@ def test_a_folder_gets_every_figure_under_harmless_file_names(tmp_path):
 def test_pyplot_is_never_loaded():
     plots.plot(evaluation(), "roc")
     assert "matplotlib.pyplot" not in sys.modules
+
+
+def banded(name="a system", seed=0, meaning="llr"):
+    from tercet.resample import bands
+
+    result = evaluation(name, seed=seed, meaning=meaning)
+    rng = np.random.default_rng(seed)
+    labels = np.arange(300) % 2 == 0
+    scores = rng.normal(size=300) * 2 + np.where(labels, 2, -2)
+    make = tc.Trials.of_llr if meaning == "llr" else tc.Trials.of_scores
+    return result, bands(make(scores, labels), resamples=39)
+
+
+@pytest.mark.parametrize("kind", plots.BANDED)
+def test_a_band_adds_to_the_figure_and_the_title_names_its_level(kind, tmp_path):
+    result, around = banded()
+    without, figure = plots.plot(result, kind), plots.plot(result, kind, tmp_path / "figure.png", bands=around)
+    assert "95 %" in figure.axes[0].get_title(loc="left")
+    assert len(figure.axes[0].get_children()) > len(without.axes[0].get_children())
+
+
+def test_the_roc_band_is_drawn_where_the_numbers_say():
+    result, around = banded()
+    (fill,) = plots.plot(result, "roc", bands=around).axes[0].collections
+    corners = fill.get_paths()[0].vertices
+    assert {round(y, 9) for y in corners[:, 1]} >= {round(1.0 - y, 9) for y in around.roc.low}
+    assert corners[:, 0].max() == 1.0
+
+
+def test_sigma_boxes_are_those_of_the_closed_form():
+    from tercet.intervals import sigma_box
+
+    result, _ = banded()
+    boxes = plots.plot(result, "roc", sigma=2).axes[0].patches
+    assert len(boxes) == len(result.applications)
+    for box, row in zip(boxes, result.applications, strict=True):
+        expected = sigma_box(row.table, 2)
+        assert (box.get_x(), box.get_y()) == pytest.approx((expected.fpr.low, 1.0 - expected.fnr.high))
+        assert box.get_width() == pytest.approx(expected.fpr.high - expected.fpr.low)
+        assert box.get_height() == pytest.approx(expected.fnr.high - expected.fnr.low)
+
+
+def test_raw_scores_have_bands_but_no_boxes_and_no_reliability():
+    result, around = banded(meaning="raw")
+    for kind in ("roc", "det", "bayes-error"):
+        plots.plot(result, kind, bands=around)
+    assert plots.plot(result, "roc", sigma=2).axes[0].patches[:] == []
+
+
+def test_several_systems_take_a_band_each(tmp_path):
+    (first, a), (second, b) = banded("first"), banded("second", seed=1)
+    figure = plots.plot([first, second], "roc", bands=[a, b])
+    assert len(figure.axes[0].collections) == 2
+    made = plots.save_all([first, second], tmp_path, bands=[a, b], sigma=1)
+    assert tmp_path / "all-roc.png" in made
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("tippett", {"bands": True}, "bands= goes with"),
+        ("bayes-error", {"sigma": 2}, "sigma= goes with"),
+        ("roc", {"bands": "95 %"}, "tercet.resample.bands"),
+        ("roc", {"bands": []}, "one for each"),
+    ],
+)
+def test_what_a_figure_cannot_show_is_refused(kind, given, message):
+    with pytest.raises(tc.InputError, match=message):
+        plots.plot(evaluation(), kind, **given)

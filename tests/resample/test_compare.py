@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.resample import compare, drawn, holm
-from tercet.resample.compare import bootstrap_p
+from tercet.resample.compare import beyond
+from tercet.resample.draws import Design
+from tercet.resample.ends import p_of, tail_of
 
 from .helpers import same, three_classes
 
@@ -213,10 +215,10 @@ def test_holm_never_lowers_a_p_value_and_keeps_their_order(p):
 
 
 def test_a_p_value_is_never_zero_and_one_without_difference():
-    assert bootstrap_p(np.ones(999)) == 0.002
-    assert bootstrap_p(np.zeros(99)) == 1.0
-    assert 0.0 < bootstrap_p(np.linspace(5, 6, 99)) < 1e-6
-    assert bootstrap_p(np.r_[np.ones(50), -np.ones(49)]) == 1.0
+    assert beyond(np.ones(999)) == 0.001
+    assert p_of(beyond(np.zeros(99)), TRIALS) == 1.0
+    assert 0.0 < beyond(np.linspace(5, 6, 99)) < 1e-6
+    assert p_of(beyond(np.r_[np.ones(50), -np.ones(49)]), TRIALS) == 1.0
 
 
 def test_p_values_are_uniform_enough_when_systems_are_alike():
@@ -233,3 +235,33 @@ def test_the_draws_are_the_same_for_all_systems():
     found = compare(a, tc.Trials.of_llr(2.0 * a.scores, a.labels, ids=a.ids), APPS, resamples=39)
     assert all(one.value == 0.0 and one.low == one.high == 0.0 for one in found.of("auc"))
     assert drawn(a, 0).sum() == len(a)
+
+
+def groups_of(count):
+    return Design((count, count), (None, None), ((np.arange(count), np.arange(count)),), (count,))
+
+
+TRIALS = Design((50, 50), (None, None))
+
+
+@pytest.mark.parametrize("count", [5, 20, 100])
+def test_a_p_value_from_groups_falls_below_the_level_exactly_where_the_interval_ends(count):
+    """The tail of an interval and the p-value are one law, read in both directions."""
+    tail = tail_of(groups_of(count), 0.95)
+    assert abs(p_of(tail, groups_of(count)) - 0.05) < 1e-12
+    assert p_of(0.001, groups_of(count)) > p_of(0.001, TRIALS) == 0.002
+
+
+def test_the_words_name_the_working_point_and_every_pair_stands_in_the_table():
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 2
+    systems = [
+        tc.Trials.of_llr((labels - 0.5) * d + rng.normal(size=400), labels, name=f"s{d}") for d in (4.0, 1.5, 1.4)
+    ]
+    found = compare(*systems, [(0.1, 5, 1)], resamples=99)
+    assert "prior 0.1, costs 5 : 1" in found.sentence
+    assert "s4.0" in found.sentence.split("is best")[0]
+    told = repr(found)
+    for pair in ("s4.0 - s1.5", "s4.0 - s1.4", "s1.5 - s1.4"):
+        assert told.count(pair) == 5  # DCF, minimum DCF, EER, AUC and Cllr
+    assert found.to_dict()["points"] == ["prior 0.1, costs 5 : 1"]

@@ -157,7 +157,7 @@ def reasons(entry: Facts) -> list[str]:
 def notes(systems: Sequence[Facts]) -> list[str]:
     """What a reader of the table must know: which costs rest on few errors, and what the resamples could not do."""
     found = []
-    if any("warnings" in app for system in systems for app in system["applications"]):
+    if any(app.get("warnings") for system in systems for app in system["applications"]):
         found.append("few errors: fewer than 30 of a kind, so that the number may be off by more than 30 %.")
     for system in systems:
         name = harmless(system.get("name") or "system")
@@ -172,7 +172,7 @@ def _level(systems: Sequence[Facts]) -> str:
 
 def _remark(app: Facts) -> str:
     """A word beside a cost: whether it does harm, and whether it rests on few errors."""
-    return ", ".join(word for word in (verdict(app["dcf"]), "few errors" if "warnings" in app else "") if word)
+    return ", ".join(word for word in (verdict(app["dcf"]), "few errors" if app.get("warnings") else "") if word)
 
 
 def _between(app: Facts, key: str) -> str:

@@ -3,7 +3,7 @@
 from tercet.resample.bands import Bands, Reliability, RocBand, bands, reliability, roc_band, with_bands
 from tercet.resample.bootstrap import Intervals, bootstrap, drawn, with_intervals
 from tercet.resample.compare import Comparison, Difference, Rank, compare, holm
-from tercet.resample.conditions import Conditions, Needed, by_condition, needed, too_few_errors, warned
+from tercet.resample.conditions import Conditions, Needed, by_condition, needed, too_few_errors
 from tercet.resample.ends import Bound
 from tercet.resample.engine import progress_bar
 
@@ -29,7 +29,6 @@ __all__ = [
     "reliability",
     "roc_band",
     "too_few_errors",
-    "warned",
     "with_bands",
     "with_intervals",
 ]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, normalised_dcf
+from tercet.application import Application, MulticlassApplication, normalised_dcf
 from tercet.arrays import shown
 from tercet.confusion import as_matrix
 from tercet.decide import decide
@@ -22,7 +22,7 @@ from tercet.intervals import clopper_pearson, delong_test, sign_test
 from tercet.resample.bootstrap import QUANTITIES, planned, wanted_of
 from tercet.resample.classes import ManyClasses
 from tercet.resample.draws import Design
-from tercet.resample.ends import Bound, bound, order_statistic, tail_of
+from tercet.resample.ends import Bound, bound, order_statistic, p_of, tail_of
 from tercet.resample.engine import Progress, Settings, System, replicates
 from tercet.resample.pairs import matched, shared_rows
 from tercet.resample.rows import several
@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 
 HIGHER_IS_BETTER = {"auc", "accuracy"}
 _COMPARED = tuple(name for name in QUANTITIES if name not in ("bayes_plot", "contributions"))
+_TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
+_WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
 _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_dcf", "auc", "accuracy")
 
 
@@ -85,6 +87,7 @@ class Comparison:
     by: tuple[str, ...]
     paired: bool
     redrawn: int
+    points: tuple[str, ...] = ()  # the applications, in words
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -118,11 +121,12 @@ class Comparison:
         name = self._headline()
         table = self.ranks(name)
         best = [row for row in table if row.rank == 1]
-        spoken = f"{_spoken(name)} ({100 * self.level:g} % intervals, {self.resamples} resamples)"
+        spoken = f"{self._spoken(name)} ({100 * self.level:g} % intervals, {self.resamples} resamples)"
         if len(self.names) > 2:
-            winners = " and ".join(row.system for row in best)
+            told = " and ".join(f"{row.system} ({row.value:.4g})" for row in best)
             verb = "is best" if len(best) == 1 else "cannot be told apart at the top"
-            return f"By {spoken}, {winners} {verb}: {best[0].system} has {best[0].value:.4g}."
+            worse = ", ".join(f"{row.system} ({row.value:.4g})" for row in table if row.rank > 1)
+            return f"By {spoken}, {told} {verb}" + (f"; shown to be worse: {worse}." if worse else ".")
         one = self.of(name)[0]
         facts = (
             f"{one.first} {self.values[name][0].value:.4g}, {one.second} {self.values[name][1].value:.4g}, difference "
@@ -135,17 +139,33 @@ class Comparison:
     def _headline(self) -> str:
         return next((name for name in _HEADLINES if name in self.values), next(iter(self.values)))
 
+    def _spoken(self, name: str) -> str:
+        """A quantity's name as one says it."""
+        *_, last = name.split(".")
+        if not name.startswith("applications"):
+            return _WORDS.get(last, last.replace("_", " "))
+        place = int(name.split(".")[1])
+        where = self.points[place] if place < len(self.points) else f"application {place + 1}"
+        return f"{_WORDS.get(last, last.replace('_', ' '))} at {where}"
+
     def __repr__(self) -> str:
-        lines = [self.sentence]
-        lines += [
-            f"  {row.rank}{'=' if row.tied else ' '} {row.system}: {row.value:.4f} ({row.low:.4f} to {row.high:.4f})"
+        name = self._headline()
+        ranks = [
+            [f"{row.rank}{'=' if row.tied else ''}", row.system, f"{row.value:.4f}", f"{row.low:.4f} to {row.high:.4f}"]
             for row in self.ranks()
         ]
-        return "\n".join(lines)
+        lines = [self.sentence, "", *_aligned([["rank", "system", self._spoken(name), "interval"], *ranks]), ""]
+        told = [one for one in self.differences if one.quantity.split(".")[-1] in _TOLD]
+        rows = [
+            [self._spoken(one.quantity), f"{one.first} - {one.second}", f"{one.value:+.4f}",
+             f"{one.low:+.4f} to {one.high:+.4f}", f"{one.p_value:.2g}", f"{one.adjusted:.2g}"]
+            for one in told
+        ]  # fmt: skip
+        return "\n".join([*lines, *_aligned([["difference in", "of", "value", "interval", "p", "p (Holm)"], *rows])])
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON knows it."""
-        kept = ("names", "level", "resamples", "seed", "by", "paired", "redrawn")
+        kept = ("names", "level", "resamples", "seed", "by", "paired", "redrawn", "points")
         values = {
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
             for name, row in self.values.items()
@@ -198,7 +218,7 @@ def compare(
     exact = () if unpaired or settings.by else _exact_tests(matched(trials, called), called, apps)
     return Comparison(
         called, MappingProxyType(values), tuple(differences), exact, settings.level, settings.resamples, settings.seed,
-        settings.by, not unpaired, redrawn,
+        settings.by, not unpaired, redrawn, tuple(_point(app) for app in apps),
     )  # fmt: skip
 
 
@@ -220,8 +240,11 @@ def _compared(
         name: tuple(bound(p[name][0], c[name], settings, tail) for p, c in zip(points, columns, strict=True))
         for name in shared
     }
+    fewest = min(designs, key=lambda design: min(design.units()))
     return values, [
-        one for name in shared for one in _differences(name, names, points, columns, tail, slack.get(name, 0.0))
+        one
+        for name in shared
+        for one in _differences(name, names, points, columns, tail, slack.get(name, 0.0), fewest)
     ]
 
 
@@ -285,7 +308,8 @@ def _with_groups(systems: Sequence[Trials], by: Sequence[str]) -> Trials:
 
 
 def _differences(
-    name: str, names: Sequence[str], points: Sequence[Any], columns: Sequence[Any], tail: float, slack: float
+    name: str, names: Sequence[str], points: Sequence[Any], columns: Sequence[Any], tail: float, slack: float,
+    design: Design,
 ) -> list[Difference]:
     """Every pair's difference in one quantity, with p-values corrected over the pairs."""
     found = []
@@ -301,26 +325,26 @@ def _differences(
         if ordered[0] == ordered[-1]:
             low, high, method = low - slack, high + slack, "percentile (all resamples equal)"
             method = "clopper-pearson (no trial told them apart)" if slack else method
-        found.append(Difference(name, names[i], names[j], value, low, high, bootstrap_p(ordered), 1.0, method))
+        found.append(Difference(name, names[i], names[j], value, low, high, p_of(beyond(ordered), design), 1.0, method))
     corrected = holm([one.p_value for one in found])
     return [one._replace(adjusted=p) for one, p in zip(found, corrected, strict=True)]
 
 
-def bootstrap_p(differences: Floats) -> float:
-    """Twice the smaller share of resamples at or beyond no difference, the sample itself counted in.
+def beyond(differences: Floats) -> float:
+    """The smaller share of resamples at or beyond no difference, the sample itself counted in.
 
     Where no resample reaches it, the normal tail with the resamples' mean and standard error says how far off it is:
-    2 / (resamples + 1) alone could not be small enough for many pairs.
+    1 / (resamples + 1) alone could not be small enough for many pairs.
 
-    >>> bootstrap_p(np.array([1.0] * 99))
-    0.02
+    >>> beyond(np.array([1.0] * 99))
+    0.01
     """
     from scipy.special import ndtr
 
-    beyond = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
-    p = min(1.0, 2.0 * (1 + beyond) / (len(differences) + 1))
-    spread = float(differences.std(ddof=1)) if beyond == 0 and np.isfinite(differences).all() else 0.0
-    return min(p, 2.0 * float(ndtr(-abs(float(differences.mean())) / spread))) if spread > 0.0 else p
+    least = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
+    share = (1 + least) / (len(differences) + 1)
+    spread = float(differences.std(ddof=1)) if least == 0 and np.isfinite(differences).all() else 0.0
+    return min(share, float(ndtr(-abs(float(differences.mean())) / spread))) if spread > 0.0 else share
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -374,12 +398,19 @@ def _mcnemar(first: Trials, second: Trials, app: object) -> float:
     return sign_test(int((wrong & ~also).sum()), int((also & ~wrong).sum()))
 
 
-def _spoken(name: str) -> str:
-    """A quantity's name as one says it."""
-    *_, last = name.split(".")
-    words = {"dcf": "DCF", "min_dcf": "minimum DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
-    where = f" at application {int(name.split('.')[1]) + 1}" if name.startswith("applications") else ""
-    return words.get(last, last.replace("_", " ")) + where
+def _point(app: object) -> str:
+    """An application in words."""
+    if isinstance(app, MulticlassApplication):
+        return f"priors {', '.join(f'{prior:.4g}' for prior in app.prior[:6])}{' ...' if len(app.prior) > 6 else ''}"
+    two = Application.of(app)
+    return f"prior {two.prior:g}, costs {two.cost_fn:g} : {two.cost_fp:g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of words in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return [f"  {line.rstrip()}" for line in lines]
 
 
 def _with_ci(row: dict[str, Any]) -> dict[str, Any]:

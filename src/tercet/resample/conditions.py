@@ -15,11 +15,10 @@ from tercet.application import Application, normalised_dcf
 from tercet.arrays import frozen, shown
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, listed
-from tercet.intervals import enough_errors
+from tercet.intervals import ENOUGH
 from tercet.resample.bootstrap import Intervals, bootstrap, equalised, with_intervals
 from tercet.trials import Trials
 
-ENOUGH = 30
 POOLED, EQUALISED = "pooled", "equalised"
 _LONG = ("curve", "histogram", "bayes_plot", "versus")
 
@@ -66,50 +65,8 @@ def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, 
     >>> too_few_errors(evaluate(trials, [(0.5, 1, 1)]))[0]
     'applications.0: 0 misses and 0 false alarms, fewer than 30: fnr, fpr and dcf are badly known'
     """
-    words = _warnings(evaluation)
-    return tuple(f"applications.{k}: {said}" for k, said in enumerate(words) if said)
-
-
-def warned(facts: Mapping[str, Any], evaluation: Evaluation | MulticlassEvaluation) -> dict[str, Any]:
-    """One entry of "systems" in the JSON with "warnings" at each application whose numbers rest on too few errors."""
-    rows = [
-        dict(row) | ({"warnings": [said]} if said else {})
-        for row, said in zip(facts["applications"], _warnings(evaluation), strict=True)
-    ]
-    return dict(facts) | {"applications": rows}
-
-
-def _warnings(evaluation: Evaluation | MulticlassEvaluation) -> list[str]:
-    """For each application what rests on too few errors, in words; nothing where there are enough."""
-    if isinstance(evaluation, MulticlassEvaluation):
-        return [_few_of_classes(row, evaluation.classes) for row in evaluation.applications]
-    return [_few_of_two(row.confusion) for row in evaluation.applications]
-
-
-def _few_of_classes(row: Any, classes: Any) -> str:
-    errors = _wrong(row.confusion, row.actions, classes)
-    return "" if enough_errors(errors) else f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known"
-
-
-def _few_of_two(confusion: Any) -> str:
-    if confusion is None:
-        return ""
-    kinds = (("fnr", "misses", confusion[0][1]), ("fpr", "false alarms", confusion[1][0]))
-    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
-    if not few:
-        return ""
-    told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
-    return f"{told}, fewer than {ENOUGH}: {names} and dcf are badly known"
-
-
-def _wrong(confusion: Any, actions: Any, classes: Any) -> Any:
-    """Decisions for a class that is not the true one."""
-    return sum(
-        count
-        for action, row in zip(actions, confusion, strict=True)
-        for name, count in zip(classes, row, strict=True)
-        if action != name
-    )
+    rows: tuple[Any, ...] = evaluation.applications
+    return tuple(f"applications.{k}: {words}" for k, row in enumerate(rows) for words in row.warnings)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +83,7 @@ class Conditions:
     undefined: Mapping[str, str]
     pooled: Any
     equalised: Any
+    counted: Any  # the trials of the equalised one as they are, each weighing one
     intervals: Mapping[str, Intervals]
     doubts: Mapping[str, str]
 
@@ -146,11 +104,15 @@ class Conditions:
             "column": self.column,
             "rows": rows,
             "pooled": self._facts(POOLED, self.pooled),
-            "equalised": None if self.equalised is None else self._facts(EQUALISED, self.equalised),
+            "equalised": None if self.equalised is None else self._facts(EQUALISED, self.equalised, self.counted),
         }
 
-    def _facts(self, name: str, one: Any) -> dict[str, Any]:
-        facts = warned(one.to_dict(), one)
+    def _facts(self, name: str, one: Any, counted: Any = None) -> dict[str, Any]:
+        facts = one.to_dict()
+        if counted is not None:  # weights are no numbers of trials, nor of errors
+            facts["input"] = counted.input
+            for row, own in zip(facts["applications"], counted.applications, strict=True):
+                row["warnings"] = list(own.warnings)
         if name in self.intervals:
             facts = with_intervals(facts, self.intervals[name])
         if name in self.doubts:
@@ -210,9 +172,10 @@ def by_condition(
         jobs |= {EQUALISED: partial(equalised, kept, column, apps, **more)} if results else {}
     intervals, doubts = _resampled(jobs)
     weighted = evaluate(_equalised(kept, column), apps, **options) if results else None
+    counted = evaluate(kept, apps, **options) if results else None
     return Conditions(
         column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
-        MappingProxyType(undefined), evaluate(trials, apps, **options), weighted, intervals, doubts,
+        MappingProxyType(undefined), evaluate(trials, apps, **options), weighted, counted, intervals, doubts,
     )  # fmt: skip
 
 

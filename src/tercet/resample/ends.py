@@ -116,6 +116,21 @@ def tail_of(design: Design, level: float) -> float:
     return float(ndtr(math.sqrt(count / (count - 1.0)) * stdtrit(count - 1, tail)))
 
 
+def p_of(share: float, design: Design) -> float:
+    """The p-value of a share of resamples on one side: twice it, and by the same Student's t more where groups are few.
+
+    >>> from tercet.resample.draws import Design
+    >>> p_of(0.02, Design((50, 50), (None, None)))
+    0.04
+    """
+    if not design.groups:
+        return min(1.0, 2.0 * share)
+    from scipy.special import ndtri, stdtr
+
+    count = min(design.units())
+    return min(1.0, 2.0 * float(stdtr(count - 1, ndtri(min(share, 0.5)) / math.sqrt(count / (count - 1.0)))))
+
+
 def order_statistic(ordered: Floats, share: Any, *, down: bool) -> Any:
     """The value with this share of the resamples below it, the next one outwards where it falls between two.
 

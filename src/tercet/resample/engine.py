@@ -119,11 +119,15 @@ def _stream(system: int, failures: int) -> int:
 def progress_bar(stream: TextIO | None = None) -> Progress:
     """A bar with the time left, redrawn in place on a terminal (standard error unless told); silent elsewhere."""
     out = sys.stderr if stream is None else stream
-    start = time.monotonic()
+    start, before = time.monotonic(), 0
 
     def show(done: int, total: int) -> None:
+        nonlocal start, before
         if not out.isatty():
             return
+        if done < before:  # another run has begun
+            start = time.monotonic()
+        before = done
         left = (time.monotonic() - start) * (total - done) / done
         bar = "#" * (30 * done // total)
         out.write(f"\r[{bar:<30}] {done} of {total} resamples, {left:.0f} s left " + ("\n" if done == total else ""))

@@ -13,7 +13,7 @@ from tercet.resample.rows import canonical
 from tercet.trials import Trials
 
 Places = NDArray[np.intp]
-_WAY_OUT = "Give both the same trials, or say that they are independent sets (unpaired=True)."
+_WAY_OUT = "Give both the same trials, or say that they are independent sets (unpaired=True, --unpaired)."
 
 
 def matched(systems: Sequence[Trials], names: Sequence[str]) -> list[Trials]:

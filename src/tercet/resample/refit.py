@@ -122,8 +122,8 @@ def _check_apart(trials: Trials, calibration: Trials) -> None:
         both = np.intersect1d(trials.ids.astype(str), calibration.ids.astype(str))
         if len(both) and not same:
             raise InputError(
-                f"calibration_trials holds {len(both)} trials that are evaluated too, such as {shown(both[0])}: two "
-                f"sets are resampled by themselves only if they share none. Leave them out of one."
+                f"calibration_trials holds {len(both)} trials that are evaluated too, such as {shown(str(both[0]))}: "
+                f"two sets are resampled by themselves only if they share none. Leave them out of one."
             )
     if same:
         raise InputError(
