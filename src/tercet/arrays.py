@@ -245,13 +245,15 @@ def _equals_target(array: NDArray[Any], target: object) -> tuple[NDArray[np.bool
             f"target={shown(target)} is not among the labels, which hold "
             f"{', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}."
         )
-    mask = (
-        np.fromiter((value == target for value in array.tolist()), np.bool_, len(array))
-        if array.dtype == np.object_
-        else np.asarray(array == target)
-    )
     others = [value for value in found if value != target]
-    return frozen(mask), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
+    return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
+
+
+def equal_to(labels: NDArray[Any], target: object) -> NDArray[np.bool_]:
+    """Which labels are this one, none perhaps."""
+    if labels.dtype == np.object_:
+        return np.fromiter((value == target for value in labels.tolist()), np.bool_, len(labels))
+    return np.broadcast_to(np.asarray(labels == target), labels.shape)
 
 
 def class_codes(labels: NDArray[Any], classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
