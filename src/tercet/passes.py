@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -132,11 +133,13 @@ class Held(NamedTuple):
     waiting: Waiting
 
 
-@contextmanager
-def held_here() -> Iterator[Held]:
-    """A connection for one batch, and no part that waits: what a worker elsewhere has."""
+Make = Callable[[Plain, Sequence[Plain], Held], Plain]  # what a batch of parts leaves behind for a job
+
+
+def elsewhere(make: Make, job: Plain, batch: Sequence[Plain]) -> Plain:
+    """make(job, batch, held) in a process that keeps nothing between batches: what a worker of a cluster runs."""
     with reading() as con:
-        yield Held(con, Waiting(0))
+        return make(job, batch, Held(con, Waiting(0)))
 
 
 def classes_of(held: Held, job: Mapping[str, Any], part: Plain) -> Classes:
@@ -156,7 +159,7 @@ def classes_of(held: Held, job: Mapping[str, Any], part: Plain) -> Classes:
 def over_files(
     paths: Any,
     columns: tuple[str, str, object],
-    make: Callable[..., Plain],
+    make: Make,
     where: Where,
     budget: Budget,
     *,
@@ -166,7 +169,7 @@ def over_files(
 ) -> Iterator[tuple[Plan, Run, Budget]]:
     """A plan of files (columns: score, label, target), passes over its parts, and the budget that its reading leaves.
 
-    make(job, batch) is a function of a module; with make(job, batch, held) it uses what is kept in this process.
+    make(job, batch, held) is a function of a module.
     `add` adds up results that hold as much as one of them does: a cluster may then send one for many.
     """
     with ExitStack() as stack:
@@ -204,7 +207,7 @@ Collect = Callable[[Plain, Sequence[Any], Any], Iterator[tuple[int, Plain | None
 
 
 @contextmanager
-def _collector(make: Callable[..., Plain], where: Where, spare: int, more: int) -> Iterator[Collect]:
+def _collector(make: Make, where: Where, spare: int, more: int) -> Iterator[Collect]:
     """The engine's collect(make, job, batches), open for all passes."""
     if where.engine == "local":
         waiting = Waiting(spare)
@@ -222,7 +225,7 @@ def _collector(make: Callable[..., Plain], where: Where, spare: int, more: int) 
     from tercet.engines import dask
 
     with dask.connected(where.scheduler, where.workers) as client:
-        yield lambda job, batches, add: dask.collect(make, job, batches, client=client, add=add)
+        yield lambda job, batches, add: dask.collect(partial(elsewhere, make), job, batches, client=client, add=add)
 
 
 class Chunks(Protocol):

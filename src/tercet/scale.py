@@ -34,7 +34,6 @@ from tercet.passes import (
     budget_of,
     check_parts,
     classes_of,
-    held_here,
     marked_chunks,
     over_chunks,
     over_files,
@@ -170,11 +169,8 @@ def _rows_in(job: Plain, number: int | None, scores: Any, targets: Any) -> Rows:
     return Rows.of(scores, targets, job["low"], job["high"], meaning=job["meaning"], part=number, plan=job["plan"])
 
 
-def partial(job: Plain, batch: Sequence[Plain], held: Held | None = None) -> Plain:
+def partial(job: Plain, batch: Sequence[Plain], held: Held) -> Plain:
     """What a batch of parts of files leaves behind, as plain data: the one function that engines run."""
-    if held is None:
-        with held_here() as mine:
-            return partial(job, batch, mine)
     if job["kind"] == "rows":
         return Rows.joined(one for part in batch for one in _rows_of(held, job, part)).to_plain()
     return reduce(add, (_count_of(job, part["number"], classes_of(held, job, part)) for part in batch)).to_plain()

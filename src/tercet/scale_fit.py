@@ -52,7 +52,6 @@ from tercet.passes import (
     budget_of,
     check_parts,
     classes_of,
-    held_here,
     over_chunks,
     over_files,
 )
@@ -234,11 +233,8 @@ def _ranges(parts: Iterable[Sequence[int]]) -> Parts:
 _KINDS: dict[str, type[Summary] | type[Sums]] = {"summary": Summary, "sums": Sums}
 
 
-def partial(job: dict[str, Any], batch: Sequence[dict[str, Any]], held: Held | None = None) -> dict[str, Any]:
+def partial(job: dict[str, Any], batch: Sequence[dict[str, Any]], held: Held) -> dict[str, Any]:
     """What a batch of parts of files leaves behind, as plain data: the one function that engines run."""
-    if held is None:
-        with held_here() as mine:
-            return partial(job, batch, mine)
     found: Any = (_KINDS[job["kind"]].of(classes_of(held, job, part), job, part["number"]) for part in batch)
     return dict(reduce(add, found).to_plain())
 
