@@ -162,7 +162,9 @@ def main() -> None:
 @_engine_options
 @click.option("--report", metavar="FILE.html", help="Also write the page where one moves the prior.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
-@click.option("--plots", metavar="DIR", help="Also write every figure, as PNG (needs the extra `plot`).")
+@click.option("--plots", metavar="DIR", help="Also write every figure (needs the extra `plot`).")
+@click.option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]),
+              default=["png"], show_default=True, help="Of the figures; repeat it for several.")  # fmt: skip
 @click.option("--with-posteriors", is_flag=True, help="Several classes: up to 2,000 rows go into page and JSON, and "
               "the page can edit priors and costs.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")

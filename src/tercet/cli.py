@@ -60,6 +60,7 @@ def evaluate(
     report: str | None,
     open_page: bool,
     plots: str | None,
+    plot_formats: Sequence[str],
     with_posteriors: bool,
     **options: Any,
 ) -> int:
@@ -82,7 +83,7 @@ def evaluate(
         asked = apps or [Application(p) for p in DEFAULT_PRIORS]
         limits = _limits(engine, scheduler, memory_limit)
         found = [_evaluate_parts(paths, asked, source, bayes_plot=grid, eer=eer, **limits)]
-        _deliver([found[0].to_dict()], found, output, report, open_page, plots)
+        _deliver([found[0].to_dict()], found, output, report, open_page, plots, drawing={"formats": plot_formats})
         return 0
     asked = apps or ([] if source["meaning"] in MATRIX_MEANINGS else [Application(p) for p in DEFAULT_PRIORS])
     from tercet.doubts import Resampling, conditions_of, with_doubts
@@ -115,7 +116,7 @@ def evaluate(
     if output == "tsv":  # the other forms say it themselves
         for line in (line for entry in conditions for line in text.reasons(entry)):
             _say(line)
-    drawing = {"bands": curves, "sigma": sigma}
+    drawing = {"bands": curves, "sigma": sigma, "formats": plot_formats}
     _deliver(systems, found, output, report, open_page, plots, conditions=conditions, drawing=drawing)
     if not apps and output == "table" and isinstance(found[0], Evaluation):
         _first_minute(found[0], scored[0])

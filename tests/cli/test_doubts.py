@@ -72,6 +72,16 @@ def test_figures_are_drawn_with_bands_and_boxes(tmp_path):
     assert (tmp_path / "p" / "1-a-roc.png").exists()
 
 
+def test_figures_come_in_the_formats_asked_for(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'tercet[plot]'")
+    asked = ["--plots", tmp_path / "p", "--plot-format", "svg", "--plot-format", "pdf"]
+    found = run("evaluate", write(tmp_path / "a.csv"), *asked)
+    assert found.exit_code == 0, found.stderr
+    assert (tmp_path / "p" / "1-a-roc.svg").read_bytes()[:5] == b"<?xml"
+    assert (tmp_path / "p" / "1-a-roc.pdf").read_bytes()[:4] == b"%PDF"
+    assert not list((tmp_path / "p").glob("*.png"))
+
+
 @pytest.mark.parametrize("output", ["table", "md", "tsv"])
 def test_conditions_stand_in_every_form_and_an_undefined_one_says_why(output, tmp_path):
     path = write(tmp_path / "a.csv")

@@ -42,6 +42,31 @@ def test_every_figure_is_drawn_with_labelled_axes(kind, count, tmp_path):
     assert pixels is None or pixels.std() > 1
 
 
+def harmful():
+    """Llrs forty times too sure, the targets' beyond any usual frame."""
+    labels = np.arange(400) % 2 == 0
+    scores = 40.0 * (np.random.default_rng(0).normal(size=400) + np.where(labels, 1, -1))
+    return tc.evaluate(tc.Trials.of_llr(scores, labels))
+
+
+def test_a_tippett_plot_reaches_to_where_the_scores_are():
+    axes = plots.plot(harmful(), "tippett").axes[0]
+    targets = axes.lines[0].get_ydata()
+    assert targets[0] > 0.98
+    assert targets[-1] < 0.02
+
+
+def test_a_cross_entropy_above_the_frame_is_said():
+    axes = plots.plot(harmful(), "cross-entropy").axes[0]
+    top = max(axes.lines[0].get_ydata())
+    assert top > axes.get_ylim()[1]
+    assert f"it reaches {top:.3g}" in axes.get_title(loc="left")
+
+
+def test_a_reliability_figure_names_its_prior():
+    assert "at a prior of 0.5" in plots.plot(evaluation(), "reliability").axes[0].get_title(loc="left")
+
+
 @pytest.mark.parametrize("ending", plots.FORMATS)
 def test_a_figure_is_saved_in_each_format_and_twice_the_same(ending, tmp_path):
     made = [plots.save(plots.plot(evaluation(), "roc"), tmp_path / f"{i}.{ending}").read_bytes() for i in (0, 1)]

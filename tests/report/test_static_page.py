@@ -271,3 +271,14 @@ def test_an_interval_without_an_end_is_none_and_notes_on_intervals_are_told():
     text = page({"schema_version": 1, "systems": [system]})
     assert "only 9 groups" in " ".join(Skeleton(text).texts)
     assert len(bars(sections.comparison([system]))) == 3
+
+
+def test_the_static_bayes_plot_leaves_through_the_frame_where_the_cost_is_above_it():
+    labels = np.arange(400) % 2 == 0
+    scores = 20.0 * (np.random.default_rng(0).normal(size=400) + np.where(labels, 1, -1))
+    system = tc.evaluate(tc.Trials.of_llr(scores, labels)).to_dict()
+    assert max(system["bayes_plot"]["dcf"]) > 3.0
+    solid = re.findall(r'<path class="curve c0" d="([^"]*)"', markup.bayes_drawing([system]))
+    heights = [[float(point.split()[1]) for point in path.lstrip("M").split("L")] for path in solid]
+    top = min(map(min, heights))
+    assert sum(path.count(top) for path in heights) <= 2 * len(heights)  # each stretch touches the frame at its ends

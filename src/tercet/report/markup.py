@@ -154,6 +154,7 @@ class Drawing:
         return f'<svg viewBox="{box}" role="img" aria-label="{html.escape(label)}">{"".join(self.parts)}</svg>'
 
 
+_TOP = 1.2  # of the Bayes error plot: what lies above leaves through the frame
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
 
@@ -162,15 +163,16 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
     shown = systems[:COLOURS]
-    drawing = Drawing((low, high), (0.0, 1.2), 100.0 if len(shown) > 1 else _RIGHT)
+    drawing = Drawing((low, high), (0.0, _TOP), 100.0 if len(shown) > 1 else _RIGHT)
     across = {value: f"{value:g}".replace("-", "−") for value in (low, (low + high) / 2, high)}
-    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the prior", "cost, blind = 1"))
+    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the effective prior", "cost, blind = 1"))
     for place, system in enumerate(shown):
         plot = system["bayes_plot"]
         if plot.get("dcf_ci") is not None:
             drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
         if plot["dcf"] is not None:
-            drawing.line(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), f"curve c{place}")
+            for stretch in stretches_below(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), _TOP):
+                drawing.line(stretch, f"curve c{place}")
         drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
     if len(shown) > 1:
@@ -208,6 +210,28 @@ def histogram_drawing(system: Facts) -> str:
         steps = [(edge, share) for i, share in enumerate(shares[key]) for edge in (edges[4 * i], edges[4 * i + 4])]
         drawing.line(steps, kind)
     return drawing.svg("scores by class; non-targets dashed")
+
+
+def stretches_below(points: Points, top: float) -> list[list[tuple[float, float]]]:
+    """The stretches of a line that lie at or below a height, cut where it crosses.
+
+    >>> stretches_below([(0, 1.0), (2, 3.0), (3, float("inf")), (4, 1.0)], 2.0)
+    [[(0, 1.0), (1.0, 2.0)], [(4.0, 2.0), (4, 1.0)]]
+    """
+    stretches: list[list[tuple[float, float]]] = []
+    before: tuple[float, float] | None = None
+    for point in points:
+        inside = point[1] <= top
+        if before is not None and inside != (before[1] <= top):
+            (x, y), (far_x, far_y) = (point, before) if inside else (before, point)
+            crossing = (x + (top - y) / (far_y - y) * (far_x - x), top)
+            stretches.append([crossing]) if inside else stretches[-1].append(crossing)
+        elif inside and before is None:
+            stretches.append([])
+        if inside:
+            stretches[-1].append(point)
+        before = point
+    return stretches
 
 
 def _part(value: float, low: float, high: float) -> float:

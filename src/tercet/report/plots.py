@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet.application import sigmoid
 from tercet.costs import empirical_cross_entropy, min_cross_entropy
 from tercet.curves import Curve
 from tercet.errors import InputError
@@ -19,6 +20,7 @@ from tercet.evaluate import Evaluation, MulticlassEvaluation
 from tercet.intervals import Box, sigma_box
 from tercet.report.text import harmless
 from tercet.resample.bands import Bands
+from tercet.tally import Tally
 from tercet.thin import llrs_of
 
 Floats = NDArray[np.float64]
@@ -291,7 +293,7 @@ def cost_by_threshold(axes: Any, result: Evaluation, **style: Any) -> None:
             )
     axes.axhline(1.0, color=_SOFT, linestyle=":", linewidth=1)
     axes.set(ylim=(0.0, 2.0))
-    _words(axes, "threshold", "normalised cost, deciding blindly = 1", "Cost at every threshold")
+    _words(axes, "threshold", "normalised cost, deciding blindly = 1", "Cost at every threshold; circles: the least")
     if rows:
         _legend(axes, fontsize="small")
 
@@ -318,8 +320,9 @@ def reliability(axes: Any, result: Evaluation, *, bands: Bands | None = None, **
                       elinewidth=1.1, zorder=4)  # fmt: skip
     _line(axes, [0, 1], [0, 1], None, color=_SOFT, linestyle=":", linewidth=1)
     axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
-    around = "" if bands is None or bins is None else f"\nbars: {100 * bands.level:g} % in each bin"
-    _words(axes, "stated chance of a target", "how often it was one", f"Reliability; dotted: calibrated{around}")
+    where = f"\nat a prior of {sigmoid(odds):.3g}"
+    around = "" if bands is None or bins is None else f"; bars: {100 * bands.level:g} % in each bin"
+    _words(axes, "stated chance of a target", "how often it was one", f"Reliability; dotted: calibrated{where}{around}")
 
 
 def _segments(result: Evaluation) -> tuple[Floats, Floats, Floats]:
@@ -350,7 +353,8 @@ def calibration_map(axes: Any, result: Evaluation, **style: Any) -> None:
 def tippett(axes: Any, result: Evaluation, **style: Any) -> None:
     """How much of each class has an llr above a value: targets solid, non-targets dashed."""
     llr = result.curve.tally.as_llr()
-    grid = np.linspace(-8.0, 8.0, 801)
+    reach = max(8.0, *(abs(float(end)) for end in _ends(llr)))
+    grid = np.linspace(-reach, reach, 1601)
     style = {"linewidth": 1.6} | style
     for side, name, colour, dash in (
         (llr.targets, "targets", TARGET, "-"),
@@ -362,6 +366,12 @@ def tippett(axes: Any, result: Evaluation, **style: Any) -> None:
     axes.set(ylim=(-0.01, 1.02))
     _legend(axes)
     _words(axes, "log10 of the likelihood ratio", "part of the class above it", "Tippett plot")
+
+
+def _ends(llr: Tally) -> Floats:
+    """Between which llrs nearly all of both classes lies: 1 in 100 may be beyond, and infinite ones."""
+    scores = [side.scores[np.isfinite(side.scores)] for side in (llr.targets, llr.nontargets)]
+    return np.concatenate([np.quantile(side, (0.01, 0.99)) for side in scores if len(side)] or [np.zeros(1)])
 
 
 def cross_entropy(axes: Any, result: Evaluation, **style: Any) -> None:
@@ -376,9 +386,11 @@ def cross_entropy(axes: Any, result: Evaluation, **style: Any) -> None:
     _line(axes, grid, used, "as used", **style)
     _line(axes, grid, best, "after the best correction", **(style | {"linestyle": "--"}))
     _line(axes, grid, nothing, "saying nothing", color=_SOFT, linestyle=":", linewidth=1.2)
-    axes.set(ylim=(0.0, 1.2))
+    top = min(max(1.2, 1.05 * float(used.max())), 3.0)
+    axes.set(ylim=(0.0, top))
     _legend(axes, fontsize="small")
-    _words(axes, "log-odds of the prior", "cross-entropy, bits", "Empirical cross-entropy")
+    harm = "" if used.max() <= top else f"\nas used, it reaches {used.max():.3g}, above this frame"
+    _words(axes, "log-odds of the prior", "cross-entropy, bits", f"Empirical cross-entropy{harm}")
 
 
 def confusion(axes: Any, result: Any, application: int = 0, **style: Any) -> None:
