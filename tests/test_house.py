@@ -22,7 +22,8 @@ ORDER = [
     "errors", "threads", "exact", "arrays", "saved", "newton", "trials", "linear", "datasets", "application", "tally",
     "confusion", "posteriors", "curves", "costs", "decide", "logistic", "calibrate", "multiclass", "fusion",
     "intervals", "recognize", "thin", "kept", "evaluate", "minimum", "folds", "binned", "resample", "sources",
-    "engines", "parts", "refine", "passes", "scale", "scale_fit", "report", "sklearn", "demo", "doubts", "cli", "__main__",
+    "engines", "parts", "refine", "passes", "scale", "scale_fit", "report", "sklearn", "demo", "doubts", "cli",
+    "__main__",
 ]  # fmt: skip
 # Narrower views than the order allows.
 SEES = {
