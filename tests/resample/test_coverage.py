@@ -48,3 +48,16 @@ def test_intervals_by_group_cover_grouped_trials_and_those_by_trial_do_not():
     for name in grouped:
         assert grouped[name] >= 87, (name, grouped[name])
         assert ungrouped[name] <= 88, (name, ungrouped[name])
+
+
+def test_of_twenty_groups_students_interval_holds_the_least_cost_and_bca_too_seldom():
+    """Of 1,000 sets 96.5 and 87.5 % did (docs/uncertainty.md); of 100 fixed ones the order must be the same."""
+    hits = dict.fromkeys(("student", "bca"), 0)
+    for seed in range(SETS):
+        trials = simulated(seed, 100, 5)
+        for method in hits:
+            options = {"resamples": 99, "seed": seed, "by": "speaker", "method": method, "bayes_plot": None}
+            one = bootstrap(trials, [(0.5, 1, 1)], quantities=["min_dcf"], **options)["applications.0.min_dcf"]
+            hits[method] += one.low <= 0.2 <= one.high
+    assert hits["student"] >= 91
+    assert hits["student"] > hits["bca"]

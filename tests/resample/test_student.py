@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import t as student_t
 
 import tercet as tc
-from tercet.resample import bands, bootstrap, by_condition, drawn, with_bands
+from tercet.resample import bands, bootstrap, by_condition, drawn, roc_band, with_bands
 from tercet.resample.bootstrap import equalised
 from tercet.resample.draws import Design
 from tercet.resample.ends import tail_of
@@ -232,3 +232,12 @@ def test_several_classes_equalised_in_each_resample():
     one = found.intervals["equalised"]["accuracy"]
     assert one.value == pytest.approx(found.equalised.accuracy, abs=1e-9)
     assert one.low < one.value < one.high
+
+
+def test_equal_real_weights_change_no_point_of_the_roc_band():
+    trials, rates = gaussian(), [0.0, 0.05, 0.1, 0.3, 1.0]
+    plain, heavy = (
+        roc_band(tc.Trials.of_llr(trials.scores, trials.labels, weights=weights), rates, resamples=39).fnr
+        for weights in (None, np.full(len(trials), 0.1))
+    )
+    assert same(plain, heavy)

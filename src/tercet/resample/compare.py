@@ -242,9 +242,7 @@ def _compared(
     }
     fewest = min(designs, key=lambda design: min(design.units()))
     return values, [
-        one
-        for name in shared
-        for one in _differences(name, names, points, columns, tail, slack.get(name, 0.0), fewest)
+        one for name in shared for one in _differences(name, names, points, columns, tail, slack.get(name, 0.0), fewest)
     ]
 
 
@@ -308,7 +306,12 @@ def _with_groups(systems: Sequence[Trials], by: Sequence[str]) -> Trials:
 
 
 def _differences(
-    name: str, names: Sequence[str], points: Sequence[Any], columns: Sequence[Any], tail: float, slack: float,
+    name: str,
+    names: Sequence[str],
+    points: Sequence[Any],
+    columns: Sequence[Any],
+    tail: float,
+    slack: float,
     design: Design,
 ) -> list[Difference]:
     """Every pair's difference in one quantity, with p-values corrected over the pairs."""

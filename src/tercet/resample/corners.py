@@ -135,7 +135,7 @@ class Corners(NamedTuple):
 
     def miss_rates(self, fpr: Floats) -> Floats:
         """The lowest miss rate whose false-alarm rate is at most each bound."""
-        needed = self.n.whole - np.floor(fpr * (1.0 + 1e-12) * self.n.whole)
+        needed = self.n.whole - fpr * (1.0 + 1e-12) * self.n.whole
         return np.asarray(self.t.flat()[np.searchsorted(self.n.flat(), needed)] / self.t.whole, np.float64)
 
 
