@@ -3,9 +3,11 @@ is asked to by name passes trials on."""
 
 from __future__ import annotations
 
-from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
+    from os import PathLike
+    from pathlib import Path
 
 
 def report(evaluations: Any, path: str | PathLike[str], title: str | None = None, *, posteriors: Any = None) -> Path:
