@@ -63,6 +63,21 @@ def browser(chromium):
 
 
 @pytest.fixture
+def type_over(browser):
+    """Types as a hand does: over what stands in the box of this id or label, which keeps the focus."""
+    from selenium.webdriver import Keys
+    from selenium.webdriver.common.by import By
+
+    def over(box, text):
+        node = browser.find_element(By.CSS_SELECTOR, f"[id='{box}'], [aria-label='{box}']")
+        node.send_keys(Keys.CONTROL, "a")
+        node.send_keys(text)
+        return node
+
+    return over
+
+
+@pytest.fixture
 def window(browser):
     """Sets the window's size."""
     return lambda width, height: size(browser, width, height)

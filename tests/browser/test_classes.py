@@ -139,19 +139,15 @@ def test_a_drawn_few_stand_for_their_classes_and_say_so(browser, tmp_path):
     assert start["matrix"] == tc.confusion_of(trials, app).matrix
 
 
-def test_hands_edit_priors_and_costs_and_a_reload_keeps_them(browser, tmp_path):
+def test_hands_edit_priors_and_costs_and_a_reload_keeps_them(browser, tmp_path, type_over):
     from selenium.webdriver.common.by import By
 
     trials = trials_of(600)
     url = written(trials, [tc.Application.multiclass([1 / 3] * 3, classes=trials.classes)], tmp_path / "page.html")
     browser.get(url)
     browser.execute_script("window.requestAnimationFrame = draw => draw()")
-    box = browser.find_element(By.CSS_SELECTOR, "[aria-label='prior of class 1 in per cent']")
-    box.clear()
-    box.send_keys("50")
-    cost = browser.find_element(By.CSS_SELECTOR, "[aria-label='cost of deciding class 0 when class 2 is true']")
-    cost.clear()
-    cost.send_keys("7")
+    type_over("prior of class 1 in per cent", "50")
+    type_over("cost of deciding class 0 when class 2 is true", "7")
     told = browser.find_element(By.CSS_SELECTOR, ".told")
     prior = [float(p) for p in told.get_attribute("data-prior").split(",")]
     assert prior == pytest.approx([0.25, 0.5, 0.25], rel=1e-12)

@@ -97,7 +97,8 @@ def test_the_saved_csv_holds_pythons_numbers(browser, tmp_path, saved, point):
         dcf = float(normalised_dcf(app.log_odds, *rates))
         hits, wrong = app.prior * (1 - rates[0]), (1 - app.prior) * rates[1]
         expected = {
-            "prior": point[0], "cost_fn": point[1], "cost_fp": point[2], "threshold": app.threshold, "fnr": rates[0],
+            "prior": point[0], "cost_fn": point[1], "cost_fp": point[2], "threshold_score": app.threshold,
+            "threshold_llr": app.threshold, "fnr": rates[0],
             "fpr": rates[1], "dcf_u": app.dcf_u(fnr=rates[0], fpr=rates[1]), "dcf": dcf, "min_dcf": least,
             "calibration_loss": max(dcf - least, 0.0), "ppv": hits / (hits + wrong), "eer": evaluation.eer.value,
             "auc": evaluation.auc, "cllr": evaluation.cllr, "min_cllr": evaluation.min_cllr,

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -52,9 +53,12 @@ def address(point):
 def read(browser, url, points, rule="bayes", box=None, entry=None):
     """The live numbers at each working point, typed into the page's boxes; the prior's box takes per cent."""
     browser.get(url)
-    return browser.execute_script(
-        READ, [(repr(100.0 * p), repr(fn), repr(fp)) for p, fn, fp in points], rule, box, entry
-    )
+    return browser.execute_script(READ, [(per_cent(p), repr(fn), repr(fp)) for p, fn, fp in points], rule, box, entry)
+
+
+def per_cent(rate):
+    """A rate as the decimal text that a hand would type as per cent: the point moved by two places, no rounding."""
+    return str(Decimal(repr(float(rate))).scaleb(2))
 
 
 def value(text):
@@ -86,12 +90,11 @@ def random_points(count, seed, reach=9.0):
     rng = np.random.default_rng(seed)
     points = []
     while len(points) < count:
-        percent = 100.0 / (1 + math.exp(-rng.uniform(-8, 8)))
-        prior = percent / 100.0
-        if 100.0 * prior != percent:  # what is typed must come back as the same prior
-            continue
+        prior = 1 / (1 + math.exp(-rng.uniform(-8, 8)))
+        if len(points) % 3:  # as hands type them: 0.7 %, whose hundredth is not 0.7 / 100
+            prior = float(f"{prior:.{len(points) % 4 + 1}g}")
         point = (prior, float(np.round(10 ** rng.uniform(-1, 2), 3)), float(np.round(10 ** rng.uniform(-1, 2), 3)))
-        if abs(tc.Application(*point).log_odds) <= reach:
+        if 0 < prior < 1 and abs(tc.Application(*point).log_odds) <= reach:
             points.append(point)
     return points
 
@@ -187,7 +190,7 @@ return entries.map(entry => {
 def typed(browser, url, rule, box, entries):
     """Threshold, misses, false alarms, the miss rate in words and the note, for each entry of a rule's box."""
     browser.get(url)
-    found = browser.execute_script(TYPE, rule, box, [repr(float(entry)) for entry in entries])
+    found = browser.execute_script(TYPE, rule, box, [str(entry) for entry in entries])
     return [(*map(value, row[:3]), *row[3:]) for row in found]
 
 
@@ -211,17 +214,22 @@ def test_a_threshold_typed_between_kept_ones_is_read_off_the_line_and_says_so(br
         assert threshold == entries[place]
         assert misses == pytest.approx(counts[0][place], rel=1e-12)
         assert alarms == pytest.approx(counts[1][place], rel=1e-12)
-        between = re.match(r"Between two kept thresholds: certainly (\S+) to (\S+) % misses and (\S+) to (\S+) %", note)
-        assert words.startswith("about ") == (between is not None)
+        between = re.match(
+            r"Between two kept thresholds: certainly (?:(\S+) to )?(\S+) % misses and (?:(\S+) to )?(\S+) %", note
+        )
         if between is None:
             assert (misses, alarms) == (exact[0][place], exact[1][place])
+            assert not words.startswith("about ")
             continue
         open_ones += 1
+        place_before = int(np.searchsorted(x, threshold, side="right")) - 1
+        known = kept["misses"][place_before] == kept["misses"][place_before + 1]
+        assert words.startswith("about ") != known  # a count that cannot move is not "about"
         for (low, high), count, total in (
             (between.groups()[:2], exact[0][place], evaluation.curve.targets),
             (between.groups()[2:], exact[1][place], evaluation.curve.nontargets),
         ):
-            assert float(low.replace("−", "-")) * 0.995 <= 100 * count / total <= float(high) * 1.005 + 1e-12
+            assert float((low or high).replace("−", "-")) * 0.995 <= 100 * count / total <= float(high) * 1.005 + 1e-12
     assert 20 < open_ones < len(entries)  # both kinds were seen
 
 
@@ -230,19 +238,19 @@ def test_false_alarms_at_most_is_kept_to_the_last_one(browser, exact, thinned_sy
     evaluation, url = (exact[0], exact[2]) if whole else thinned_system
     curve, kept = evaluation.curve, evaluation.to_dict()["curve"]
     rng = np.random.default_rng(5)
-    awkward = [100 * (k / curve.nontargets) for k in rng.integers(0, curve.nontargets, 60)]
-    entries = np.concatenate((rng.uniform(0, 100, 60), rng.uniform(0, 1, 60), awkward, [0.0, 1e-9, 5.0, 29.0, 100.0]))
-    for percent, (threshold, misses, alarms, _, _) in zip(
-        entries, typed(browser, url, "fpr", "bound", entries), strict=True
-    ):
-        allowed = Fraction(percent / 100) * curve.nontargets
+    awkward = [k / curve.nontargets for k in rng.integers(0, curve.nontargets, 60)]
+    short = [0.014, 0.028, 0.056, 0.022, 0.112, 0.007, *(k / 1000 for k in range(1, 60))]  # not what /100 gives
+    bounds = [*rng.uniform(0, 1, 60), *rng.uniform(0, 0.01, 60), *awkward, *short, 0.0, 1e-11, 0.05, 0.29, 1.0]
+    shown = typed(browser, url, "fpr", "bound", [per_cent(bound) for bound in bounds])
+    for bound, (threshold, misses, alarms, _, _) in zip(bounds, shown, strict=True):
+        allowed = Fraction(bound) * curve.nontargets
         assert alarms <= allowed
         if threshold != -math.inf:
             assert (misses, alarms) == tuple(int(n) for n in curve.tally.at(threshold))
         lower = [n for t, n in zip(kept["thresholds"], kept["false_alarms"], strict=True) if float(t) < threshold]
         assert not lower or min(lower) > allowed  # no kept threshold below it is within the bound
         if whole:
-            assert threshold == tc.neyman_pearson(curve, percent / 100).threshold
+            assert threshold == tc.neyman_pearson(curve, bound).threshold
 
 
 @pytest.fixture(scope="module")

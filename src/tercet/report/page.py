@@ -27,7 +27,7 @@ from tercet.thin import STAYS
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _KEPT = ("schema_version", "tercet", "command", "conditions")
-_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "classes", "saving", "page")
+_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "entries", "classes", "saving", "page")
 
 
 def page(document: Facts, title: str | None = None) -> str:
@@ -52,7 +52,7 @@ def page(document: Facts, title: str | None = None) -> str:
         "classes": sections.classes(systems) if own else "",
         "applications": sections.applications(systems) + sections.conditions(document),
         "quality": sections.quality(systems),
-        "glossary": sections.glossary(),
+        "glossary": sections.glossary(two),
         "when": f"{made:%Y-%m-%d}",
         "origin": sections.origin(document, systems, made),
         "data": _data(document, systems),

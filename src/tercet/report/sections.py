@@ -38,7 +38,7 @@ GLOSSARY = (
      "of a target, 80 % are targets. The line is the best monotone correction (isotonic regression).", ""),
     ("ppv", "Right when accepting (PPV)", "How many of the accepted cases are targets, at your prior. Also precision.",
      "π (1 − FNR) / (π (1 − FNR) + (1 − π) FPR)"),
-    ("eer", "EER", "The error rate at which misses and false alarms are equally frequent, on the ROC's convex hull.",
+    ("eer", "EER", "The error rate at which misses and false alarms are equally frequent: ",
      "FNR = FPR"),
     ("auc", "AUC", "How often a target scores above a non-target, ties counting one half.", ""),
     ("cllr", "Cllr, min Cllr", "What the scores cost as statements of evidence, over all priors and costs at once, in "
@@ -51,11 +51,22 @@ GLOSSARY = (
      "false alarms on normal-quantile axes; precision against targets found.", ""),
 )  # fmt: skip
 
+EER = {
+    "rocch": "where the ROC's convex hull meets equal rates",
+    "interpolated": "where the lines between the ROC's points meet equal rates",
+    "nearest": "the mean of both at the threshold where they are nearest to each other",
+}
+
 
 def title(systems: Sequence[Facts]) -> str:
     """What the page is called unless it is told."""
     names = [system.get("name") for system in _own(systems)]
-    return str(names[0]) if len(names) == 1 and names[0] else f"{len(names)} systems evaluated"
+    return str(names[0]) if len(names) == 1 and names[0] else f"{_counted(len(names), 'system')} evaluated"
+
+
+def _counted(count: int, one: str, several: str = "") -> str:
+    """A whole number with its noun."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def _own(systems: Sequence[Facts]) -> list[Facts]:
@@ -74,10 +85,26 @@ def what(systems: Sequence[Facts]) -> str:
 
 def _sizes(system: Facts) -> str:
     facts = system["input"]
+    whole = (
+        f"weighted trials, {number(facts['trials'])} in all"
+        if _weighted(system)
+        else _counted(facts["trials"], "trial")
+    )
     if "targets" in facts:
-        return f"{facts['trials']:,} trials: {facts['targets']:,} target, {facts['nontargets']:,} non-target"
-    shown = [f"{count:,} {name}" for name, count in list(facts["classes"].items())[:6]]
-    return f"{facts['trials']:,} trials: {', '.join(shown)}" + (" …" if len(facts["classes"]) > 6 else "")
+        return f"{whole}: {_size(facts['targets'])} target, {_size(facts['nontargets'])} non-target"
+    shown = [f"{_size(count)} of {name}" for name, count in list(facts["classes"].items())[:6]]
+    return f"{whole}: {', '.join(shown)}" + (" …" if len(facts["classes"]) > 6 else "")
+
+
+def _size(count: float) -> str:
+    """A count in full; a sum of weights shortly."""
+    return f"{int(count):,}" if float(count).is_integer() else number(count)
+
+
+def _weighted(system: Facts) -> bool:
+    """Whether sizes are sums of weights: unweighted trials are counted in ones."""
+    odd = not float(system["input"].get("trials", 0)).is_integer()
+    return odd or system.get("curve", {}).get("unit", 0) != 0
 
 
 def verdicts(systems: Sequence[Facts]) -> str:
@@ -86,7 +113,22 @@ def verdicts(systems: Sequence[Facts]) -> str:
     kinds = (
         (" more" if place else "") + (" several" if "classes" in system else "") for place, system in enumerate(first)
     )
-    return "".join(tag("p", sentence(system), kind.strip()) for system, kind in zip(first, kinds, strict=True))
+    told = [tag("p", sentence(system), kind.strip()) for system, kind in zip(first, kinds, strict=True)]
+    return "".join(told + [tag("p", text(words, 400), "more unpriced") for words in _unpriced(first)])
+
+
+def _unpriced(systems: Sequence[Facts]) -> list[str]:
+    """Applications at which an error costs nothing, so that there is no cost to compare with."""
+    apps = [app for system in systems if "classes" not in system for app in system["applications"]]
+    free = dict.fromkeys(_point(app) for app in apps if not app["cost_fn"] or not app["cost_fp"])
+    if not free:
+        return []
+    begins = (
+        "" if len(free) < len({_point(app) for app in apps}) else " The live view begins at 1 case in 2, equal costs."
+    )
+    return [
+        f"At {'; '.join(free)} (prior, costs) deciding blindly costs nothing: no cost can be relative to it.{begins}"
+    ]
 
 
 def sentence(system: Facts) -> str:
@@ -95,29 +137,45 @@ def sentence(system: Facts) -> str:
     app = next((app for app in system["applications"] if app.get("dcf") is not None), None)
     if app is None:
         return f"{name}: {_no_cost(system)}"
-    cost = tag("b", number(app["dcf"]))
-    harm = isinstance(app["dcf"], str) or app["dcf"] > 1.0
-    told = f"{cost} of deciding blindly: it does harm here." if harm else f"{cost} of what deciding blindly would cost."
+    told = _told(app["dcf"])
     if "classes" in system:
         known = system["accuracy"]
-        named = "" if known is None else f" It names {100 * known:.3g} % of the trials right."
+        named = "" if known is None else f" It names {_percent(known)} of the trials right."
         return f"At the first application evaluated, {name} costs {told}{named}"
     opening = f"If {_cases(app['prior'])}, and {_costs(app['cost_fn'], app['cost_fp'])}, "
-    return f"{opening}{name} costs {told} The best threshold: {tag('b', number(app['min_dcf']))}. {_lost(app)}"
+    best = tag("b", number(app["min_dcf"]))
+    return f"{opening}{name} costs {told} The best threshold would give {best}. {_lost(app)}"
+
+
+def _told(dcf: float | str) -> str:
+    """A cost, where deciding blindly costs 1, in words."""
+    if isinstance(dcf, str):
+        return f"{tag('b', 'infinitely more')} than deciding blindly: it does harm here."
+    if dcf == 1.0:
+        return "just what deciding blindly would cost."
+    cost = tag("b", number(dcf))
+    return (
+        f"{cost} of deciding blindly: it does harm here."
+        if dcf > 1.0
+        else f"{cost} of what deciding blindly would cost."
+    )
 
 
 def _no_cost(system: Facts) -> str:
     if "classes" in system:
         known = system.get("accuracy")
-        return "no application was evaluated." if known is None else f"names {100 * known:.3g} % of the trials right."
-    return f"equal error rate {100 * system['eer']['value']:.3g} %, AUC {number(system['auc'])}."
+        return "no application was evaluated." if known is None else f"names {_percent(known)} of the trials right."
+    return f"equal error rate {_percent(system['eer']['value'])}, AUC {number(system['auc'])}."
 
 
 def _cases(prior: float) -> str:
-    near = abs(1 / prior - round(1 / prior)) < 1e-6 / prior
-    if prior > 0.5 or (prior > 1 / 9.5 and not near):
+    most = prior > 0.99
+    among = 1.0 / (1.0 - prior if most else prior)
+    near = abs(among - round(among)) < 1e-6 * among
+    if not most and (prior > 0.5 or (among < 9.5 and not near)):
         return f"{100 * prior:.3g} cases in 100 are targets"
-    return f"{'' if near else 'about '}1 case in {round(1 / prior):,} is a target"
+    share = f"{'' if near else 'about '}1 case in {f'{round(among):,}' if among < 1e7 else number(among)}"
+    return f"all but {share} are targets" if most else f"{share} is a target"
 
 
 def _costs(miss: float, alarm: float) -> str:
@@ -131,14 +189,13 @@ def _costs(miss: float, alarm: float) -> str:
 
 
 def _lost(app: Facts) -> str:
-    if isinstance(app["dcf"], str) or not app["dcf"]:
-        return ""
-    share = app["calibration_loss"] / app["dcf"]
-    return (
-        "Next to nothing is lost to calibration."
-        if share < 0.005
-        else (f"{round(100 * share)} % of its cost comes from poor calibration.")
-    )
+    if not app["dcf"]:
+        return "Next to nothing is lost to calibration."
+    share = 1.0 if isinstance(app["dcf"], str) else app["calibration_loss"] / app["dcf"]
+    if share < 0.005:
+        return "Next to nothing is lost to calibration."
+    part = "All" if share == 1.0 else _percent(share) if share > 0.995 else f"{round(100 * share)} %"
+    return f"{part} of its cost comes from poor calibration."
 
 
 def comparison(systems: Sequence[Facts]) -> str:
@@ -236,7 +293,14 @@ def _level(systems: Sequence[Facts]) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "undefined" if value is None else f"{100.0 * value:.3g} %"
+    """Three digits, and more where they would round to a certainty that is none."""
+    if value is None:
+        return "undefined"
+    digits = 3
+    while value < 1.0 and digits < 9 and float(f"{100.0 * value:.{digits}g}") == 100.0:
+        digits += 1
+    sure = value < 1.0 and float(f"{100.0 * value:.{digits}g}") == 100.0
+    return "> 99.99999 %" if sure else f"{100.0 * value:.{digits}g} %"
 
 
 def figures(systems: Sequence[Facts]) -> str:
@@ -263,17 +327,18 @@ def applications(systems: Sequence[Facts]) -> str:
         return ""
     names = [s.get("name") or "this system" for s, _ in evaluated]
     apps = [a for _, a in evaluated]
+    counted = [{} if _weighted(s) else a for s, a in evaluated]  # the rule of 30 is about trials, not about weights
     columns = [
         [a.get("name") or "" for a in apps],
         *(_column(apps, key, number) for key in ("prior", "cost_fn", "cost_fp", "threshold")),
         *(_column(apps, key, _percent) for key in ("fnr", "fpr")),
         _column(apps, "dcf_u", number),
-        _starred(apps, _column(apps, "dcf", number)),
+        _starred(counted, _column(apps, "dcf", number)),
         *(_column(apps, key, number) for key in ("min_dcf", "calibration_loss")),
     ]
-    head = ["system", "named", "prior", "miss", "false alarm", "threshold", "misses", "false alarms", "cost per case",
-            "cost, blind = 1", "at best", "lost"]  # fmt: skip
-    reasons = {reason for a in apps for reason in a.get("reasons", {}).values()} | _star(apps)
+    head = ["system", "named", "prior", "miss", "false alarm", "Bayes threshold, llr", "misses", "false alarms",
+            "cost per case", "cost, blind = 1", "at best", "lost"]  # fmt: skip
+    reasons = {reason for a in apps for reason in a.get("reasons", {}).values()} | _star(counted)
     body = table(head, zip(names, *columns, strict=True), _level(systems))
     notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
     return _headed("The applications evaluated", body + notes)
@@ -444,12 +509,15 @@ def warnings(system: Facts) -> list[str]:
 
 def _few(system: Facts) -> list[str]:
     """Applications at which fewer errors were counted than the rule of 30 asks for, in one sentence."""
+    if _weighted(system):
+        return ["trials are weighted: sizes are sums of weights, and how many errors were counted is not known here."]
     found = []
     for app in system["applications"]:
         if app["confusion"] is None or not app["cost_fn"] or not app["cost_fp"]:
             continue
         (_, misses), (alarms, _) = app["confusion"]
-        few = [f"{number(n)} {word}" for n, word in ((misses, "misses"), (alarms, "false alarms")) if n < _ENOUGH]
+        kinds = ((misses, "miss", "misses"), (alarms, "false alarm", "false alarms"))
+        few = [_counted(n, one, more) for n, one, more in kinds if n < _ENOUGH]
         if few:
             found.append(f"{' and '.join(few)} at {_point(app)}")
     more = [f"few at {len(found) - 3} more applications"] if len(found) > 3 else []
@@ -457,11 +525,13 @@ def _few(system: Facts) -> list[str]:
     return [f"only {told} were counted; below 30 a rate is known only roughly."] if found else []
 
 
-def glossary() -> str:
-    """Every term with its meaning and its formula."""
+def glossary(systems: Sequence[Facts]) -> str:
+    """Every term with its meaning and its formula; of several definitions, the one that was used."""
+    used = dict.fromkeys(system["eer"]["definition"] for system in systems if system.get("eer"))
+    more = {"eer": " and ".join(f"{EER[name]} ({name})" for name in used or ("rocch",)) + "."}
     entries = [
         tag("div", tag("dt", text(term)) + tag("dd", text(words, 600) + _formula(formula)), id=f"g-{key}")
-        for key, term, words, formula in GLOSSARY
+        for key, term, words, formula in ((one[0], one[1], one[2] + more.get(one[0], ""), one[3]) for one in GLOSSARY)
     ]  # fmt: skip
     return tag("dl", "".join(entries))
 
@@ -479,4 +549,20 @@ def origin(document: Facts, systems: Sequence[Facts], made: datetime) -> str:
         lines.append(f"{system.get('name') or 'this system'} ({system['meaning']}): {_sizes(system)}")
         for file in system["input"].get("files", ()):
             lines.append(f"{file.get('name', '')}  sha256 {file.get('sha256', '')}")
-    return "".join(tag("p", text(line, 400)) for line in lines)
+    lines.append(_inside(systems))
+    return "".join(tag("p", text(line, 500)) for line in lines)
+
+
+def _inside(systems: Sequence[Facts]) -> str:
+    """What of the data this file holds, so that whoever passes it on knows."""
+    curves = [system["curve"] for system in systems if "curve" in system]
+    parts = ["no trial ids"]
+    if any(curve.get("complete") for curve in curves):
+        parts.append("every score with the counts of its class (there are few scores)")
+    if not all(curve.get("complete") for curve in curves):
+        parts.append("counts along the curve at some of the scores")
+    if any("posteriors" in system for system in systems):
+        parts.append("rows of log-likelihoods with their classes, as asked for")
+    return (
+        f"Inside this file: {'; '.join(parts)}; names of systems, classes, files and conditions, and the command line."
+    )

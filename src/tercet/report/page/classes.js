@@ -18,6 +18,7 @@ function task(facts, place) {
     ...Object.entries(named).map(([label, cost]) => ({label, priors: even, actions: classes, costs: classes.map((_, i) => classes.map((_, j) => cost(i, j)))}))];
   return {facts, place, choices, labels: kept.labels, rows: doubles(kept.log_likelihoods), weights: kept.weights && doubles(kept.weights), ...edited(choices, 0)};
 }
+const boxed = v => Number(v.toPrecision(5));
 const edited = (choices, choice) => ({choice, prior: [...choices[choice].priors], costs: choices[choice].costs.map(row => [...row]), actions: choices[choice].actions});
 function decided(t) {  // the action of least expected cost for each row, the lowest number on ties
   const {rows, prior, costs} = t, K = prior.length, logs = prior.map(Math.log), simple = largestDecides(costs);
@@ -39,7 +40,7 @@ function decided(t) {  // the action of least expected cost for each row, the lo
 }
 function judged(t) {  // everything that is shown of a task; an evaluated application gives the package's own numbers
   const known = t.facts.applications.find(a => String(a.priors) === String(t.prior) && String(a.costs) === String(t.costs));
-  if (known) return {...known, known: true};
+  if (known) return {...numeric(known), contributions: known.contributions?.map(real) ?? null, known: true};
   const confusion = t.costs.map(() => t.prior.map(() => 0)), chosen = decided(t);
   chosen.forEach((a, r) => { confusion[a][t.labels[r]] += t.weights ? t.weights[r] : 1; });
   const sizes = t.prior.map((_, j) => total(confusion.map(row => row[j]))), missing = sizes.indexOf(0);
@@ -59,22 +60,24 @@ const labelled = (node, label) => { node.setAttribute("aria-label", label); retu
 function drawTask(t) {
   const names = t.facts.classes.map(called), actions = t.actions.map(called), edit = change => { Object.assign(t, change, {edited: true}); toHash(); soon(t); };
   const setPrior = (j, p) => {  // the others keep their proportions
-    if (!(p > 0 && p < 1)) return;
     const rest = total(t.prior.filter((_, k) => k !== j));
     edit({prior: t.prior.map((q, k) => k === j ? p : q / rest * (1 - p))});
   };
-  const setCost = (i, j, c) => {
-    const costs = t.costs.map((row, a) => row.map((old, k) => a === i && k === j ? c : old));
-    if (c >= 0 && Number.isFinite(c) && costs.flat().some(v => v > 0)) edit({costs});
-  };
-  const input = (properties, label, listen) => {
-    const node = labelled(make("input", {...properties, autocomplete: "off"}), label);
-    node.addEventListener("input", () => { if (node.value !== "") listen(Number(node.value)); });
-    return node;
-  };
-  t.sliders = names.map((name, j) => input({type: "range", min: -9, max: 9, step: 0.01}, `prior of ${name}, log-odds`, v => setPrior(j, 1 / (1 + Math.exp(-v)))));
-  t.boxes = names.map((name, j) => input({type: "number", min: 0, max: 100, step: "any"}, `prior of ${name} in per cent`, v => setPrior(j, v / 100)));
-  const cost = (i, j) => input({type: "number", min: 0, step: "any"}, `cost of deciding ${actions[i]} when ${names[j]} is true`, v => setCost(i, j, v));
+  const withCost = (i, j, c) => t.costs.map((row, a) => row.map((old, k) => a === i && k === j ? c : old));
+  const readCost = (i, j) => text => within(text === "" ? NaN : Number(text), c => c >= 0 && withCost(i, j, c).flat().some(v => v > 0));
+  const input = (properties, label) => labelled(make("input", {...properties, autocomplete: "off"}), label);
+  const told = make("p", {className: "refused", id: `several-told-${t.place}`});
+  const keep = () => { const {prior, costs} = t; return () => edit({prior, costs}); };
+  const entered = (limits, label, rules) => { const node = input({type: "number", min: 0, step: "any", ...limits}, label); entry(node, told, {keep, ...rules}); return node; };
+  t.sliders = names.map((name, j) => {
+    const slider = input({type: "range", min: -9, max: 9, step: 0.01}, `prior of ${name}, log-odds`);
+    slider.addEventListener("input", () => setPrior(j, 1 / (1 + Math.exp(-Number(slider.value)))));
+    return slider;
+  });
+  t.boxes = names.map((name, j) => entered({max: 100}, `prior of ${name} in per cent`,
+    {read: readPrior, take: p => setPrior(j, p), shown: () => boxed(100 * t.prior[j]), why: WHY.prior}));
+  const cost = (i, j) => entered({}, `cost of deciding ${actions[i]} when ${names[j]} is true`,
+    {read: readCost(i, j), take: c => edit({costs: withCost(i, j, c)}), shown: () => boxed(t.costs[i][j]), why: WHY.costs});
   t.cells = actions.map((_, i) => names.map((_, j) => cost(i, j)));
   const choice = labelled(make("select", {}, ...t.choices.map((c, i) => option(i, c.label))), "priors and costs to begin with");
   choice.value = t.choice;
@@ -90,14 +93,14 @@ function drawTask(t) {
     make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...t.rates[j]))));
   t.verdict = make("p", {className: "told"});
   const wide = (...inside) => make("div", {className: "wide"}, ...inside);
-  const box = make("div", {className: "task"}, t.verdict, make("div", {className: "pairs"}, wide(choice, costs), make("div", {}, wide(heat), wide(rates))));
+  const box = make("div", {className: "task"}, t.verdict, make("div", {className: "pairs"}, wide(choice, costs, told), make("div", {}, wide(heat), wide(rates))));
   const section = $(`several-${t.place}`);
   section.querySelector(".task")?.remove();
   section.querySelector(".kept").before(box);
   fillTask(t);
 }
 function fillTask(t) {
-  const found = judged(t), names = t.facts.classes, put = (node, value) => { if (document.activeElement !== node) node.value = Number(value.toPrecision(5)); };
+  const found = judged(t), names = t.facts.classes, put = (node, value) => { if (document.activeElement !== node) node.value = boxed(value); };
   t.sliders.forEach((node, j) => { node.value = logit(t.prior[j]); node.setAttribute("aria-valuetext", percent(t.prior[j])); put(t.boxes[j], 100 * t.prior[j]); });
   t.cells.forEach((row, i) => row.forEach((node, j) => put(node, t.costs[i][j])));
   const name = called(t.facts.name), exact = found.known || t.facts.posteriors.kept === t.facts.posteriors.of, about = exact ? "" : "about ";
@@ -106,7 +109,7 @@ function fillTask(t) {
   else {
     const harm = found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost";
     const blind = `always deciding ${called(found.dummy_action)} costs ${short(found.dummy_cost)}`;
-    t.verdict.append(about, bold(short(real(found.dcf))), harm, ` (risk ${about}${short(found.risk)}; ${blind}).`);
+    t.verdict.append(about, bold(short(found.dcf)), harm, ` (risk ${about}${short(found.risk)}; ${blind}).`);
   }
   const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
   t.heat.forEach((row, i) => row.forEach((cell, j) => {
@@ -129,6 +132,7 @@ function soon(t) {
 }
 const taskHash = t => [t.choice, t.prior, t.costs].join("~");
 function taskFromHash(t, words) {  // refused whole unless it is a sound task
+  Object.assign(t, edited(t.choices, 0), {edited: false});
   const [choice, prior, costs] = (words ?? "").split("~").map(part => part.split(",").map(Number));
   const known = t.choices[choice?.[0]];
   if (!known || !prior || !costs) return;

@@ -29,7 +29,7 @@ function drawScores(s) {
     c.path(closed, `outline ${cls}`);
     const peak = g.reduce((a, b) => b[2] > a[2] ? b : a);
     const total = (k ? s.T : s.F) * s.weight;
-    labels.push([clamp(c.X((peak[0] + peak[1]) / 2), 70, c.right - 70), Math.max(c.Y(peak[2]) - 7, c.top + 8), `${short(total)} ${k ? "targets" : "non-targets"}`]);
+    labels.push([clamp(c.X((peak[0] + peak[1]) / 2), 70, c.right - 70), Math.max(c.Y(peak[2]) - 7, c.top + 8), `${s.weighted ? "weight " : ""}${short(total)}${s.weighted ? "," : ""} ${k ? "targets" : "non-targets"}`]);
   });
   for (const [k, side, x] of [["below", "", c.left], ["above", "end", c.right]]) {
     const beyond = h.targets[k] + h.nontargets[k];
@@ -44,7 +44,7 @@ function drawScores(s) {
   scores.label = el("text", {class: "halo", y: 12}, g);
   scores.handle = g;
   for (const [x, y, words] of labels) el("text", {class: "halo mid still", x, y}, c.svg, words);
-  const move = x => { set({rule: "manual", manual: nearest(s, llrOf(s, clamp(c.Xi(x), h.low, h.high)))}); };
+  const move = x => { set({rule: "manual", manual: nearest(s, clamp(c.Xi(x), h.low, h.high))}); };
   const local = e => (e.clientX - c.svg.getBoundingClientRect().left) * c.svg.viewBox.baseVal.width / c.svg.getBoundingClientRect().width;
   g.addEventListener("pointerdown", e => { g.setPointerCapture(e.pointerId); g.focus(); e.preventDefault(); scores.held = true; });
   g.addEventListener("pointermove", e => { if (scores.held) move(local(e)); });
@@ -59,14 +59,15 @@ function drawScores(s) {
 function moveScores(now) {
   const c = scores.c;
   if (!c) return;
-  scores.x = clamp(c.X(now.score), c.left, c.right);
+  scores.x = clamp(c.X(now.threshold), c.left, c.right);
   scores.handle.setAttribute("transform", `translate(${scores.x.toFixed(2)} 0)`);
   scores.handle.setAttribute("aria-valuenow", Number.isFinite(now.threshold) ? now.threshold : Math.sign(now.threshold) * 1e308);
-  scores.handle.setAttribute("aria-valuetext", short(now.threshold));
-  const right = scores.x < c.right - 150;
+  const words = thresholdWords(scores.s, now.threshold, now.llr);
+  scores.handle.setAttribute("aria-valuetext", words);
+  const right = scores.x < c.right - 160 - (stated(scores.s) ? 70 : 0);
   scores.label.setAttribute("x", right ? 10 : -10);
   scores.label.setAttribute("class", right ? "halo" : "halo end");
-  scores.label.textContent = right ? `accept above ${short(now.threshold)} →` : `accept above ${short(now.threshold)}`;
+  scores.label.textContent = `accept above ${words}${right ? " →" : ""}`;
 }
 
 // ---- both error rates along the threshold, on the scale of the figure above
@@ -103,7 +104,7 @@ function drawRates(s) {
 }
 function moveRates(now) {
   const c = rates.c;
-  rates.line.setAttribute("d", `M${clamp(c.X(now.score), c.left, c.right).toFixed(2)} ${c.top}V${c.bottom}`);
+  rates.line.setAttribute("d", `M${clamp(c.X(now.threshold), c.left, c.right).toFixed(2)} ${c.top}V${c.bottom}`);
 }
 
 // ---- ROC, DET and precision-recall
@@ -122,6 +123,7 @@ function probit(p) {  // Acklam's rational approximation, 1e-9 relative: for pla
   return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 const curve = {};
+const chosenLast = () => [...SYSTEMS.keys()].sort((a, b) => (a === state.s) - (b === state.s));  // drawn on top
 function placer(kind, c, prior) {  // where a pair of error rates lies in the figure; null where it has no place
   if (kind === "ROC") return (fnr, fpr) => [c.X(fpr), c.Y(1 - fnr)];
   if (kind === "DET") {
@@ -161,7 +163,8 @@ function drawCurve() {
   }
   curve.c = c;
   curve.band = el("path", {}, c.svg);
-  curve.lines = SYSTEMS.map(s => el("path", {}, c.svg));
+  curve.lines = [];
+  for (const i of chosenLast()) curve.lines[i] = el("path", {}, c.svg);
   curve.ref = el("path", {class: "blind dot"}, c.svg);
   curve.word = el("text", {class: "soft halo"}, c.svg);
   curve.spot = el("circle", {class: "spot", r: 5}, c.svg);
@@ -214,10 +217,11 @@ function drawBayes() {
   c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "cost; 1 is what deciding blindly costs");
   const marks = [[0.001, "1 in 1,000"], [0.01, "1 in 100"], [0.1, "1 in 10"], [0.5, "1 in 2"], [0.9, "9 in 10"], [0.99, "99 in 100"], [0.999, "999 in 1,000"]];
   const ticks = marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]);
-  c.ticksX(ticks, "effective prior: log-odds, and how many cases are targets");
+  c.ticksX(ticks, "effective prior (prior and costs in one): log-odds, and as a share");
   const top = v => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
-  SYSTEMS.forEach((s, i) => {
-    if (SYSTEMS.length > 6 && i !== state.s) return;
+  for (const i of chosenLast()) {
+    const s = SYSTEMS[i];
+    if (SYSTEMS.length > 6 && i !== state.s) continue;
     const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin", plot = s.facts.bayes_plot;
     if (i === state.s) {  // intervals are known at the grid of the exact run
       const edges = ends => bothEnds(plot.log_odds, ends ?? [], (t, v) => [c.X(t), top(v)]);
@@ -226,9 +230,9 @@ function drawBayes() {
     }
     if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 6}${thin}`);
     c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 6}${thin}`);
-  });
+  }
   c.path([[c.left, c.Y(1)], [c.right, c.Y(1)]], "blind dot");
-  el("text", {class: "soft halo mid still", x: c.X(0), y: c.Y(1) - 6}, c.svg, "above this line it does harm");
+  bayes.harm = el("text", {class: "soft halo still", y: c.Y(1) - 6}, c.svg, "above this line it does harm");
   if (!narrow()) drawEnds(c, reach);
   bayes.line = el("path", {class: "here"}, c.svg);
   bayes.spot = el("circle", {class: "spot", r: 5}, c.svg);
@@ -263,10 +267,17 @@ function moveBayes(now) {
   const c = bayes.c, x = clamp(c.X(now.tau), c.left, c.right), y = c.Y(Math.min(now.dcf, 1.2)), low = c.Y(Math.min(now.min, 1.2));
   bayes.line.setAttribute("d", `M${x.toFixed(2)} ${c.top}V${c.bottom}`);
   for (const [spot, at] of [[bayes.spot, y], [bayes.low, low]]) { spot.setAttribute("cx", x.toFixed(2)); spot.setAttribute("cy", at.toFixed(2)); }
+  const late = x > (c.left + c.right) / 2;  // words keep off the cursor and stay within the frame
+  bayes.harm.setAttribute("x", late ? c.left + 6 : c.right - 6);
+  bayes.harm.setAttribute("class", `soft halo still${late ? "" : " end"}`);
   if (!bayes.word) return;
+  for (const [word, cls] of [[bayes.word, "halo"], [bayes.best, "soft halo"]]) {
+    word.setAttribute("x", late ? x - 10 : x + 10);
+    word.setAttribute("class", late ? `${cls} end` : cls);
+  }
   const apart = Math.abs(y - low) < 15 ? (15 - Math.abs(y - low)) / 2 : 0;
-  bayes.word.setAttribute("x", x + 10); bayes.word.setAttribute("y", y + 4 - apart);
-  bayes.best.setAttribute("x", x + 10); bayes.best.setAttribute("y", low + 4 + apart);
+  bayes.word.setAttribute("y", y + 4 - apart);
+  bayes.best.setAttribute("y", low + 4 + apart);
   bayes.word.textContent = now.rule === "min" ? "" : `${short(now.dcf)} as used`;
   bayes.best.textContent = `${short(now.min)} at best`;
 }
@@ -309,6 +320,6 @@ function moveTrust(now) {
   trust.line.setAttribute("d", d);
   const b = s.facts.bands?.reliability;
   if (b) trust.bins.setAttribute("d", b.forecast.map((at, k) => whisker(c, odds - logit(b.prior), at, b.observed[k], b.low[k], b.high[k])).join(""));
-  const x = c.X(p(now.rule === "bayes" || now.rule === "manual" ? now.threshold : llrOf(s, now.threshold)));
+  const x = c.X(p(now.llr));
   trust.here.setAttribute("d", Number.isFinite(x) ? `M${x.toFixed(1)} ${c.top}V${c.bottom}` : "");
 }

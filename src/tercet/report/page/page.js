@@ -5,7 +5,9 @@ const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, r
 const pointWords = a => a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
 const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points];  // working points to choose from
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
-function fromHash() {
+const START = {...state};
+function fromHash() {  // what the address does not say is as at the start
+  Object.assign(state, START);
   const q = new URLSearchParams(location.hash.slice(1)), prior = Number(q.get("p"));
   if (prior > 0 && prior < 1) state.prior = prior;
   state.fn = positive(q.get("fn")) ?? state.fn;
@@ -37,35 +39,43 @@ function address() {
 // ---- one change, one frame: everything that moves moves here
 function update() {
   const s = SYSTEMS[state.s], now = facts(s, state);
+  $("small").textContent = s.weighted ? "sums of weights" : "counts in the data";
   const share = oneIn(state.prior, true), are = /^all|cases/.test(share) ? "are targets" : "is a target";
   const opening = `If ${share} ${are}, and ${costWords(state.fn, state.fp)}, `;
-  verdicts.forEach(([p, one], i) => sentence(p, one, i || one !== s ? facts(one, state) : now, i ? "" : opening));
-  const about = now.about ? "about " : "", told = (key, words) => show(`n-${key}`, now[key], about + words(now[key]));
+  verdicts.forEach(([p, one], i) => sentence(p, one, one !== s ? factsHere(one) : now, i ? "" : opening));
+  const about = now.about ? "about " : "", certain = key => now.open?.[key]?.[0] === now.open?.[key]?.[1] && now.open?.[key];
+  const told = (key, words) => show(`n-${key}`, now[key], (certain(key) ? "" : about) + words(now[key]));
   for (const key of ["min", "threshold", "best"]) show(`n-${key}`, now[key]);
+  show("l-threshold", now.llr, asLlr(s, now.llr));
+  show("l-best", llrOf(s, now.best), asLlr(s, llrOf(s, now.best)));
   for (const key in INTERVALS) if (key !== "min") told(key, INTERVALS[key]);
+  if (now.undecided) show("n-dcf", now.dcf, `${short(now.dcf)} at best`);
   show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv));
   show("n-effective", now.effective, percent(now.effective));
   fillTable(s, now);
   $("meant").hidden = !hasIntervals(s);
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
   const rates = `misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}`;
-  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${short(now.threshold)}, ${rates}.`);
+  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${thresholdWords(s, now.threshold, now.llr)}, ${rates}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
-  fillControls(now);
+  fillControls();
 }
 function fillTable(s, now) {  // the confusion matrix: in 100,000 cases at this prior, and as counted
   const p = state.prior, counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
   const per = {hit: p * (counted.hit / s.T), miss: p * now.fnr, alarm: (1 - p) * now.fpr, reject: (1 - p) * (counted.reject / s.F)};
-  const put = (id, value) => show(id, value, short(Math.round(value * 10) / 10));
-  for (const key in per) { put(`c-${key}`, per[key] * 1e5); put(`k-${key}`, counted[key] * s.weight); }
-  const errors = [[counted.miss * s.weight, "misses"], [counted.alarm * s.weight, "false alarms"]];
-  const few = errors.filter(([n]) => n < 30).map(([n, word]) => `${short(Math.round(n))} ${word}`);
-  $("few").textContent = few.length ? `Only ${few.join(" and ")} were counted here: below 30, a rate is known only roughly.` : "";
+  const put = (id, value, words) => show(id, value, words + (value > 0 && value < 0.05 ? "< 0.1" : short(Math.round(value * 10) / 10)));
+  for (const key in per) { put(`c-${key}`, per[key] * 1e5, ""); put(`k-${key}`, counted[key] * s.weight, s.weighted ? "weight " : ""); }
+  $("few").textContent = s.weighted ? "Trials are weighted: small numbers are sums of weights, not counts." : fewWords(counted);
+}
+function fewWords({miss, alarm}) {  // the rule of 30
+  const few = [[miss, "miss", "misses"], [alarm, "false alarm", "false alarms"]].map(([n, one, more]) => [Math.round(n), one, more]).filter(([n]) => n < 30);
+  const told = few.map(([n, one, more]) => `${n} ${n === 1 ? one : more}`), was = few.length === 1 && few[0][0] === 1 ? "was" : "were";
+  return few.length ? `Only ${told.join(" and ")} ${was} counted here: below 30, a rate is known only roughly.` : "";
 }
 function caution(s, now) {  // what is not exact here, and how far it may be off
   if (now.open) return `Between two kept thresholds: certainly ${toWords(now.open.fnr, percent)} misses and ${toWords(now.open.fpr, percent)} false alarms.`;
   if (now.about) return "Beyond log-odds ±9 these numbers are approximate.";
-  if (s.raw && state.rule === "bayes") return "Raw scores have no Bayes threshold: the least cost is shown.";
+  if (now.undecided) return "Raw scores have no Bayes threshold: the least cost is shown.";
   return now.rule === "fpr" && !s.complete ? `The lowest of the ${group(s.x.length)} kept thresholds within the bound; its counts are exact.` : "";
 }
 let speaking = 0;
@@ -73,21 +83,23 @@ function say(words) {  // once, when the hand rests
   clearTimeout(speaking);
   speaking = setTimeout(() => { $("announce").textContent = words; }, 400);
 }
-function fillControls(now) {
-  const put = (id, value) => { const node = $(id); if (document.activeElement !== node) node.value = value; };
-  $("prior").value = logit(state.prior); put("prior-box", Number((100 * state.prior).toPrecision(6)));
+const SHOWN = {  // what stands in each box
+  "prior-box": () => Number((100 * state.prior).toPrecision(6)), bound: () => Number((100 * state.bound).toPrecision(6)),
+  "cost-fn-box": () => Number(state.fn.toPrecision(6)), "cost-fp-box": () => Number(state.fp.toPrecision(6)), manual: () => Number(state.manual.toPrecision(8)),
+  points: () => POINTS.findIndex(a => a.prior === state.prior && a.cost_fn === state.fn && a.cost_fp === state.fp)};
+function fillControls() {
+  const put = id => { const node = $(id); if (document.activeElement !== node) node.value = SHOWN[id](); };
+  Object.keys(SHOWN).forEach(put);
+  $("prior").value = logit(state.prior);
   $("prior").setAttribute("aria-valuetext", oneIn(state.prior, true));
   $("prior-words").textContent = `${oneIn(state.prior, true)}; log-odds ${short(logit(state.prior))}`;
   for (const key of ["fn", "fp"]) {
     $(`cost-${key}`).value = Math.log10(state[key]);
     $(`cost-${key}`).setAttribute("aria-valuetext", short(state[key]));
-    put(`cost-${key}-box`, Number(state[key].toPrecision(6)));
   }
-  put("manual", Number(state.manual.toPrecision(8))); put("bound", Number((100 * state.bound).toPrecision(6)));
   $("manual").hidden = state.rule !== "manual"; $("bound").hidden = $("bound-unit").hidden = state.rule !== "fpr";
   for (const radio of document.getElementsByName("rule")) radio.checked = radio.value === state.rule;
   $("system").value = state.s;
-  put("points", POINTS.findIndex(a => a.prior === state.prior && a.cost_fn === state.fn && a.cost_fp === state.fp));
   $("folded").textContent = `${oneIn(state.prior, true)} · miss ${short(state.fn)} : ${short(state.fp)} false alarm`;
 }
 let waiting = false;
@@ -120,26 +132,36 @@ function theme() {
   document.documentElement.classList.toggle("dark", dark);
   $("theme").setAttribute("aria-pressed", String(dark));
 }
+function lineAt(s, w = state) {  // where the threshold stands, or the nearest end of the figure
+  const {low, high} = s.facts.histogram;
+  const {threshold} = facts(s, w);
+  return nearest(s, Number.isFinite(threshold) ? threshold : clamp(threshold, low, high));
+}
+const refills = [];  // put into each box what the state says, whatever was being typed
 const option = (value, text) => make("option", {value}, text);
 function wire() {
   $("system").append(...SYSTEMS.map((s, i) => option(i, called(s.name))));
   $("system-field").hidden = SYSTEMS.length < 2;
-  $("system").addEventListener("change", e => set({s: Number(e.target.value)}));
+  $("system").addEventListener("change", e => {  // a threshold by hand was on the other system's scale
+    const s = Number(e.target.value), manual = lineAt(SYSTEMS[s], {...state, rule: "bayes"});
+    set(state.rule === "manual" ? {s, manual} : {s});
+  });
   $("points").append(option(-1, "choose …"), ...POINTS.map((a, i) => option(i, a.label)));
   $("points").addEventListener("change", e => { const a = POINTS[e.target.value]; if (a) set({prior: a.prior, fn: a.cost_fn, fp: a.cost_fp}); });
   $("prior").addEventListener("input", e => set({prior: 1 / (1 + Math.exp(-Number(e.target.value)))}));
-  $("prior-box").addEventListener("input", e => { const p = Number(e.target.value) / 100; if (p > 0 && p < 1) set({prior: p}); });
+  const box = (id, key, read, why) => refills.push(entry($(id), $(`${id}-told`), {read, why, shown: SHOWN[id], take: v => set({[key]: v}),
+    keep: () => { const before = state[key]; return () => set({[key]: before}); }}));
+  box("prior-box", "prior", readPrior, WHY.prior);
   for (const key of ["fn", "fp"]) {
     $(`cost-${key}`).addEventListener("input", e => set({[key]: Number((10 ** Number(e.target.value)).toPrecision(3))}));
-    $(`cost-${key}-box`).addEventListener("input", e => { const v = positive(e.target.value); if (v) set({[key]: v}); });
+    box(`cost-${key}-box`, key, positive, WHY.cost);
   }
   for (const radio of document.getElementsByName("rule")) radio.addEventListener("change", () => {
-    const s = SYSTEMS[state.s], {rule, threshold} = facts(s, state), onScale = rule === "min" || rule === "fpr";
-    const begin = !Number.isFinite(threshold) ? 0 : onScale ? llrOf(s, threshold) : threshold;  // where the line stands
-    set(radio.value === "manual" ? {rule: "manual", manual: nearest(s, begin)} : {rule: radio.value});
+    const s = SYSTEMS[state.s];
+    set(radio.value === "manual" ? {rule: "manual", manual: lineAt(s)} : {rule: radio.value});
   });
-  $("manual").addEventListener("input", e => { const v = Number(e.target.value); if (e.target.value !== "" && Number.isFinite(v)) set({manual: v}); });
-  $("bound").addEventListener("input", e => { const v = Number(e.target.value) / 100; if (e.target.value !== "" && v >= 0 && v <= 1) set({bound: v}); });
+  box("manual", "manual", text => text === "" ? null : within(Number(text), () => true), WHY.threshold);
+  box("bound", "bound", text => within(fromPercent(text), v => v >= 0 && v <= 1), WHY.bound);
   $("controls").addEventListener("submit", e => e.preventDefault());
   for (const figure of document.querySelectorAll(".figures figure")) {
     if (figure.id === "f-table") continue;
@@ -165,7 +187,7 @@ function wireTools() {
     entry.classList.add("flash"); entry.tabIndex = -1;
     entry.scrollIntoView({block: "center"}); entry.focus({preventScroll: true});
   });
-  addEventListener("hashchange", () => { fromHash(); theme(); draw(); });
+  addEventListener("hashchange", () => { fromHash(); theme(); draw(); refills.forEach(refill => refill()); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
 }
 function draw() {

@@ -6,7 +6,7 @@ function download(name, type, text) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
-const plain = v => Number.isFinite(v) ? v : v > 0 ? "inf" : "-inf";
+const plain = v => Number.isFinite(v) ? v : Number.isNaN(v) ? null : v > 0 ? "inf" : "-inf";
 function unpacked() {  // the document as `tercet evaluate --json` writes it
   const copy = structuredClone(DATA), list = array => Array.from(array, plain);
   for (const s of copy.systems.filter(one => one.curve)) {
@@ -35,10 +35,11 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
 }
 function csv() {
   const cell = v => { const t = String(v ?? ""); return `"${(/^[=+\-@\t\r]/.test(t) && Number.isNaN(Number(t)) ? "'" + t : t).replace(/"/g, '""')}"`; };
-  const head = ["system", "prior", "cost_fn", "cost_fp", "rule", "threshold", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "calibration_loss", "ppv", "eer", "auc", "cllr", "min_cllr"];
+  const head = ["system", "prior", "cost_fn", "cost_fp", "rule", "threshold_score", "threshold_llr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "calibration_loss", "ppv", "eer", "auc", "cllr", "min_cllr"];
   const rows = SYSTEMS.map(s => {
-    const n = facts(s, state), f = s.facts;
-    return [s.name, state.prior, state.fn, state.fp, n.rule, n.threshold, n.fnr, n.fpr, n.dcfu, n.dcf, n.min, n.loss, n.ppv, f.eer.value, f.auc, f.cllr, f.min_cllr];
+    const n = factsHere(s), f = s.facts;
+    const found = [n.threshold, n.llr, n.fnr, n.fpr, n.dcfu, n.dcf, n.min, n.loss, n.ppv, f.eer.value, f.auc, f.cllr, f.min_cllr];
+    return [s.name, state.prior, state.fn, state.fp, n.rule, ...found.map(v => typeof v === "number" ? plain(v) : v)];
   });
   return [head, ...rows].map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

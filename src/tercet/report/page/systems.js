@@ -46,7 +46,7 @@ function system(facts, place) {
   const c = facts.curve, thresholds = numbers(c.thresholds), llrs = c.llrs ? numbers(c.llrs) : thresholds;
   return {
     facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete,
-    weight: 2 ** c.unit, thresholds, x: llrs, m: numbers(c.misses), f: falling(c.false_alarms),
+    weight: 2 ** c.unit, weighted: c.unit !== 0, thresholds, x: llrs, m: numbers(c.misses), f: falling(c.false_alarms),
     path: c.path ? pathOf(c.path, thresholds.length) : "",
     hull: {thresholds: numbers(c.hull.thresholds), m: numbers(c.hull.misses), f: falling(c.hull.false_alarms)},
   };
@@ -62,15 +62,18 @@ function read(counts, stays, s, i, t) {  // from the last kept threshold on, the
   const here = counts[i], left = s.x[i], right = s.x[i + 1];
   if (s.complete || i + 1 >= counts.length || stays.includes(s.path[i + 1])) return here;
   if (!Number.isFinite(left) || !Number.isFinite(right)) return here;
-  return here + (counts[i + 1] - here) * ((t - left) / (right - left));
+  return left === right ? here : here + (counts[i + 1] - here) * ((t - left) / (right - left));
 }
-function errorsAt(s, t) {
-  const i = placeOf(s.x, t);
-  return {m: read(s.m, "ms", s, i, t), f: read(s.f, "fs", s, i, t)};
+function errorsAt(s, llr, i = placeOf(s.x, llr)) {
+  return {m: read(s.m, "ms", s, i, llr), f: read(s.f, "fs", s, i, llr)};
 }
-function between(s, t) {  // what the counts at a threshold certainly lie between, where they are not known; else null
-  const i = placeOf(s.x, t), j = i + 1;
-  if (s.complete || j >= s.x.length || s.x[i] === t || s.m[i] === s.m[j] && s.f[i] === s.f[j]) return null;
+function errorsAbove(s, score) {  // the place is found among the scores: as llrs two of them may be one number
+  const i = placeOf(s.thresholds, score), j = Math.min(i + 1, s.x.length - 1);
+  return errorsAt(s, clamp(llrOf(s, score), s.x[i], s.x[j]), i);
+}
+function between(s, score) {  // what the counts at a threshold certainly lie between, where they are not known; else null
+  const i = placeOf(s.thresholds, score), j = i + 1;
+  if (s.complete || j >= s.x.length || s.thresholds[i] === score || s.m[i] === s.m[j] && s.f[i] === s.f[j]) return null;
   return {fnr: [s.m[i] / s.T, s.m[j] / s.T], fpr: [s.f[j] / s.F, s.f[i] / s.F]};
 }
 function allowed(bound, total) {  // the largest whole number <= bound x total: a double is a whole number over a power of two
@@ -85,30 +88,47 @@ function dcf(tau, fnr, fpr) {  // a rate of zero adds nothing, whatever its fact
 const logit = p => Math.log(p) - Math.log1p(-p);
 const tauOf = w => logit(w.prior) + (Math.log(w.fn) - Math.log(w.fp));
 function least(s, tau) {
-  const h = s.hull;
+  const h = s.hull, cost = i => dcf(tau, h.m[i] / s.T, h.f[i] / s.F);
   let best = Infinity, at = 0;
   for (let i = 0; i < h.m.length; i++) {
-    const cost = dcf(tau, h.m[i] / s.T, h.f[i] / s.F);
-    if (cost < best) { best = cost; at = i; }
+    const here = cost(i);
+    if (here < best) { best = here; at = i; }
   }
+  while (at > 0 && cost(at - 1) <= best * (1 + 2 ** -50)) at--;  // equal but for rounding: the lowest threshold
   return {dcf: best, threshold: at === 0 ? -Infinity : h.thresholds[at], m: h.m[at], f: h.f[at]};
 }
-function scoreOf(s, llr) {  // where an llr lies on the scores' own scale, to draw it there
-  if (s.x === s.thresholds || !Number.isFinite(llr)) return llr;
+// A threshold is a score everywhere; as an llr it stands beside. What a score states as llr, and back: posteriors and
+// log-odds are shifted by the log-odds of the prior that they were made with, which any kept score tells.
+const STATED = {lr: [Math.log, Math.exp], "log10-llr": [v => v * Math.LN10, v => v / Math.LN10], "log-odds": [v => v, v => v],
+  posterior: [p => logit(p), v => 1 / (1 + Math.exp(-v))]};
+function scale(s) {
+  if (s.scale) return s.scale;
+  const [to, from] = STATED[s.facts.meaning] ?? [v => v, v => v];
+  let shift = 0, least = Infinity;
+  if (s.facts.meaning === "posterior" || s.facts.meaning === "log-odds") s.thresholds.forEach((v, i) => {
+    const odds = to(v), far = Math.abs(odds);  // kept numbers are shortened up to the next score, so it should be near
+    const doubt = s.complete ? far : far < 5 ? s.x[i + 1] - s.x[i] : far * 1e3;
+    if (doubt < least && Number.isFinite(s.x[i])) { least = doubt; shift = odds - s.x[i]; }
+  });
+  return s.scale = {llr: score => to(score) - shift, score: llr => from(llr + shift)};
+}
+const stated = s => s.x !== s.thresholds;  // the scores are not llrs themselves, but say some
+function scoreOf(s, llr) {  // a kept score where it is one of them to the bit
+  if (!stated(s) || Number.isNaN(llr)) return llr;
   const i = placeOf(s.x, llr), j = Math.min(i + 1, s.x.length - 1);
-  const part = (llr - s.x[i]) / (s.x[j] - s.x[i]);
-  return Number.isFinite(part) ? s.thresholds[i] + (s.thresholds[j] - s.thresholds[i]) * part : s.thresholds[Number.isFinite(s.x[i]) ? i : j];
+  if (s.x[i] === llr) return s.thresholds[i];
+  const score = Math.max(scale(s).score(llr), s.thresholds[i]);
+  return s.x[j] > llr && score >= s.thresholds[j] ? s.thresholds[i] : score;  // rounding never moves a decision
 }
 function llrOf(s, score) {
-  if (s.x === s.thresholds) return score;
-  const i = placeOf(s.thresholds, score), j = Math.min(i + 1, s.x.length - 1);
-  const part = (score - s.thresholds[i]) / (s.thresholds[j] - s.thresholds[i]);
-  return Number.isFinite(part) && Number.isFinite(s.x[i]) && Number.isFinite(s.x[j]) ? s.x[i] + (s.x[j] - s.x[i]) * part : s.x[Number.isFinite(s.x[i]) ? i : j];
+  if (!stated(s)) return score;
+  const i = placeOf(s.thresholds, score);
+  return s.thresholds[i] === score ? s.x[i] : scale(s).llr(score);
 }
-function nearest(s, t) {  // a kept threshold, where counts are exact; every threshold is, if all scores are kept
-  if (s.complete) return t;
-  const i = placeOf(s.x, t), j = Math.min(i + 1, s.x.length - 1);
-  return Number.isFinite(s.x[i]) && t - s.x[i] <= s.x[j] - t || !Number.isFinite(s.x[j]) ? s.x[i] : s.x[j];
+function nearest(s, score) {  // a kept threshold, where counts are exact; every threshold is, if all scores are kept
+  if (s.complete) return score;
+  const x = s.thresholds, i = placeOf(x, score), j = Math.min(i + 1, x.length - 1);
+  return Number.isFinite(x[i]) && score - x[i] <= x[j] - score || !Number.isFinite(x[j]) ? x[i] : x[j];
 }
 
 // Intervals, where they were asked for: of the Bayes decisions and of the minimum at the evaluated applications.
@@ -121,27 +141,31 @@ function endsOf(known, rule) {
 }
 
 // Everything that is shown of one system at one working point. Evaluated applications give the package's own numbers.
-function facts(s, w) {
-  const tau = tauOf(w), best = least(s, tau);
-  const known = s.facts.applications.find(a => a.prior === w.prior && a.cost_fn === w.fn && a.cost_fp === w.fp);
-  let rule = s.raw && w.rule === "bayes" ? "min" : w.rule, threshold, m, f;
-  if (rule === "bayes") {
-    threshold = known ? real(known.threshold) : 0 - tau;
-    if (known && known.confusion) { m = known.confusion[0][1] / s.weight; f = known.confusion[1][0] / s.weight; }
-    else ({m, f} = errorsAt(s, threshold));
-  } else if (rule === "min") {
-    ({m, f, threshold} = best);
-  } else if (rule === "manual") {
-    threshold = w.manual;
-    ({m, f} = errorsAt(s, threshold));
-  } else {  // the lowest kept threshold whose exact count is within the bound
+const WORDS = ["name", "dummy_action"];  // what is a text in a result; other texts are infinite numbers
+const numeric = app => Object.fromEntries(Object.entries(app).map(([key, v]) => [key, WORDS.includes(key) ? v : real(v)]));
+function evaluatedAt(s, w) {
+  const found = s.facts.applications.find(a => a.prior === w.prior && a.cost_fn === w.fn && a.cost_fp === w.fp);
+  return found && numeric(found);
+}
+function decision(s, w, rule, known, best, tau) {  // the threshold of a rule, a score, and the errors that it makes
+  if (rule === "min") return {threshold: best.threshold, m: best.m, f: best.f};
+  if (rule === "manual") {  // the best threshold is known to the bit, whatever stands for it among the kept ones
+    const exact = w.manual === best.threshold || w.manual === known?.min_threshold;
+    return {threshold: w.manual, ...exact ? {m: best.m, f: best.f, open: null} : {...errorsAbove(s, w.manual), open: between(s, w.manual)}};
+  }
+  if (rule === "fpr") {  // the lowest kept threshold whose exact count is within the bound
     const most = allowed(w.bound, s.F);
     let low = 0, high = s.f.length - 1;
     while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] <= most) high = mid; else low = mid + 1; }
-    threshold = s.thresholds[low]; m = s.m[low]; f = s.f[low];
+    return {threshold: s.thresholds[low], m: s.m[low], f: s.f[low]};
   }
-  const open = rule === "manual" ? between(s, threshold) : null;
-  const onScale = rule === "min" || rule === "fpr";  // these thresholds are scores, the others llrs
+  const llr = known ? known.threshold : 0 - tau, table = known?.confusion;
+  return {llr, threshold: scoreOf(s, llr), ...table ? {m: table[0][1] / s.weight, f: table[1][0] / s.weight} : errorsAt(s, llr)};
+}
+function facts(s, w) {
+  const tau = tauOf(w), best = least(s, tau), known = evaluatedAt(s, w);
+  const undecided = s.raw && w.rule === "bayes", rule = undecided ? "min" : w.rule;  // raw scores have no Bayes threshold
+  const {threshold, m, f, llr, open = null} = decision(s, w, rule, known, best, tau);
   const fnr = m / s.T, fpr = f / s.F;
   const miss = w.prior * w.fn, alarm = (1 - w.prior) * w.fp;
   const cost = known && rule === "bayes" ? known.dcf : dcf(tau, fnr, fpr);
@@ -149,8 +173,8 @@ function facts(s, w) {
   const hits = w.prior * ((s.T - m) / s.T), wrong = (1 - w.prior) * fpr;
   const top = Math.max(w.fn, w.fp), a = w.prior * (w.fn / top), b = (1 - w.prior) * (w.fp / top);
   return {
-    rule, tau, threshold, score: onScale ? threshold : scoreOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
-    best: known ? real(known.min_threshold) : best.threshold, loss: Math.max(cost - lowest, 0),
+    rule, undecided, tau, threshold, llr: s.raw ? null : llr ?? llrOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
+    best: known ? known.min_threshold : best.threshold, loss: s.raw && rule === "min" ? null : Math.max(cost - lowest, 0),
     dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr,
     open, about: open !== null || rule === "bayes" && !known && !s.complete && Math.abs(tau) > REACH, ends: endsOf(known, rule),
     effective: known ? known.effective_prior : a / (a + b), ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,

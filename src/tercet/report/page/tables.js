@@ -11,19 +11,30 @@ function show(id, value, text) {
   node.textContent = text ?? short(value);
   node.title = node.dataset.value = String(value);
 }
+// A threshold is on the scale of the scores; where these are not llrs themselves, the llr stands beside.
+const asLlr = (s, llr) => !stated(s) || Number.isNaN(llr) ? "" : `llr ${short(llr)}`;
+const thresholdWords = (s, score, llr) => short(score) + (asLlr(s, llr) ? ` (${asLlr(s, llr)})` : "");
+// A threshold by hand is on one system's scale, so it moves that system only.
+const isOther = s => state.rule === "manual" && s.place !== state.s;
+const factsHere = s => facts(s, isOther(s) ? {...state, rule: "bayes"} : state);
 function sentence(node, s, now, opening) {
   node.replaceChildren(opening, make("b", {className: SYSTEMS.length > 1 ? `named k${s.place % 6}` : ""}, called(s.name)));
-  const how = {bayes: "", min: " at its best threshold", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
+  const how = {bayes: isOther(s) ? " with the Bayes threshold" : "", min: " at its best threshold", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
   node.append(`${how} costs ${now.about ? "about " : ""}`);
-  if (now.dcf > 1) node.append(bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
+  if (now.dcf === Infinity) node.append(bold("infinitely more"), " than deciding blindly: it does harm here. ");
+  else if (now.dcf > 1) node.append(bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
   else if (now.dcf === 1) node.append("just what deciding blindly would cost. ");
   else node.append(bold(short(now.dcf)), " of what deciding blindly would cost. ");
   if (now.rule === "min") return;
-  node.append("The best threshold: ", bold(short(now.min)), ". ");
-  const part = now.dcf > 0 ? now.loss / now.dcf : 0;
-  if (now.rule === "bayes") node.append(part < 0.005 ? "Next to nothing is lost to calibration." : `${Math.round(100 * part)} % of its cost comes from poor calibration.`);
+  node.append("The best threshold would give ", bold(short(now.min)), ". ");
+  if (now.rule === "bayes") node.append(calibrationWords(now));
 }
-const verdicts = [], several = [...document.querySelectorAll("#verdict .several")];  // these stay as they are
+function calibrationWords({dcf, loss}) {
+  const part = dcf === Infinity ? 1 : dcf > 0 ? loss / dcf : 0;
+  if (part === 1) return "All of its cost comes from poor calibration.";
+  return part < 0.005 ? "Next to nothing is lost to calibration." : `${wholePercent(part)} of its cost comes from poor calibration.`;
+}
+const verdicts = [], several = [...document.querySelectorAll("#verdict .several, #verdict .unpriced")];  // these stay as they are
 const parts = SYSTEMS.every(s => s.facts.within);  // classes against the rest only: the whole is told first
 function drawVerdicts() {
   const shown = SYSTEMS.filter((s, i) => i === state.s || SYSTEMS.length <= 4 && !s.facts.within).sort((a, b) => (b.place === state.s) - (a.place === state.s));
@@ -62,7 +73,9 @@ function fillIntervals(s, now) {
 
 // ---- systems compared
 const own = (title, key, words, most) => ({title, words, most, ends: r => pair(r.s.facts[`${key}_ci`]), value: r => real(r.s.facts[key]?.value ?? r.s.facts[key])});
-const here = (title, key, words, cost) => ({title, words, cost, value: r => r.now[key], ends: r => r.now.ends[key]});
+// Raw scores decide nothing under the Bayes rule: only what hindsight could reach is known of them.
+const here = (title, key, words, cost) => ({title, words, cost, value: r => r.now.undecided && key !== "min" ? null : r.now[key],
+  ends: r => r.now.ends[key], instead: r => r.now.undecided && key !== "min" ? (key === "dcf" ? "at best only" : "undefined") : null});
 const COLUMNS = [{title: "system", words: t => t, value: r => r.s.name ?? ""},
   here("cost here", "dcf", short, true), here("at best", "min", short, true), here("lost", "loss", short, true), here("misses", "fnr", percent), here("false alarms", "fpr", percent),
   own("EER", "eer", percent, [0, 0.5]), own("AUC", "auc", short, [0.5, 1]), own("Cllr, bits", "cllr", short, [0, 1]), own("min Cllr", "min_cllr", short, [0, 1])];
@@ -100,19 +113,19 @@ function scaleOf(column, rows) {  // from 0 for what happens here; else between 
 }
 function fillComparison(sort) {
   const {rows} = sorting;
-  for (const r of rows) { r.now = facts(r.s, state); r.row.className = r.s.place === state.s ? "chosen" : ""; }
+  for (const r of rows) { r.now = factsHere(r.s); r.row.className = r.s.place === state.s ? "chosen" : ""; }
   COLUMNS.slice(1).forEach((column, k) => {
     const scale = rows[0].cells[k].bar ? scaleOf(column, rows) : null;
     for (const r of rows) {
       const {cell, number, words, bar} = r.cells[k], value = column.value(r), ends = column.ends(r);
-      number.textContent = column.words(value); cell.title = String(value);
+      number.textContent = column.instead?.(r) ?? column.words(value); cell.title = String(value);
       words.textContent = toWords(ends, column.words);
-      if (bar) { bar.svg.toggleAttribute("hidden", !column.cost && !ends || !Number.isFinite(value)); bar.fill(value, ends, scale, column.cost ? 1 : undefined); }
+      if (bar) { bar.svg.toggleAttribute("hidden", !column.cost && !ends || !Number.isFinite(value ?? NaN)); bar.fill(value, ends, scale, column.cost ? 1 : undefined); }
     }
   });
   if (!sort || sorting.by === null) return;
   const {value} = COLUMNS[sorting.by], sign = sorting.down ? -1 : 1;
-  const order = [...rows].sort((a, b) => { const x = value(a), y = value(b); return sign * (x === y ? 0 : x === null ? 1 : y === null ? -1 : x < y ? -1 : 1); });
+  const order = [...rows].sort((a, b) => { const x = value(a), y = value(b); return x === y ? 0 : x === null ? 1 : y === null ? -1 : sign * (x < y ? -1 : 1); });  // what is undefined comes last
   for (const r of order) sorting.body.append(r.row);
   [...sorting.head.children].forEach((th, k) => k === sorting.by ? th.setAttribute("aria-sort", sorting.down ? "descending" : "ascending") : th.removeAttribute("aria-sort"));
 }
