@@ -173,6 +173,28 @@ def test_hands_edit_priors_and_costs_and_a_reload_keeps_them(browser, tmp_path, 
         assert browser.find_element(By.CSS_SELECTOR, ".told").get_attribute("data-prior").startswith("0.333")
 
 
+def test_a_refused_prior_or_cost_says_why_and_changes_nothing(browser, tmp_path, type_over):
+    from selenium.webdriver import Keys
+
+    trials = trials_of(200)
+    browser.get(written(trials, [tc.Application.multiclass([1 / 3] * 3, classes=trials.classes)], tmp_path / "a.html"))
+    browser.execute_script("window.requestAnimationFrame = draw => draw()")
+    state = "const d = document.querySelector('.told').dataset; return [d.prior, d.risk]"
+    before = browser.execute_script(state)
+    for box, text in (("prior of class 1 in per cent", "150"), ("cost of deciding class 0 when class 2 is true", "-2")):
+        node = type_over(box, text)
+        stood = browser.execute_script("return document.getElementById('several-told-0').textContent")
+        assert "is refused: a " in stood
+        assert node.get_attribute("aria-invalid") == "true"
+        node.send_keys(Keys.TAB)
+        assert node.get_property("value") in ("33.333", "1")
+        assert browser.execute_script(state) == before
+    type_over("prior of class 1 in per cent", "50")
+    assert browser.execute_script(state) != before
+    browser.execute_script("location.hash = ''; window.dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert browser.execute_script(state) == before
+
+
 def test_the_saved_json_holds_the_rows_and_the_classes_against_the_rest(browser, tmp_path):
     trials = trials_of(80)
     app = tc.Application.multiclass([1 / 3] * 3, classes=trials.classes)

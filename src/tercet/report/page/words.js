@@ -13,7 +13,7 @@ function short(x) {
   let text = a >= 999.5 ? (a < 1e7 ? group(Math.round(a)) : powers(a)) :
     a < 1e-4 ? powers(a) : a < 1 ? a.toFixed(2 - Math.floor(Math.log10(a))) : a.toPrecision(3);
   if (a < 999.5 && String(a).length <= text.length) text = String(a);  // 10 and 0.5, not 10.0 and 0.500
-  if (Number(text) === 1 && a !== 1) text = beside(a, 1, a - 1);
+  if (Number(text) === 1 && x > 0 && x !== 1) text = beside(a, 1, a - 1);
   return (x < 0 ? "−" : "") + text;
 }
 // A number that three digits would round to a whole which it is not: as many digits as tell them apart, up to six.
