@@ -142,7 +142,7 @@ def bootstrap(
     if asked:
         system = _rated(trials, apps, asked, settings.by, system)
     raw, redrawn = replicates([design], [system], settings, progress)
-    return _summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
+    return summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
 
 
 def equalised(
@@ -166,7 +166,7 @@ def equalised(
         inner = TwoClass.of(flat, rows, plan)
     system = Equalised(inner, cells)
     raw, redrawn = replicates([design], [system], settings, progress)
-    return _summed_up(design, system, raw[0], redrawn, settings, wanted)
+    return summed_up(design, system, raw[0], redrawn, settings, wanted)
 
 
 def planned(
@@ -268,7 +268,7 @@ def _many_classes(trials: Trials, apps: Sequence[object], by: tuple[str, ...]) -
     return design, ManyClasses.of(trials, rows, [as_matrix(app) for app in apps], sizes)
 
 
-def _summed_up(
+def summed_up(
     design: Design, system: System, raw: Floats, redrawn: int, settings: Settings, wanted: frozenset[str]
 ) -> Intervals:
     """Intervals from the numbers of all resamples."""
@@ -276,7 +276,7 @@ def _summed_up(
     asked, missing = defined({name: columns[name] for name in columns if _is_asked(name, wanted)}, points)
     pushes = {} if settings.method == "percentile" else accelerations(design, system, settings)
     narrower = shrinks(design, system, settings) if settings.method == "student" else {}
-    guards = _guards(system, points, design.base(), design.units(), settings.level)
+    guards = guards_of(system, points, design.base(), design.units(), settings.level)
     tail = tail_of(design, settings.level)
     bounds = {}
     for name in asked:
@@ -297,13 +297,14 @@ def _is_asked(name: str, wanted: frozenset[str]) -> bool:
     return first in wanted or first not in QUANTITIES
 
 
-def _guards(
+def guards_of(
     system: System, points: Mapping[str, Floats], base: Sequence[Counts], units: Sequence[int], level: float
 ) -> dict[str, Guard]:
+    """The guards of a system's numbers at a level, by name."""
     if isinstance(system, Rated):
-        return _guards(system.system, points, base, units, level) | system.guards(base, units, level)
+        return guards_of(system.system, points, base, units, level) | system.guards(base, units, level)
     if isinstance(system, Equalised):
-        return _guards(system.system, points, base, system.units(units), level)
+        return guards_of(system.system, points, base, system.units(units), level)
     if isinstance(system, TwoClass):
         return two_class_guards(points, units, level, system.plan.applications, system.plan.grid)
     if isinstance(system, ManyClasses):
