@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 Run = Callable[[Plain], Iterator[Plain]]  # one pass: a job in, plain results of all parts out
 ENGINES = ("local", "dask")
 
-_PROCESS = 224 << 20  # Python, numpy and duckdb before any row is read
+_PROCESS = 220 << 20  # Python, numpy and duckdb before any row is read
 _ROW = 24  # bytes a row of a part takes while its pieces are read, split and sorted
 _KEPT = 26  # bytes a collected row takes until the hull is made
 _IN_MEMORY = 60  # bytes a row takes when all of them are evaluated at once
