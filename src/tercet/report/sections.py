@@ -21,8 +21,9 @@ GLOSSARY = (
     ("rule", "Threshold rule", "Bayes: the threshold that prior and costs ask for, if the scores are log-likelihood "
      "ratios. Least cost: the best threshold in hindsight, on this very data. By hand: yours. False alarms at most: "
      "the lowest threshold within the bound.", "accept exactly the scores > t"),
-    ("threshold", "Threshold", "Scores above it are accepted; a score exactly on it is rejected.",
-     "t = −(ln(π / (1 − π)) + ln C_miss − ln C_false alarm)"),
+    ("threshold", "Threshold", "Scores above it are accepted; a score exactly on it is rejected. It is "
+     "on the scale of the scores; the llr that it stands for is beside it where the scores are not llrs themselves.",
+     "llr of t = −(ln(π / (1 − π)) + ln C_miss − ln C_false alarm)"),
     ("effective", "Effective prior", "The prior that, with equal costs, asks for the same decisions.",
      "π C_miss / (π C_miss + (1 − π) C_false alarm)"),
     ("dcfu", "Cost per case (DCF_u)", "What a case costs on average, in the unit of your costs.",
