@@ -106,6 +106,15 @@ def test_every_threshold_is_a_score_with_its_llr_beside(browser, opened, shown, 
     assert SCORE[meaning](float(saved["threshold_llr"])) == pytest.approx(float(saved["threshold_score"]), **near)
 
 
+def test_without_a_finite_llr_the_threshold_shown_is_a_score_that_decides_alike(opened, shown):
+    trials = tc.Trials.of_posteriors([0.0, 1, 1, 0, 1, 0], [1, 1, 1, 0, 0, 0], trained_prior=0.2)
+    evaluation = tc.evaluate(trials, [(0.3, 1, 1)])
+    opened(evaluation)
+    assert [shown("n-threshold"), shown("l-threshold")] == ["0", "llr 0.847"]
+    counted = [int(n) for n in evaluation.curve.tally.at(0.0)]
+    assert [int(shown(name, "value")) for name in ("k-miss", "k-alarm")] == counted
+
+
 @pytest.mark.parametrize("meaning", ["posterior", "lr"])
 def test_every_score_typed_by_hand_gives_the_counts_of_python(browser, opened, shown, meaning):
     trials = MADE[meaning](*normal(400))

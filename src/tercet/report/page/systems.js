@@ -104,8 +104,9 @@ const STATED = {lr: [Math.log, Math.exp], "log10-llr": [v => v * Math.LN10, v =>
 function scale(s) {
   if (s.scale) return s.scale;
   const [to, from] = STATED[s.facts.meaning] ?? [v => v, v => v];
-  let shift = 0, least = Infinity;
-  if (s.facts.meaning === "posterior" || s.facts.meaning === "log-odds") s.thresholds.forEach((v, i) => {
+  const shifted = s.facts.meaning === "posterior" || s.facts.meaning === "log-odds";
+  let shift = shifted ? NaN : 0, least = Infinity;  // unknown if every score is infinite as an llr
+  if (shifted) s.thresholds.forEach((v, i) => {
     const odds = to(v), far = Math.abs(odds);  // kept numbers are shortened up to the next score, so it should be near
     const doubt = s.complete ? far : far < 5 ? s.x[i + 1] - s.x[i] : far * 1e3;
     if (doubt < least && Number.isFinite(s.x[i])) { least = doubt; shift = odds - s.x[i]; }
@@ -118,7 +119,7 @@ function scoreOf(s, llr) {  // a kept score where it is one of them to the bit
   const i = placeOf(s.x, llr), j = Math.min(i + 1, s.x.length - 1);
   if (s.x[i] === llr) return s.thresholds[i];
   const score = Math.max(scale(s).score(llr), s.thresholds[i]);
-  return s.x[j] > llr && score >= s.thresholds[j] ? s.thresholds[i] : score;  // rounding never moves a decision
+  return Number.isNaN(score) || s.x[j] > llr && score >= s.thresholds[j] ? s.thresholds[i] : score;  // rounding never moves a decision
 }
 function llrOf(s, score) {
   if (!stated(s)) return score;
