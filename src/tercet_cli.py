@@ -102,6 +102,7 @@ _engine_options = _options(
     ),
     click.option("--scheduler", metavar="ADDRESS", help="A running dask cluster, for --engine dask."),
     click.option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", help="For --engine."),
+    click.option("--resume", metavar="DIR", help="For --engine: keep finished parts here, and go on from those there."),
 )
 _METHODS = ["logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix"]
 _debug = click.option("--debug", is_flag=True, help="Show a traceback.")

@@ -57,6 +57,7 @@ def evaluate(
     engine: str | None,
     scheduler: str | None,
     memory_limit: str,
+    resume: str | None,
     report: str | None,
     open_page: bool,
     plots: str | None,
@@ -78,10 +79,11 @@ def evaluate(
         if report is not None or plots is not None:
             raise InputError("--report and --plots need scores: decided labels have no curve to draw.")
         return _evaluate_decisions(paths, apps, output, source)
+    _check_resume(engine, resume)
     grid = (low, high, int(count))
     if engine is not None:
         asked = apps or [Application(p) for p in DEFAULT_PRIORS]
-        limits = _limits(engine, scheduler, memory_limit)
+        limits = _limits(engine, scheduler, memory_limit, resume)
         found = [_evaluate_parts(paths, asked, source, bayes_plot=grid, eer=eer, **limits)]
         _deliver([found[0].to_dict()], found, output, report, open_page, plots, drawing={"formats": plot_formats})
         return 0
@@ -195,9 +197,14 @@ def _part_columns(source: Facts) -> Facts:
     return {key: value for key, value in source.items() if key in known}
 
 
-def _limits(engine: str, scheduler: str | None, memory_limit: str) -> Facts:
-    """Where the parts of one system are read, and how much memory that may take."""
-    return {"engine": engine, "scheduler": scheduler, "memory_limit": _bytes(memory_limit)}
+def _check_resume(engine: str | None, resume: str | None) -> None:
+    if resume is not None and engine is None:
+        raise InputError("--resume keeps parts of a run in bounded memory: it needs --engine.")
+
+
+def _limits(engine: str, scheduler: str | None, memory_limit: str, resume: str | None) -> Facts:
+    """Where the parts of one system are read, how much memory that may take, and where finished ones are kept."""
+    return {"engine": engine, "scheduler": scheduler, "memory_limit": _bytes(memory_limit), "resume": resume}
 
 
 def _bytes(words: str) -> int:
@@ -530,6 +537,7 @@ def calibrate_fit(
     engine: str | None = None,
     scheduler: str | None = None,
     memory_limit: str = "1GB",
+    resume: str | None = None,
     **options: Any,
 ) -> int:
     """Trains a calibrator (or, on several files, a fusion), says what it does to costs by folds, and saves it."""
@@ -538,10 +546,12 @@ def calibrate_fit(
 
     source = _source(options)
     maker, settings = _method(method)
+    _check_resume(engine, resume)
     if engine is not None:
         if folds is not None or by is not None:
             raise InputError("--folds and --by judge a map in memory; --engine only trains it: leave them out.")
-        model = _fit_parts(maker, paths, _prior(prior), settings, source, **_limits(engine, scheduler, memory_limit))
+        limits = _limits(engine, scheduler, memory_limit, resume)
+        model = _fit_parts(maker, paths, _prior(prior), settings, source, **limits)
         write_text_atomically(out, model.to_json())
         _say(f"the model, trained on all {model.training['trials']} trials and not judged by folds, is in {out}.")
         return 0

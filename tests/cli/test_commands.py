@@ -371,3 +371,18 @@ def test_files_too_large_for_memory_give_the_same_numbers(scores, tmp_path):
     for key in ("eer", "auc", "cllr", "min_cllr", "applications", "bayes_plot"):
         assert parts[key] == whole[key]
     assert run("evaluate", path, "--engine", "local", "--memory-limit", "much")[0] == 1
+
+
+def test_a_run_is_resumed_from_the_parts_it_kept(scores, tmp_path):
+    path, llr, labels = scores
+    write_table(tmp_path / "a.parquet", {"score": llr, "label": labels})
+    kept = tmp_path / "kept"
+    asked = (tmp_path / "a.parquet", "--app", "0.1,1,1", "--engine", "local", "--resume", kept)
+    one = result_of(*asked)["systems"]
+    saved = {file: file.stat().st_mtime_ns for file in kept.iterdir()}
+    assert saved
+    assert result_of(*asked)["systems"] == one
+    assert {file: file.stat().st_mtime_ns for file in kept.iterdir()} == saved
+    code, _, err = run("evaluate", path, "--resume", kept)
+    assert code == 1
+    assert "--resume keeps parts of a run in bounded memory: it needs --engine" in err

@@ -331,7 +331,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_found(tmp_path, trials, small):
     def shrink(done, total):
         write(path, scores[:2900], labels[:2900])
 
-    with pytest.raises(tc.InputError, match=r"changed|cannot be read"):
+    with pytest.raises(tc.InputError, match=r"changed|cannot be read|written to"):
         scale.evaluate_files(path, APPS, progress=shrink, workers=1)
 
 
