@@ -48,12 +48,13 @@ class Stamp(NamedTuple):
     path: str
     bytes: int
     changed: int  # when, in nanoseconds
+    place: tuple[int, int]  # device and inode: another file under the same name has others
 
     @classmethod
     def of(cls, path: Path) -> Stamp:
         """The file as it is now."""
         now = path.stat()
-        return cls(str(path), now.st_size, now.st_mtime_ns)
+        return cls(str(path), now.st_size, now.st_mtime_ns, (now.st_dev, now.st_ino))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +101,17 @@ def listed(paths: Any) -> list[Path]:
         found.extend(Path(match) for match in matches)
     if not found:
         raise InputError("No file was named.")
-    seen: dict[str, Path] = {}
+    seen: set[tuple[int, int]] = set()
     for path in found:
         if not path.exists():
             raise InputError(f"{called_as(path)}: there is no such file in {shown(str(path.absolute().parent))}.")
         if path.is_dir():
             raise InputError(f"{called_as(path)} is a folder: name its files, as in {shown(str(path / '*.parquet'))}.")
-        if (real := os.path.realpath(path)) in seen:
-            raise InputError(f"{called_as(path)} is named twice, and would be counted twice. Name it once.")
-        seen[real] = path
+        if (place := Stamp.of(path).place) in seen:
+            raise InputError(
+                f"{called_as(path)} is named twice, perhaps by a link, and would be counted twice. Name it once."
+            )
+        seen.add(place)
     return found
 
 
@@ -173,9 +176,7 @@ def _described_parquet(con: DuckDBPyConnection, path: Path, called: str, columns
     try:
         with unglobbed(path) as plain:
             source = quoted(str(plain))
-            types = {
-                str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE FROM read_parquet({source})").fetchall()
-            }
+            types = {str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE FROM {_table(plain)}").fetchall()}
             sizes = con.execute(
                 f"SELECT row_group_id, any_value(row_group_num_rows), sum(total_compressed_size) "
                 f"FILTER (path_in_schema IN ({quoted(columns[0])}, {quoted(columns[1])})) "
@@ -334,10 +335,14 @@ def _distinct_labels(con: DuckDBPyConnection, part: dict[str, Any], label: str) 
     return [str(row[0]) for row in rows]
 
 
+def _table(path: Path, more: str = "") -> str:
+    """A Parquet file as SQL: its own columns, whatever the folders above it are called."""
+    return f"read_parquet({quoted(str(path))}, hive_partitioning = false{more})"
+
+
 def _scan(path: Path, part: dict[str, Any]) -> str:
     low, high = part["start"], part["stop"] - 1
-    source = f"read_parquet({quoted(str(path))}, file_row_number = true)"
-    return f"(FROM {source} WHERE file_row_number BETWEEN {low} AND {high})"
+    return f"(FROM {_table(path, ', file_row_number = true')} WHERE file_row_number BETWEEN {low} AND {high})"
 
 
 @contextmanager

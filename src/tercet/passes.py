@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet.arrays import equal_to, is_target, names, shown
 from tercet.binned import Classes, Parts, RowError, digest, gathered_classes, load_plain, missing_parts, save_plain
 from tercet.engines import local
-from tercet.errors import InputError
+from tercet.errors import InputError, TercetError
 from tercet.parts import Plan, located, planned, read_pieces, reading
 from tercet.refine import CHANGED
 from tercet.sources.limits import in_words
@@ -200,8 +200,18 @@ def over_files(
                 if result is not None:
                     yield result
 
-        yield plan, run, left
+        yield plan, partial(_of_same_files, plan, run), left
         plan.check_unchanged()
+
+
+def _of_same_files(plan: Plan, run: Run, job: Plain) -> Iterator[Plain]:
+    """A pass that ends, or fails, with a look at the files: before anything is made of what it counted."""
+    try:
+        yield from run(job)
+    except TercetError:
+        plan.check_unchanged()  # says more than an error that comes of it
+        raise
+    plan.check_unchanged()
 
 
 Collect = Callable[[Plain, Sequence[Any], Any], Iterator[tuple[int, Plain | None]]]

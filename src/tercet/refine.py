@@ -72,7 +72,10 @@ class Points:
         if (self.targets, self.nontargets) != (other.targets, other.nontargets):
             raise InputError(CHANGED)
         names = ("keys", "misses", "rejected", "top", "next")
-        return Points(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))._distinct()
+        both = Points(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))._distinct()
+        if np.any(np.diff(both.misses) < 0) or np.any(np.diff(both.rejected) < 0):
+            raise InputError(CHANGED)
+        return both
 
     @property
     def targets(self) -> int:
@@ -155,8 +158,9 @@ def resolved(points: Points, ranges: Ranges, rows: Rows, dense: int | None = Non
     targets, nontargets = together([partial(np.sort, side) for side in sides], sum(map(len, sides)))
     bins = ranges.bins
     t, n = np.diff(points.misses)[bins], np.diff(points.rejected)[bins]
-    if (len(targets), len(nontargets)) != (int(t.sum()), int(n.sum())):
-        raise InputError(CHANGED)
+    for side, held in ((targets, t), (nontargets, n)):
+        if not np.array_equal(np.searchsorted(side, ranges.high, "right"), np.cumsum(held)):
+            raise InputError(CHANGED)
     offset = points.misses[bins] - (np.cumsum(t) - t), points.rejected[bins] - (np.cumsum(n) - n)
     last = np.cumsum(t)
 
