@@ -538,7 +538,7 @@ def large(folder):
 def test_a_page_of_ten_million_trials_is_small_and_quick(browser, large):
     assert large.stat().st_size <= 250_000
     opening = []
-    for _ in range(5):
+    for _ in range(15):  # of several, because other tests run beside it
         browser.get("about:blank")
         browser.get(f"file://{large}")
         opening.append(browser.execute_script("return performance.getEntriesByType('navigation')[0].duration"))

@@ -33,7 +33,7 @@ _SCRIPTS = ("words", "systems", "chart", "figures", "tables", "entries", "classe
 def page(document: Facts, title: str | None = None) -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
     systems = _flat(document)
-    style, script = _part("page.css"), _script()
+    style, script = _part("page.css"), _script(any("posteriors" in system for system in systems))
     two = [system for system in systems if "curve" in system]
     made = datetime.now(UTC)
     own = any("within" not in system for system in two)  # else each class against the rest, after the whole
@@ -118,12 +118,15 @@ def _with_posteriors(systems: Sequence[Facts], posteriors: Any) -> list[Facts]:
 
 
 def _part(name: str) -> str:
-    return (files("tercet.report") / "page" / name).read_text(encoding="utf-8").strip()
+    """A file of the page without indentation and lines of comment, which are for who reads the file itself."""
+    lines = (files("tercet.report") / "page" / name).read_text(encoding="utf-8").split("\n")
+    return "\n".join(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("//"))
 
 
-def _script() -> str:
-    """All scripts as one, which leaves no name behind in the window."""
-    return "\n".join(['"use strict";', "(() => {", *(_part(f"{name}.js") for name in _SCRIPTS), "})();"])
+def _script(with_rows: bool) -> str:
+    """All scripts as one, which leaves no name behind in the window; editing several classes needs rows."""
+    parts = (_part(f"{name}.js") for name in _SCRIPTS if with_rows or name != "classes")
+    return "\n".join(['"use strict";', "(() => {", *parts, "})();"])
 
 
 def _hash(inline: str) -> str:

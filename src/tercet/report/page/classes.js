@@ -51,12 +51,10 @@ function judged(t) {  // everything that is shown of a task; an evaluated applic
   found.risk = total(found.contributions);
   return blind[dummy] === 0 ? {...found, why: "deciding blindly costs nothing"} : {...found, dcf: found.risk / blind[dummy]};
 }
-const TASKS = DATA.systems.map((s, i) => s.posteriors ? task(s, i) : null).filter(t => t);
 
 // ---- its controls and tables
 function rowOf(title, cells) { return make("tr", {}, make("th", {scope: "row"}, title), ...cells.map(cell => make("td", {}, cell))); }
 const headOf = names => make("thead", {}, make("tr", {}, make("td", {}), ...names.map(name => make("th", {scope: "col"}, name))));
-const labelled = (node, label) => { node.setAttribute("aria-label", label); return node; };
 function drawTask(t) {
   const names = t.facts.classes.map(called), actions = t.actions.map(called), edit = change => { Object.assign(t, change, {edited: true}); toHash(); soon(t); };
   const setPrior = (j, p) => {  // the others keep their proportions

@@ -1,5 +1,6 @@
 // ---- state: one object, mirrored in the address so that a link reproduces the view
 const evaluated = (SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0);
+const TASKS = DATA.systems.flatMap((s, i) => s.posteriors ? [task(s, i)] : []);  // classes.js is there with rows only
 const first = evaluated[0] ?? {prior: 0.5, cost_fn: 1, cost_fp: 1};
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
 const pointWords = a => a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
@@ -191,7 +192,7 @@ function wireTools() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
 }
 function draw() {
-  TASKS.forEach(drawTask);
+  for (const t of TASKS) drawTask(t);
   if (SYSTEMS.length) { drawAll(); update(); }
 }
 document.documentElement.classList.add("js");

@@ -1,4 +1,5 @@
 // ---- words and tables
+const labelled = (node, label) => { node.setAttribute("aria-label", label); return node; };
 function make(tag, properties, ...inside) {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...inside);
