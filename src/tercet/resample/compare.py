@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,17 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, MulticlassApplication, normalised_dcf
+from tercet.application import Application, MulticlassApplication
 from tercet.arrays import shown
 from tercet.confusion import as_matrix
 from tercet.decide import decide
 from tercet.errors import InputError
 from tercet.evaluate import listed, plain
-from tercet.intervals import clopper_pearson, delong_test, sign_test
-from tercet.resample.bootstrap import QUANTITIES, planned, wanted_of
+from tercet.intervals import delong_test, sign_test
+from tercet.resample.bootstrap import QUANTITIES, planned, summed_up, wanted_of
 from tercet.resample.classes import ManyClasses
+from tercet.resample.differences import Measured, difference
 from tercet.resample.draws import Design
-from tercet.resample.ends import Bound, bound, order_statistic, p_of, tail_of
+from tercet.resample.ends import Bound
 from tercet.resample.engine import Progress, Settings, System, replicates
 from tercet.resample.pairs import matched, shared_rows
 from tercet.resample.rows import several
@@ -35,6 +35,7 @@ HIGHER_IS_BETTER = {"auc", "accuracy"}
 _COMPARED = tuple(name for name in QUANTITIES if name not in ("bayes_plot", "contributions"))
 _TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
 _WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
+_HAIR = 1e-9  # a p-value of the level itself is found by halving, and rounded
 _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_dcf", "auc", "accuracy")
 
 
@@ -88,6 +89,7 @@ class Comparison:
     paired: bool
     redrawn: int
     points: tuple[str, ...] = ()  # the applications, in words
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ class Comparison:
         sign = -1.0 if name.split(".")[-1] in HIGHER_IS_BETTER else 1.0
         beaten = dict.fromkeys(self.names, 0)
         for one in self.of(name):
-            if one.adjusted < 1.0 - self.level:
+            if one.adjusted <= 1.0 - self.level + _HAIR:
                 beaten[one.second if sign * one.value < 0.0 else one.first] += 1
         places = list(beaten.values())
         rows = [
@@ -161,11 +163,12 @@ class Comparison:
              f"{one.low:+.4f} to {one.high:+.4f}", f"{one.p_value:.2g}", f"{one.adjusted:.2g}"]
             for one in told
         ]  # fmt: skip
-        return "\n".join([*lines, *_aligned([["difference in", "of", "value", "interval", "p", "p (Holm)"], *rows])])
+        table = _aligned([["difference in", "of", "value", "interval", "p", "p (Holm)"], *rows])
+        return "\n".join([*lines, *table, *(f"  note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON knows it."""
-        kept = ("names", "level", "resamples", "seed", "by", "paired", "redrawn", "points")
+        kept = ("names", "level", "resamples", "seed", "by", "paired", "redrawn", "points", "notes")
         values = {
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
             for name, row in self.values.items()
@@ -197,8 +200,9 @@ def compare(
     """Compares systems on the same trials: compare(a, b, applications), or more than two.
 
     Each resample draws trials once for all systems. p-value: twice the smaller share of resamples on either side of no
-    difference (the normal tail where none lies there); Holm's correction is over the pairs of systems of each
-    quantity. Different trials are refused unless `unpaired`.
+    difference (the normal tail where none lies there), never more than the interval shows: where resamples cannot
+    spread, exact bounds make room. Holm's correction is over the pairs of systems of each quantity. Different trials
+    are refused unless `unpaired`.
 
     >>> a = Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
     >>> b = Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
@@ -206,44 +210,58 @@ def compare(
     >>> round(one.value, 3), one.p_value > 0.05
     (-0.667, True)
     """
-    settings = Settings.of(level, resamples, seed, by, "percentile", threads)
+    settings = Settings.of(level, resamples, seed, by, "bca" if by is None else "student", threads)
     trials, apps = _arguments(systems, applications)
     called = _names(trials, names)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
     designs, made = _prepared(trials, called, apps, wanted, settings, unpaired)
+    each = designs if len(designs) > 1 else designs * len(made)
+    points = [one.named(one.statistics(design.base())[None]) for design, one in zip(each, made, strict=True)]
+    shared = _shared(points, wanted)
     raw, redrawn = replicates(designs, made, settings, progress)
-    values, differences = _compared(
-        called, designs, made, raw, settings, wanted, _slack(trials[0], apps, designs, level)
-    )
+    columns = [one.named(rows) for one, rows in zip(made, raw, strict=True)]
+    parts = [Measured(*one) for one in zip(each, made, points, columns, strict=True)]
+    known = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, raw, strict=True)]
     exact = () if unpaired or settings.by else _exact_tests(matched(trials, called), called, apps)
     return Comparison(
-        called, MappingProxyType(values), tuple(differences), exact, settings.level, settings.resamples, settings.seed,
-        settings.by, not unpaired, redrawn, tuple(_point(app) for app in apps),
+        called, MappingProxyType({name: tuple(one[name] for one in known) for name in shared}),
+        tuple(_compared(called, parts, shared, settings.level)), exact, settings.level, settings.resamples,
+        settings.seed, settings.by, not unpaired, redrawn, tuple(_point(app) for app in apps),
+        tuple(dict.fromkeys(note for one in known for note in one.notes)),
     )  # fmt: skip
 
 
 def _compared(
-    names: Sequence[str], designs: Sequence[Design], systems: Sequence[System], raw: Sequence[Floats],
-    settings: Settings, wanted: frozenset[str], slack: Mapping[str, float],
-) -> tuple[dict[str, tuple[Bound, ...]], list[Difference]]:  # fmt: skip
-    """Each system's numbers with their intervals, and the differences of those that all systems have."""
-    bases = [design.base() for design in designs] * (1 if len(designs) > 1 else len(systems))
-    points = [one.named(one.statistics(base)[None]) for one, base in zip(systems, bases, strict=True)]
-    columns = [one.named(rows) for one, rows in zip(systems, raw, strict=True)]
-    shared = [
+    names: Sequence[str], systems: Sequence[Measured], shared: Sequence[str], level: float
+) -> list[Difference]:
+    """Every pair's difference in each number, with p-values corrected over the pairs."""
+    found = []
+    for name in shared:
+        pairs = [
+            (names[i], names[j], difference(name, systems[i], systems[j], level))
+            for i, j in combinations(range(len(names)), 2)
+        ]
+        corrected = holm([known.p_value for *_, known in pairs])
+        found += [
+            Difference(name, first, second, k.value, k.low, k.high, k.p_value, p, k.method)
+            for (first, second, k), p in zip(pairs, corrected, strict=True)
+        ]
+    return found
+
+
+def _shared(points: Sequence[Mapping[str, Floats]], wanted: frozenset[str]) -> list[str]:
+    """The numbers asked for that all systems have."""
+    found = [
         name
         for name, value in points[0].items()
         if value.ndim == 1 and name.split(".")[-1] in wanted and all(name in other for other in points)
     ]
-    tail = max(min(tail_of(design, settings.level) for design in designs), 1.0 / (settings.resamples + 1))
-    values = {
-        name: tuple(bound(p[name][0], c[name], settings, tail) for p, c in zip(points, columns, strict=True))
-        for name in shared
-    }
-    fewest = min(designs, key=lambda design: min(design.units()))
-    return values, [
-        one for name in shared for one in _differences(name, names, points, columns, tail, slack.get(name, 0.0), fewest)
-    ]
+    if not found:
+        raise InputError(
+            f"There is nothing to compare: none of the quantities asked for ({', '.join(sorted(wanted)) or 'none'}) is "
+            f"a single number that all systems have at these applications."
+        )
+    return found
 
 
 def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials], list[Any]]:
@@ -289,7 +307,7 @@ def _prepared(
         sizes = None if settings.by or real else [float(weights.sum()) for weights in design.base()]
         matrices = [as_matrix(app) for app in apps]
         return [design], [ManyClasses.of(one, rows, matrices, sizes) for one in same]
-    plan = planned([Application.of(app) for app in apps], wanted, None)
+    plan = planned([Application.of(app) for app in apps], wanted | {"auc"}, None)  # whose guards tell separable classes
     return [design], [TwoClass.of(one, rows, plan) for one in same]
 
 
@@ -305,51 +323,6 @@ def _with_groups(systems: Sequence[Trials], by: Sequence[str]) -> Trials:
     return next((one for one in systems if all(name in one.groups for name in by)), systems[0])
 
 
-def _differences(
-    name: str,
-    names: Sequence[str],
-    points: Sequence[Any],
-    columns: Sequence[Any],
-    tail: float,
-    slack: float,
-    design: Design,
-) -> list[Difference]:
-    """Every pair's difference in one quantity, with p-values corrected over the pairs."""
-    found = []
-    for i, j in combinations(range(len(names)), 2):
-        with np.errstate(invalid="ignore"):
-            value, samples = float(points[i][name][0] - points[j][name][0]), columns[i][name] - columns[j][name]
-        ordered = np.sort(samples[~np.isnan(samples)])
-        if len(ordered) < len(samples):  # inf - inf: both certain and wrong
-            found.append(Difference(name, names[i], names[j], math.nan, math.nan, math.nan, 1.0, 1.0, "undefined"))
-            continue
-        low, high = (float(order_statistic(ordered, t, down=d)) for t, d in ((tail, True), (1.0 - tail, False)))
-        method = "percentile"
-        if ordered[0] == ordered[-1]:
-            low, high, method = low - slack, high + slack, "percentile (all resamples equal)"
-            method = "clopper-pearson (no trial told them apart)" if slack else method
-        found.append(Difference(name, names[i], names[j], value, low, high, p_of(beyond(ordered), design), 1.0, method))
-    corrected = holm([one.p_value for one in found])
-    return [one._replace(adjusted=p) for one, p in zip(found, corrected, strict=True)]
-
-
-def beyond(differences: Floats) -> float:
-    """The smaller share of resamples at or beyond no difference, the sample itself counted in.
-
-    Where no resample reaches it, the normal tail with the resamples' mean and standard error says how far off it is:
-    1 / (resamples + 1) alone could not be small enough for many pairs.
-
-    >>> beyond(np.array([1.0] * 99))
-    0.01
-    """
-    from scipy.special import ndtr
-
-    least = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
-    share = (1 + least) / (len(differences) + 1)
-    spread = float(differences.std(ddof=1)) if least == 0 and np.isfinite(differences).all() else 0.0
-    return min(share, float(ndtr(-abs(float(differences.mean())) / spread))) if spread > 0.0 else share
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: the k-th smallest of m times (m - k + 1), never falling, at most 1.
 
@@ -361,20 +334,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     for k, place in enumerate(order.tolist()):
         least = max(least, min(1.0, (len(order) - k) * p_values[place]))
         found[place] = least
-    return found
-
-
-def _slack(trials: Trials, apps: Sequence[object], designs: Sequence[Design], level: float) -> dict[str, float]:
-    """How far rates and costs of two classes may lie apart though no trial showed it."""
-    if several(trials, apps):
-        return {}
-    alarm, miss = (clopper_pearson(0, n, level).high for n in designs[0].units())
-    found: dict[str, float] = {}
-    for k, app in enumerate(map(Application.of, apps)):
-        found |= {f"applications.{k}.fnr": miss, f"applications.{k}.fpr": alarm}
-        found[f"applications.{k}.dcf_u"] = app.dcf_u(fnr=miss, fpr=alarm)
-        if not app.dummy_is_free:
-            found[f"applications.{k}.dcf"] = float(normalised_dcf(app.log_odds, miss, alarm))
     return found
 
 
