@@ -16,6 +16,9 @@ from tercet.resample.student import evaluated, student_ends
 Floats = NDArray[np.float64]
 
 
+_ROUNDING = 1e-12  # sums in another order differ by less, of the number itself
+
+
 class Bound(NamedTuple):
     """A number with its interval, the method that really made it, its standard error and bias in the resamples.
 
@@ -32,12 +35,19 @@ class Bound(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How the resamples of one number are read: BCa's acceleration, Student's scale and shrinkage, and a guard."""
+    """How the resamples of one number are read: BCa's acceleration, Student's scale and shrinkage, a guard, limits."""
 
     push: Any = 0.0
     scale: str = ""
     shrink: Any = 1.0
+    span: float = 1.0  # what the number is a share of, on the scale of odds
     guard: Guard | None = None
+    least: Any = -math.inf  # what the number can be at all
+    most: Any = math.inf
+
+    def inside(self, low: Any, high: Any, value: Any) -> tuple[Any, Any]:
+        """Both ends, no further out than the number can be; they always hold the number itself."""
+        return np.maximum(low, np.fmin(self.least, value)), np.minimum(high, np.fmax(self.most, value))
 
 
 _PLAIN = Reading()
@@ -53,9 +63,11 @@ def bound(value: Any, samples: Floats, settings: Settings, tail: float, reading:
         spread, bias = samples.std(axis=0, ddof=1), samples.mean(axis=0) - value
     if reading.guard is not None:
         low, high, method = reading.guard.applied(low, high, method)
+    low, high = reading.inside(low, high, value)
     if np.ndim(value) == 0:
-        same = bool(samples[0] == samples[-1])
-        method += " (all resamples equal)" if same and reading.guard is None else ""
+        if all(math.isclose(*ends, rel_tol=_ROUNDING) for ends in ((samples[0], samples[-1]), (low, high))):
+            low, high = reading.inside(-math.inf, math.inf, value)
+            method = "all resamples are equal and tell no interval: the whole range of the number"
         return Bound(float(value), float(low), float(high), method, float(spread), float(bias))
     return Bound(value, low, high, method, spread, bias)
 
@@ -67,7 +79,8 @@ def _ends(value: Any, ordered: Floats, method: str, tail: float, reading: Readin
         tails, called = bca_tails(value, ordered, reading.push, tail), "bca"
     low, high = order_statistic(ordered, tails[0], down=True), order_statistic(ordered, tails[1], down=False)
     if method == "student" and reading.scale and np.isfinite(ordered).all():
-        ends = student_ends(value, ordered, tail, reading.scale, reading.shrink)
+        span = reading.span
+        ends = [span * end for end in student_ends(value / span, ordered / span, tail, reading.scale, reading.shrink)]
         called = method if np.isfinite(ends[0]).any() else called
         low, high = (np.where(np.isnan(own), other, own) for own, other in zip(ends, (low, high), strict=True))
     return low, high, called
@@ -84,14 +97,15 @@ def _where_defined(value: Any, samples: Floats, settings: Settings, tail: float,
     for one, column, push, shrink in zip(values.tolist(), columns, pushes, shrinks, strict=True):
         there = column[~np.isnan(column)]
         known = 2 * len(there) > len(column) and not math.isnan(one)
-        own = Reading(push, reading.scale, shrink)
+        own = Reading(push, reading.scale, shrink, reading.span)
         rows.append(bound(one, there, settings, tail, own) if known else nothing._replace(value=one))
     value, low, high, _, spread, bias = (np.array(part) for part in zip(*rows, strict=True))
     method = f"{settings.method} over the resamples in which it exists"
     if reading.guard is not None:
         undefined = np.isnan(low)
         low, high, method = reading.guard.applied(low, high, method)
-        low, high = np.where(undefined, math.nan, low), np.where(undefined, math.nan, high)
+        low, high = (np.where(undefined, math.nan, end) for end in (low, high))
+    low, high = reading.inside(low, high, value)
     if samples.ndim == 1:
         return Bound(float(value[0]), float(low[0]), float(high[0]), method, float(spread[0]), float(bias[0]))
     return Bound(value, low, high, method, spread, bias)

@@ -41,10 +41,20 @@ class Equalised:
         """The system's own names."""
         return self.system.named(raw)
 
-    def units(self, units: Sequence[int]) -> list[int]:
-        """What may hide behind no errors is most in the smallest condition, which weighs one in so many."""
+    def units(self, units: Sequence[int]) -> list[list[int]]:
+        """The independent things of each class, condition by condition."""
         count = len(self.cells[0])
-        return [count * min(units[k * count : (k + 1) * count]) for k in range(len(self.cells))]
+        return [list(units[k * count : (k + 1) * count]) for k in range(len(self.cells))]
+
+    def conditions(self, weights: Sequence[Counts]) -> list[dict[str, Floats]]:
+        """The numbers of each condition by itself."""
+        count, found = len(self.cells[0]), []
+        for place in range(count):
+            rows = [np.zeros(sum(map(len, cells))) for cells in self.cells]
+            for k, cells in enumerate(self.cells):
+                rows[k][cells[place]] = weights[k * count + place]
+            found.append(self.named(self.system.statistics(rows)[None]))
+        return found
 
 
 def by_cell(

@@ -21,15 +21,15 @@ from tercet.resample.engine import Settings, System
 
 Floats = NDArray[np.float64]
 
-_SHARES = {"eer", "auc", "min_dcf", "min_cllr", "f1", *RATES}
+_SHARES = {"eer", "auc", "min_dcf", "min_dcf_u", "min_cllr", "f1", *RATES}
 _COSTS = {
-    "dcf", "dcf_u", "min_dcf_u", "cllr", "log_loss", "normalised_cross_entropy", "brier", "risk", "contributions",
+    "dcf", "dcf_u", "cllr", "log_loss", "normalised_cross_entropy", "brier", "risk", "contributions",
 }  # fmt: skip
 _SIGMA = 0.15865525393145707  # of a normal distribution lies below its mean minus one standard deviation
 
 
 def scale_of(name: str) -> str:
-    """The scale of a number by its name: "odds" for shares of 1, "log" for costs, none for all else.
+    """The scale of a number by its name: "odds" for shares of 1 (or of the dummy's cost), "log" for costs, else none.
 
     >>> scale_of("applications.0.min_dcf"), scale_of("cllr"), scale_of("applications.0.calibration_loss")
     ('odds', 'log', '')
