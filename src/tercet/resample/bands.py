@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import numbers
+from tercet.arrays import numbers, whole
 from tercet.costs import class_prior
 from tercet.errors import InputError
 from tercet.evaluate import log_odds_grid, plain
 from tercet.intervals import clopper_pearson
 from tercet.posteriors import posteriors
 from tercet.resample.bootstrap import Intervals, bootstrap, with_intervals
+from tercet.resample.draws import Design, group_codes, row_weights
 from tercet.resample.ends import Bound, order_statistic
 from tercet.resample.refit import fitting
 from tercet.resample.rows import one_column
@@ -105,14 +106,12 @@ def bands(
     >>> bands(trials, fpr=[0.0, 0.5], resamples=99).roc.fnr.round(3).tolist()
     [0.333, 0.0]
     """
-    if len(trials.classes) > 2:
-        raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
-    flat = one_column(trials)
+    flat = _two_classes(trials)
     rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
     share = float(class_prior(flat)[1])
     if reliability_prior is not None:
         share = probability(reliability_prior, "reliability_prior")
-    edges = None if flat.meaning == "raw" and "calibrate" not in options else inner_edges(share, bins)
+    edges = None if flat.meaning == "raw" and options.get("calibrate") is None else inner_edges(share, bins)
     named = None if quantities is None else {*quantities, "bayes_plot"}
     found = bootstrap(
         flat, applications, roc=rates, bins=edges, quantities=named, bayes_plot=bayes_plot, **options
@@ -136,8 +135,16 @@ def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
     >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
     [0.333, 0.0]
     """
-    rates = false_alarm_grid(one_column(trials)) if fpr is None else numbers(fpr, "fpr")
-    return _roc(rates, bootstrap(trials, roc=rates, quantities=(), bayes_plot=None, **options))
+    flat = _two_classes(trials)
+    rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
+    return _roc(rates, bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options))
+
+
+def _two_classes(trials: Trials) -> Trials:
+    """The trials as one column of scores, where they have but two classes."""
+    if len(trials.classes) > 2:
+        raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
+    return one_column(trials)
 
 
 def false_alarm_grid(trials: Trials) -> Floats:
@@ -162,8 +169,8 @@ def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: A
 
     observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.
     """
-    share, flat = probability(prior, "prior"), one_column(trials)
-    if flat.meaning == "raw" and "calibrate" not in options:
+    share, flat = probability(prior, "prior"), _two_classes(trials)
+    if flat.meaning == "raw" and options.get("calibrate") is None:
         raise InputError(NO_LLR)
     inner = inner_edges(share, bins)
     found = bootstrap(flat, bins=inner, quantities=(), bayes_plot=None, **options)
@@ -172,9 +179,8 @@ def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: A
 
 def inner_edges(prior: float, bins: int) -> Floats:
     """The llrs between bins of equal width in the posterior."""
-    if isinstance(bins, bool) or int(bins) != bins or bins < 2:
-        raise InputError(f"bins must be a whole number, at least 2, not {bins}.")
-    return np.array([logit(edge) for edge in _edges(int(bins))[1:-1].tolist()]) - logit(prior)
+    count = whole(bins, "bins", 2)
+    return np.array([logit(edge) for edge in _edges(count)[1:-1].tolist()]) - logit(prior)
 
 
 def _edges(bins: int) -> Floats:
@@ -201,7 +207,7 @@ def _diagram(trials: Trials, found: Intervals, share: float, inner: Floats) -> R
     rows = np.bincount(place, minlength=bins)
     labels = trials.known_labels().astype(np.bool_)
     for k in np.flatnonzero((observed == 0.0) | (observed == 1.0)).tolist():
-        low[k], high[k] = _one_sided(labels, place == k, share, found.level, bool(observed[k]))
+        low[k], high[k] = _one_sided(trials, found.by, place == k, share, found.level)
     return Reliability(_edges(bins), _forecasts(trials, share, place, labels, bins), observed, low, high, rows, share)
 
 
@@ -222,11 +228,20 @@ def _ends(ordered: Floats, tail: float) -> tuple[Floats, Floats]:
 
 
 def _one_sided(
-    labels: NDArray[np.bool_], inside: NDArray[np.bool_], prior: float, level: float, all_targets: bool
+    trials: Trials, by: Sequence[str], inside: NDArray[np.bool_], prior: float, level: float
 ) -> tuple[float, float]:
-    """A bin of one class only: Clopper-Pearson of none of the other, carried over to the prior."""
-    hidden = clopper_pearson(0, int(inside.sum()), level).high
-    scale = (prior / labels.sum()) / ((1.0 - prior) / (~labels).sum())
+    """A bin of one class only: Clopper-Pearson of none of the other, carried over to the prior.
+
+    Counted as they are drawn: rows (whole weights are repeated rows), or the groups that they sit in.
+    """
+    labels, own = trials.known_labels().astype(np.bool_), row_weights(trials)
+    there = inside if own is None else inside & (own > 0)
+    groups = tuple((group_codes(trials, name)[there],) for name in by)
+    counted = Design((int(there.sum()),), (None if own is None else own[there],), groups)
+    hidden = clopper_pearson(0, counted.units()[0], level).high
+    heavy = np.ones(len(labels)) if own is None or own.dtype.kind == "f" else own  # a real weight is one row's
+    scale = (prior / heavy[labels].sum()) / ((1.0 - prior) / heavy[~labels].sum())
+    all_targets = bool(labels[there].all())
     if all_targets:
         scale = 1.0 / scale
     share = scale * hidden / (scale * hidden + 1.0 - hidden)
