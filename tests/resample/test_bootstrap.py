@@ -385,9 +385,26 @@ def test_calibration_is_refitted_on_each_resample():
 
 
 def test_resamples_that_cannot_be_calibrated_are_redrawn_and_counted():
-    trials = tc.Trials.of_scores([2.0, 1.0, 0.4, 0.5, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
-    found = bootstrap(trials, resamples=39, calibrate=Logistic)
-    assert found.redrawn > 0
+    """A few are drawn again; many are the easiest of all resamples, and the others alone would say too little."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], 12)
+    trials = tc.Trials.of_scores(rng.normal(1.2 * labels, 1.0), labels)
+    found = bootstrap(trials, resamples=199, calibrate=Logistic)
+    assert 0 < found.redrawn <= 10
+    assert any("too narrow" in note for note in found.notes)
+    few = tc.Trials.of_scores([2.0, 1.0, 0.4, 0.5, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    with pytest.raises(tc.UndefinedError, match=r"of \d+ resamples could not be evaluated.*separable"):
+        bootstrap(few, resamples=39, calibrate=Logistic)
+
+
+def test_calibrators_have_names():
+    trials = gaussian()
+    named = bootstrap(trials, resamples=39, calibrate="logistic")
+    assert named["cllr"] == bootstrap(trials, resamples=39, calibrate=Logistic)["cllr"]
+
+
+def test_no_groups_are_no_groups():
+    assert bootstrap(gaussian(), resamples=39, by=[])["auc"].method == "bca"
 
 
 def test_any_function_of_trials_can_have_an_interval():
@@ -457,6 +474,12 @@ def test_every_number_of_the_json_gains_its_interval():
     assert facts["intervals"]["resamples"] == 39
 
 
+def test_intervals_of_another_system_are_refused():
+    found = bootstrap(gaussian(), POINTS, resamples=39)
+    with pytest.raises(tc.InputError, match="not the same"):
+        with_intervals(tc.evaluate(gaussian(), POINTS[:1]).to_dict(), found)
+
+
 def test_with_intervals_leaves_its_input_alone():
     trials = gaussian()
     before = tc.evaluate(trials, POINTS).to_dict()
@@ -502,6 +525,25 @@ def test_one_class_only_is_undefined():
     [
         ({"level": 95}, "0.95"),
         ({"level": 0.0}, "level"),
+        ({"level": "a"}, "level"),
+        ({"level": None}, "level"),
+        ({"resamples": "x"}, "resamples"),
+        ({"resamples": math.nan}, "resamples"),
+        ({"resamples": math.inf}, "resamples"),
+        ({"resamples": None}, "resamples"),
+        ({"seed": "a"}, "seed"),
+        ({"seed": math.nan}, "seed"),
+        ({"seed": None}, "seed"),
+        ({"seed": True}, "seed"),
+        ({"by": 3}, "by is None"),
+        ({"quantities": 3}, "quantities"),
+        ({"rates": [3]}, "rates"),
+        ({"extra": 3}, "extra"),
+        ({"bins": [1, 0]}, "ascending"),
+        ({"bins": "x"}, "bins"),
+        ({"threads": "x"}, "threads"),
+        ({"calibrate": "guess"}, "logistic, isotonic"),
+        ({"calibrate": 3}, "calibrator with fit"),
         ({"resamples": 10}, "at least 39"),
         ({"resamples": 99.5}, "whole number"),
         ({"seed": -1}, "seed"),

@@ -61,6 +61,15 @@ def test_three_classes_by_condition():
     assert same(found.equalised.applications[0].risk, sum(risks) / 2, 1e-10)
 
 
+@pytest.mark.parametrize(
+    ("level", "draws"),
+    [(95, {}), ("a", {}), (0.95, {"resamples": 5}), (0.95, {"seed": -1}), (0.95, {"method": "x"}), (0.95, {"by": "x"})],
+)
+def test_wrong_draws_are_refused_and_no_doubt_of_a_condition(level, draws):
+    with pytest.raises(tc.InputError):
+        by_condition(gaussian(sites=2), "site", APPS, level=level, draws=draws)
+
+
 def test_an_unknown_column_is_refused():
     with pytest.raises(tc.InputError, match="'site'"):
         by_condition(gaussian(sites=2), "gender", APPS)

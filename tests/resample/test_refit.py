@@ -107,6 +107,16 @@ def test_the_same_trials_on_both_sides_are_refused():
         bootstrap(trials, APPS, calibrate=Logistic, rates=["precision"])
 
 
+def test_a_copy_of_the_trials_is_no_calibration_set():
+    trials = gaussian(20, 20, seed=1)
+    copies = [trials.select(np.arange(40)), trials.select(np.random.default_rng(0).permutation(40))]
+    for copy in copies:
+        with pytest.raises(tc.InputError, match="give both sets ids"):
+            bootstrap(trials, calibrate=Logistic, calibration_trials=copy)
+    sets = [tc.Trials.of_llr(trials.scores, trials.labels, ids=np.arange(40) + start) for start in (0, 100)]
+    assert "cllr" in bootstrap(sets[0], resamples=39, calibrate=Gaussian, calibration_trials=sets[1])
+
+
 def test_several_classes_are_calibrated_inside_the_resample():
     trials, training = three_classes(120, seed=1), three_classes(90, seed=2)
     app = tc.Application.multiclass([0.2, 0.3, 0.5])

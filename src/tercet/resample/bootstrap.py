@@ -123,10 +123,11 @@ def bootstrap(
     >>> round(bound.value, 3), bound.low, bound.high, bound.method
     (0.333, 0.0, 1.0, 'percentile')
     """
-    chosen = method or ("bca" if by is None else "student")
-    settings = Settings.of(level, resamples, seed, by, chosen, threads)
+    settings = _settings(level, resamples, seed, by, method, threads)
     apps, wanted = listed(applications), wanted_of(quantities)
-    asked = [rates] if isinstance(rates, str) else list(rates)
+    asked = _names(rates, "rates")
+    if extra is not None and not isinstance(extra, Mapping):
+        raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
     system: System
     if calibrate is not None or calibration_trials is not None or extra:
         if asked:
@@ -154,7 +155,7 @@ def equalised(
     progress: Progress | None = None,
 ) -> Intervals:  # fmt: skip
     """Intervals of the costs in which every value of a group column weighs the same, drawn within class and value."""
-    settings = Settings.of(level, resamples, seed, by, method or ("bca" if by is None else "student"), threads)
+    settings = _settings(level, resamples, seed, by, method, threads)
     apps, wanted = listed(applications), wanted_of(None)
     flat = trials if several(trials, apps) else one_column(trials)
     rows = class_rows(flat, settings.by)
@@ -169,6 +170,19 @@ def equalised(
     system = Equalised(inner, cells)
     raw, redrawn = replicates([design], [system], settings, progress)
     return summed_up(design, system, raw[0], redrawn, settings, wanted)
+
+
+def _settings(level: Any, resamples: Any, seed: Any, by: Any, method: str | None, threads: Any) -> Settings:
+    """Checked; the method is Student's for groups and BCa for trials unless named."""
+    return Settings.of(level, resamples, seed, by, method or ("student" if grouping(by) else "bca"), threads)
+
+
+def _names(values: Any, name: str) -> list[str]:
+    """A name or several of them."""
+    found = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    if not all(isinstance(one, str) for one in found):
+        raise InputError(f"{name} must be names, not {shown(values)}.")
+    return found
 
 
 def planned(
@@ -196,6 +210,8 @@ def band_points(values: object, name: str) -> Floats:
     points = np.empty(0) if values is None else numbers(values, name)
     if name == "roc" and not ((points >= 0.0) & (points <= 1.0)).all():
         raise InputError("roc must be false-alarm rates between 0 and 1.")
+    if name == "bins" and (np.diff(points) <= 0.0).any():
+        raise InputError("bins must be inner edges in ascending order.")
     return points
 
 
@@ -360,13 +376,16 @@ def _notes(design: Design, settings: Settings, redrawn: int, missing: Sequence[s
         elif count < _FEW_GROUPS:
             notes.append(f"only {count} groups in {shown(name)}: intervals from so few tend to be too short")
     if redrawn:
-        notes.append(f"{redrawn} resamples were redrawn: they lacked a class or could not be calibrated")
+        notes.append(
+            f"{redrawn} resamples were redrawn, for they lacked a class or could not be calibrated: intervals are a "
+            f"little too narrow"
+        )
     return tuple(notes)
 
 
 def wanted_of(quantities: Iterable[str] | None) -> frozenset[str]:
     """The quantities asked for, all unless named."""
-    asked = frozenset(QUANTITIES if quantities is None else [quantities] if isinstance(quantities, str) else quantities)
+    asked = frozenset(QUANTITIES if quantities is None else _names(quantities, "quantities"))
     unknown = sorted(asked - set(QUANTITIES))
     if unknown:
         raise InputError(f"quantities holds {shown(unknown[0])}, which is not among {', '.join(QUANTITIES)}.")
@@ -402,5 +421,10 @@ def _place(facts: dict[str, Any], name: str) -> tuple[dict[str, Any] | None, str
     """The object that holds a number, and its key there."""
     first, *rest = name.split(".")
     if first == "applications":
-        return facts["applications"][int(rest[0])], rest[1]
+        place, rows = int(rest[0]), facts["applications"]
+        if place >= len(rows):
+            raise InputError(
+                f"The intervals are of application {place}, and this system has {len(rows)}: not the same."
+            )
+        return rows[place], rest[1]
     return (facts.get(first), rest[0]) if rest else (facts, first)

@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tercet.application import Application, normalised_dcf
-from tercet.arrays import frozen, shown
+from tercet.arrays import frozen, number, shown
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, listed
 from tercet.intervals import ENOUGH
 from tercet.resample.bootstrap import Intervals, bootstrap, equalised, with_intervals
+from tercet.resample.draws import group_codes
+from tercet.resample.engine import Settings
 from tercet.trials import Trials
 
 POOLED, EQUALISED = "pooled", "equalised"
+_UNCOUNTABLE = 2.0**53  # numbers of trials from here on are not all whole in floating point
 _LONG = ("curve", "histogram", "bayes_plot", "versus")
 
 
@@ -45,15 +48,22 @@ def needed(fnr: float, fpr: float, application: object, half_width: float, level
 
     app = Application.of(application)
     app.check_normaliser()
+    fnr, fpr, width = number(fnr, "fnr"), number(fpr, "fpr"), number(half_width, "half_width")
     for name, rate in (("fnr", fnr), ("fpr", fpr)):
         if not 0.0 < rate < 1.0:
             raise InputError(f"{name} must be the error rate you expect, strictly between 0 and 1, not {rate}.")
-    if not 0.0 < half_width < math.inf or not 0.0 < level < 1.0:
+    if not 0.0 < width < math.inf or not 0.0 < number(level, "level") < 1.0:
         raise InputError(f"half_width must be positive and level between 0 and 1, not {half_width} and {level}.")
     spread = (math.sqrt(fnr * (1.0 - fnr)), math.sqrt(fpr * (1.0 - fpr)))
     a, b = float(normalised_dcf(app.log_odds, spread[0], 0.0)), float(normalised_dcf(app.log_odds, 0.0, spread[1]))
-    scale = (a + b) * (float(ndtri((1.0 + level) / 2.0)) / half_width) ** 2
-    sizes = [(math.ceil(part * scale), math.ceil(ENOUGH / rate)) for part, rate in ((a, fnr), (b, fpr))]
+    reach = float(ndtri((1.0 + level) / 2.0)) / width
+    counts = [(part * (a + b) * reach * reach, ENOUGH / rate) for part, rate in ((a, fnr), (b, fpr))]
+    if not max(map(max, counts)) < _UNCOUNTABLE:
+        raise InputError(
+            f"A half-width of {width:g} at rates of {fnr:g} and {fpr:g} asks for more trials than can be counted: ask "
+            f"for a wider interval."
+        )
+    sizes = [(math.ceil(width), math.ceil(rule)) for width, rule in counts]
     words = ["half-width" if width >= rule else "rule of 30" for width, rule in sizes]
     return Needed(max(sizes[0]), max(sizes[1]), words[0], words[1])
 
@@ -167,6 +177,7 @@ def by_condition(
             **({"eer": options["eer"]} if "eer" in options else {}),
             **(draws or {}),
         }
+        _check_draws(trials, more)
         jobs |= {f"{column} = {name}": partial(bootstrap, parts[name], apps, **more) for name in results}
         jobs[POOLED] = partial(bootstrap, trials, apps, **more)
         jobs |= {EQUALISED: partial(equalised, kept, column, apps, **more)} if results else {}
@@ -177,6 +188,16 @@ def by_condition(
         column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
         MappingProxyType(undefined), evaluate(trials, apps, **options), weighted, counted, intervals, doubts,
     )  # fmt: skip
+
+
+def _check_draws(trials: Trials, more: Mapping[str, Any]) -> None:
+    """Refuses what no condition could be resampled with; what one alone cannot is said beside it."""
+    settings = Settings.of(
+        more["level"], more.get("resamples", 1000), more.get("seed", 0), more.get("by"), more.get("method") or "bca",
+        more.get("threads"),
+    )  # fmt: skip
+    for name in settings.by:
+        group_codes(trials, name)
 
 
 def _resampled(jobs: Mapping[str, Callable[..., Intervals]]) -> tuple[Mapping[str, Intervals], Mapping[str, str]]:

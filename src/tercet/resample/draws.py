@@ -7,7 +7,7 @@ the resample's number, so that neither the order of the work nor the number of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -216,7 +216,7 @@ def _check_groups(trials: Trials, name: str, codes: Places, rows: Sequence[Place
 
 def grouping(by: Any) -> tuple[str, ...]:
     """The names of the grouping columns: none, one, or two that cross."""
-    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    names = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
     return names

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import shown
+from tercet.arrays import number, shown, whole
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.exact import Counts
 from tercet.resample.draws import Design, grouping
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 METHODS = ("percentile", "bca", "student")
 _CHUNK = 8  # resamples that a thread takes at a time
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
+_FAILING = 0.05  # share of resamples that cannot be evaluated, above which the others tell too little
 _MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
 
 
@@ -54,21 +55,28 @@ class Settings:
     @classmethod
     def of(cls, level: float, resamples: int, seed: int, by: Any, method: str, threads: int | None) -> Settings:
         """Refuses what cannot be meant."""
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level must lie strictly between 0 and 1, not {level}. 95 % is 0.95.")
-        least = math.ceil(2.0 / (1.0 - level) - 1e-9) - 1
-        if isinstance(resamples, bool) or int(resamples) != resamples or resamples < least:
+        share = number(level, "level")
+        if not 0.0 < share < 1.0:
+            raise InputError(f"level must lie strictly between 0 and 1, not {shown(level)}. 95 % is 0.95.")
+        least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
+        if isinstance(resamples, bool) or not number(resamples, "resamples").is_integer() or resamples < least:
             raise InputError(
-                f"resamples must be a whole number, at least {least} for a level of {level} (one resample beyond each "
-                f"end), not {resamples}."
+                f"resamples must be a whole number, at least {least} for a level of {share} (one resample beyond each "
+                f"end), not {shown(resamples)}."
             )
-        if isinstance(seed, bool) or int(seed) != seed or seed < 0:
-            raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
         if method not in METHODS:
             raise InputError(f"method is one of {', '.join(METHODS)}, not {shown(method)}.")
-        if threads is not None and (int(threads) != threads or threads < 1):
-            raise InputError(f"threads must be a positive whole number, not {threads}.")
-        return cls(float(level), int(resamples), int(seed), grouping(by), method, threads)
+        workers = None if threads is None else whole(threads, "threads", 1)
+        return cls(share, int(resamples), _seed(seed), grouping(by), method, workers)
+
+
+def _seed(seed: object) -> int:
+    """A seed as it is: whole numbers of any size, which a float would round."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        seed = whole(seed, "seed", 0)
+    if seed < 0:
+        raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
+    return int(seed)
 
 
 def replicates(
@@ -76,28 +84,45 @@ def replicates(
 ) -> tuple[list[Floats], int]:
     """The numbers of every system in every resample, one row each, and how many draws were thrown away.
 
-    One design: all systems see the same draws. One each: every system has draws of its own.
+    One design: all systems see the same draws. One each: every system has draws of its own. Draws that cannot be
+    calibrated or evaluated are no draws at random (classes that do not overlap are the easiest ones): more than a few
+    of them, and what is left tells no interval.
     """
     results: list[list[Floats]] = [[np.empty(0)] * settings.resamples for _ in systems]
 
-    def work(numbers: range) -> int:
-        return sum(_resample(designs, systems, settings.seed, number, results) for number in numbers)
+    def work(numbers: range) -> tuple[int, list[Exception]]:
+        failed: list[Exception] = []
+        return sum(_resample(designs, systems, settings.seed, place, results, failed) for place in numbers), failed
 
     chunks = [range(s, min(s + _CHUNK, settings.resamples)) for s in range(0, settings.resamples, _CHUNK)]
     threads = settings.threads or (CORES if sum(designs[0].sizes) >= _WORTH_A_THREAD else 1)
     redrawn = done = 0
+    reasons: list[Exception] = []
     with ThreadPoolExecutor(threads) as pool:
-        for chunk, thrown in zip(chunks, pool.map(work, chunks) if threads > 1 else map(work, chunks), strict=True):
+        made = pool.map(work, chunks) if threads > 1 else map(work, chunks)
+        for chunk, (thrown, failed) in zip(chunks, made, strict=True):
             redrawn, done = redrawn + thrown, done + len(chunk)
+            reasons += failed
             if progress is not None:
                 progress(done, settings.resamples)
+    if len(reasons) > _FAILING * (settings.resamples + len(reasons)):
+        raise UndefinedError(
+            f"There is no interval: {len(reasons)} of {settings.resamples + len(reasons)} resamples could not be "
+            f"evaluated, and without them it would be too narrow. The first because: {reasons[0]} Take more trials, or "
+            f"leave the calibration out: the AUC, the EER and minimum costs do not change where a calibrator rises."
+        )
     return [np.array(rows) for rows in results], redrawn
 
 
 def _resample(
-    designs: Sequence[Design], systems: Sequence[System], seed: int, number: int, results: list[list[Floats]]
+    designs: Sequence[Design],
+    systems: Sequence[System],
+    seed: int,
+    number: int,
+    results: list[list[Floats]],
+    failed: list[Exception],
 ) -> int:
-    """Computes one resample of every system into its row; returns how many draws were thrown away."""
+    """Computes one resample of every system into its row; returns how many draws were thrown away, `failed` why."""
     thrown = 0
     for failures in range(_MOST_FAILURES):
         draws = [design.draw(seed, number, _stream(k, failures)) for k, design in enumerate(designs)]
@@ -107,8 +132,9 @@ def _resample(
                 rows[number] = system.statistics(draws[k if len(draws) > 1 else 0].weights)
             return thrown
         except (CalibrationError, UndefinedError) as error:
-            thrown, reason = thrown + 1, error
-    raise InputError(f"{_MOST_FAILURES} resamples in a row could not be evaluated, the last because: {reason}")
+            thrown += 1
+            failed.append(error)
+    raise InputError(f"{_MOST_FAILURES} resamples in a row could not be evaluated, the last because: {failed[-1]}")
 
 
 def _stream(system: int, failures: int) -> int:

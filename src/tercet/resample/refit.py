@@ -111,13 +111,29 @@ def refitted(
 
 
 def fitting(calibrator: Any, prior: Any) -> Callable[[Trials], Any]:
-    """How a calibrator is fitted: with its own default prior unless one is given."""
+    """How a calibrator, or the one of this name, is fitted: with its own default prior unless one is given."""
+    if isinstance(calibrator, str):
+        calibrator = _named(calibrator)
+    if not callable(getattr(calibrator, "fit", None)):
+        raise InputError(f"calibrate= needs a calibrator with fit, or its name, not {shown(calibrator)}.")
     return calibrator.fit if prior is None else lambda trials: calibrator.fit(trials, prior=prior)
+
+
+def _named(name: str) -> Any:
+    """The calibrators that have a name."""
+    from tercet.calibrate import Gaussian, Isotonic, Logistic
+    from tercet.multiclass import Affine
+
+    known = {one.__name__.lower(): one for one in (Logistic, Isotonic, Gaussian, Affine)}
+    if name.lower() not in known:
+        raise InputError(f"calibrate={shown(name)} is not among {', '.join(known)}.")
+    return known[name.lower()]
 
 
 def _check_apart(trials: Trials, calibration: Trials) -> None:
     """Resampled by themselves, two sets must not hold the same trials."""
-    same = calibration is trials
+    named = trials.ids is not None and calibration.ids is not None
+    same = calibration is trials or (not named and _same_rows(trials, calibration))
     if trials.ids is not None and calibration.ids is not None:
         both = np.intersect1d(trials.ids.astype(str), calibration.ids.astype(str))
         if len(both) and not same:
@@ -128,8 +144,16 @@ def _check_apart(trials: Trials, calibration: Trials) -> None:
     if same:
         raise InputError(
             "calibration_trials are the very trials that are evaluated: leave calibration_trials out to fit the "
-            "calibrator on each resample itself."
+            "calibrator on each resample itself. If equal scores are of other trials, give both sets ids."
         )
+
+
+def _same_rows(trials: Trials, calibration: Trials) -> bool:
+    """Whether the sets have the same scores and labels, in any order."""
+    if len(trials) != len(calibration) or np.shape(trials.scores) != np.shape(calibration.scores):
+        return False
+    one, other = (np.column_stack((own.scores, own.known_labels())) for own in (trials, calibration))
+    return bool(np.array_equal(one[np.lexsort(one.T)], other[np.lexsort(other.T)]))
 
 
 def _joined(rows: Rows, other: Rows, design: Design, by: Sequence[str]) -> Design:
