@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 
 import tercet as tc
 from tercet.intervals import delong
-from tercet.resample.bootstrap import _summed_up, _two_classes, planned, wanted_of
+from tercet.resample.bootstrap import _two_classes, planned, summed_up, wanted_of
 from tercet.resample.engine import METHODS, Settings, replicates
 
 ERROR_RATE = 0.05  # of each kind, at equal priors and costs
@@ -89,7 +89,7 @@ def one_set(job):
     design, system = _two_classes(trials, planned([tc.Application(0.5)], wanted, None), settings.by)
     raw, redrawn = replicates([design], [system], settings)
     found = [
-        _summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS
+        summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS
     ]
     rows = [[found[0][name].value] + [end for one in found for end in one[name][1:3]] for name in TRUTH]
     exact = delong(tc.Tally.of(trials))
