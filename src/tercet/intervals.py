@@ -94,6 +94,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
 
 
 ENOUGH = 30  # errors
+_ROUNDING = 1e-12  # standard errors below this are those of sums
 
 
 def enough_errors(count: float) -> bool:
@@ -139,6 +140,8 @@ def delong(tally: Tally, level: float = 0.95) -> AucInterval:
     >>> delong(Tally.of(Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]))).variance
     0.125
     """
+    if not isinstance(tally, Tally):
+        raise InputError(f"delong takes a Tally, as Tally.of(trials) makes it, not {shown(type(tally).__name__)}.")
     if tally.unit < 0:
         raise InputError("DeLong's variance needs whole counts: fractional weights have no sampling law.")
     targets, nontargets = tally.targets, tally.nontargets
@@ -170,12 +173,18 @@ class PairedAuc(NamedTuple):
 def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc:
     """DeLong's paired test of two systems' AUC on the same trials, matched by position.
 
+    Without variance, as where all trials differ alike, the interval makes room for pairs that may hide behind none of
+    n, and the p-value is one minus the largest level at which it leaves out 0.
+
     >>> a = Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])
     >>> delong_test(a, a).p_value
     1.0
     """
     from scipy.special import ndtr
 
+    for trials in (first, second):
+        if not isinstance(trials, Trials):
+            raise InputError(f"delong_test takes two Trials, not {shown(type(trials).__name__)}.")
     labels = first.known_labels().astype(np.bool_)
     if len(first) != len(second) or not np.array_equal(labels, second.known_labels()):
         raise InputError("delong_test needs the same trials in the same order: lengths or labels differ.")
@@ -185,12 +194,23 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc
     gaps = [_row_placements(first, labels, own) - _row_placements(second, labels, own) for own in (True, False)]
     difference = float(gaps[0].mean())
     error = math.sqrt(sum(_variance(gap, None, len(gap)) for gap in gaps))
-    if error == 0.0:
-        return PairedAuc(difference, 0.0, difference, difference, 1.0 if difference == 0.0 else 0.0)
+    if error <= _ROUNDING:
+        return _without_variance(difference, len(gaps[0]), len(gaps[1]), level)
     half = _quantile(level) * error
     return PairedAuc(
         difference, error, difference - half, difference + half, 2.0 * float(ndtr(-abs(difference) / error))
     )
+
+
+def _without_variance(difference: float, targets: int, nontargets: int, level: float) -> PairedAuc:
+    """The paired test where all trials differ alike: pairs with an unseen trial may differ by anything from -1 to 1.
+
+    Seen pairs are at least the share s = (tail)^(1/T + 1/N), so that 0 is left out where s (1 + |difference|) > 1.
+    """
+    share = math.prod(1.0 - clopper_pearson(0, size, level).high for size in (targets, nontargets))
+    low, high = difference * share - (1.0 - share), difference * share + (1.0 - share)
+    p = 2.0 * (1.0 + abs(difference)) ** -(targets * nontargets / (targets + nontargets))
+    return PairedAuc(difference, 0.0, low, high, min(1.0, p))
 
 
 def _row_placements(trials: Trials, labels: NDArray[np.bool_], own: bool) -> Floats:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.intervals import sign_test
-from tercet.resample import bootstrap, compare
+from tercet.intervals import delong, delong_test, sign_test
+from tercet.resample import bootstrap, compare, needed
 from tercet.resample.differences import reach
 
 APPS = [(0.5, 1, 1)]
@@ -156,3 +156,68 @@ def test_raw_scores_have_no_cost_to_compare():
     a, b = (tc.Trials.of_scores(t.scores, t.labels, name=t.name) for t in right_and_wrong(5))
     with pytest.raises(tc.InputError, match="nothing to compare"):
         compare(a, b, APPS, quantities=["dcf"])
+
+
+def test_groups_that_disagree_are_refused():
+    a, b = grouped(6, 0)
+    other = tc.Trials.of_llr(b.scores, b.labels, name="b", groups={"g": b.groups["g"][::-1]})
+    with pytest.raises(tc.InputError, match="Groups 'g' of 'a' and 'b' differ in 96 trials, the first in row 0"):
+        compare(a, other, APPS, resamples=39, by="g")
+    bare = tc.Trials.of_llr(b.scores, b.labels, name="b")
+    assert compare(a, bare, APPS, resamples=39, by="g").by == ("g",)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"level": "a"}, {"level": None}, {"level": 95}, {"resamples": "x"}, {"resamples": float("nan")},
+        {"resamples": float("inf")}, {"resamples": None}, {"resamples": 5}, {"seed": "a"}, {"seed": float("nan")},
+        {"seed": None}, {"seed": -1}, {"threads": "x"}, {"threads": 0}, {"names": 3}, {"names": "ab"},
+        {"by": 3}, {"by": ["a", 3]},
+    ],
+)  # fmt: skip
+def test_arguments_that_are_no_numbers_are_refused_in_words(wrong):
+    with pytest.raises(tc.InputError, match=next(iter(wrong))):
+        compare(*right_and_wrong(5), APPS, **wrong)
+
+
+# DeLong's test
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_delongs_test_without_variance_shows_nothing_of_a_handful(count):
+    a, b = right_and_wrong(count)
+    flat = tc.Trials.of_llr(np.zeros(2 * count), a.labels)
+    for one in (delong_test(a, b), delong_test(a, flat), delong_test(a, a)):
+        assert one.low < 0.0 < one.high
+        assert one.p_value > 0.05
+        assert -1.0 <= one.low <= one.difference <= one.high <= 1.0
+
+
+@pytest.mark.parametrize("count", [5, 10, 12, 40])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_delongs_interval_without_variance_and_its_p_value_agree(count, level):
+    a, b = right_and_wrong(count)
+    for other in (b, tc.Trials.of_llr(np.zeros(2 * count), a.labels)):
+        one = delong_test(a, other, level)
+        assert (one.low > 0.0) == (one.p_value < 1.0 - level)
+    assert delong_test(*right_and_wrong(40)).p_value < 1e-5
+
+
+def test_delong_takes_what_it_names():
+    a, _ = right_and_wrong(5)
+    with pytest.raises(tc.InputError, match="Tally"):
+        delong(a)
+    with pytest.raises(tc.InputError, match="Trials"):
+        delong_test(tc.Tally.of(a), a)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("a", 0.1, 0.02), (0.1, None, 0.02), (0.1, 0.1, "x"), (0.1, 0.1, 1e-200), (0.1, 0.1, 5e-324), (1e-320, 0.1, 0.02)],
+)
+def test_trials_needed_are_refused_where_they_cannot_be_counted(wrong):
+    with pytest.raises(tc.InputError):
+        needed(wrong[0], wrong[1], (0.5, 1, 1), wrong[2])
+    with pytest.raises(tc.InputError, match="level"):
+        needed(0.1, 0.1, (0.5, 1, 1), 0.02, level="a")

@@ -280,7 +280,13 @@ def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials],
 
 
 def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, ...]:
-    called = tuple(names) if names is not None else tuple(t.name or f"system {k + 1}" for k, t in enumerate(trials))
+    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
+        raise InputError(f"names must be a list, one for each of the {len(trials)} systems, not {shown(names)}.")
+    called = (
+        tuple(map(str, names))
+        if names is not None
+        else tuple(t.name or f"system {k + 1}" for k, t in enumerate(trials))
+    )
     if len(called) != len(trials) or len(set(called)) < len(called):
         if names is not None:
             raise InputError(f"names must be distinct, one for each of the {len(trials)} systems.")
@@ -299,7 +305,7 @@ def _prepared(
         ]
         return [design for designs, _ in parts for design in designs], [one for _, made in parts for one in made]
     same = matched([_flat(one, apps) for one in trials], names)
-    grouped = _with_groups(same, settings.by)
+    grouped = _with_groups(same, names, settings.by)
     rows = shared_rows(same, grouped, settings.by)
     design = Design.of(grouped, rows, settings.by)
     if several(same[0], apps):
@@ -318,8 +324,21 @@ def _flat(trials: Trials, apps: Sequence[object]) -> Trials:
     return trials.versus(trials.classes[1], trials.classes[0])
 
 
-def _with_groups(systems: Sequence[Trials], by: Sequence[str]) -> Trials:
-    """The first system that knows the groups."""
+def _with_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[str]) -> Trials:
+    """The first system that knows the groups; others that know them must agree."""
+    for column in by:
+        knowing = [
+            (one.groups[column].astype(str), name)
+            for one, name in zip(systems, names, strict=True)
+            if column in one.groups
+        ]
+        for groups, name in knowing[1:]:
+            differ = np.flatnonzero(groups != knowing[0][0])
+            if len(differ):
+                raise InputError(
+                    f"Groups {shown(column)} of {shown(knowing[0][1])} and {shown(name)} differ in {len(differ)} "
+                    f"trials, the first in row {differ[0]}, and a trial has only one."
+                )
     return next((one for one in systems if all(name in one.groups for name in by)), systems[0])
 
 
