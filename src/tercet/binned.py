@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import frozen, shown
+from tercet.arrays import frozen, numbers, shown
 from tercet.costs import softplus
 from tercet.errors import InputError
 from tercet.exact import exact_sum
@@ -176,7 +176,7 @@ class Binned:
         sums: bool = True,
     ) -> Binned:
         """Counts one part whose classes are judged and sorted already."""
-        borders, asked = np.asarray(edges, np.float64), np.asarray(thresholds, np.float64)
+        borders, asked = _ascending(edges, "edges"), _ascending(thresholds, "thresholds")
         starts, ends = zip(*(_ranges(side, borders) for side in classes), strict=True)
         counts = [frozen(end - start) for start, end in zip(starts, ends, strict=True)]
         lowest, highest = _extremes(classes, starts, ends)
@@ -184,7 +184,7 @@ class Binned:
         upto = [frozen(_upto(llr, asked)) for llr in llrs]
         costs = [(0, 0)] * 2 if meaning == "raw" or not sums else [_cost(llrs[0], -1.0), _cost(llrs[1], 1.0)]
         return cls(
-            frozen(borders), counts[0], counts[1], lowest, highest, frozen(asked), upto[0], upto[1],
+            borders, counts[0], counts[1], lowest, highest, asked, upto[0], upto[1],
             (costs[0][0], costs[1][0]), (costs[0][1], costs[1][1]), meaning, trained_prior, _one_part(part), plan,
         )  # fmt: skip
 
@@ -378,6 +378,16 @@ def _refuse(values: NDArray[Any], meaning: str, low: float, high: float, before:
         )
     why = f"scores that are {meaning} must lie in {low:g}..{high:g}, not {float(values[row])}."
     raise RowError(why, before + row)
+
+
+def _ascending(values: object, name: str) -> Floats:
+    """Edges or thresholds: numbers that ascend, to the bit as given (-0.0 and 0.0 are two patterns)."""
+    found = numbers(values, name)
+    falls = np.flatnonzero(found[1:] < found[:-1])
+    if len(falls):
+        one, other = found[falls[0] : falls[0] + 2].tolist()
+        raise InputError(f"{name} must ascend: {one} stands before {other}.")
+    return frozen(np.array(values, np.float64))
 
 
 def _upto(side: NDArray[Any], ends: Floats) -> NDArray[np.intp]:

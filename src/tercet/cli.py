@@ -208,10 +208,10 @@ def _limits(engine: str, scheduler: str | None, memory_limit: str, resume: str |
 
 
 def _bytes(words: str) -> int:
-    parsed = re.fullmatch(r"\s*([\d.]+)\s*([kKMGT]?)i?[bB]?\s*", words)
+    parsed = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)(i?)[bB]?\s*", words, re.ASCII)
     if parsed is None:
         raise InputError(f"--memory-limit is a size such as 500MB or 2GB, not {shown(words)}.")
-    return int(float(parsed[1]) * 1000 ** " KMGT".index(parsed[2].upper() or " "))
+    return int(float(parsed[1]) * (1024 if parsed[3] else 1000) ** " KMGT".index(parsed[2].upper() or " "))
 
 
 def _by(source: Facts) -> Any:

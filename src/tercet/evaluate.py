@@ -97,9 +97,12 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
         result = dict(plain(self, leave_out=("curve",)))
-        result["curve"] = thinned(self.curve)
+        result["curve"] = self._curve_points()
         result["histogram"] = self.histogram
         return result
+
+    def _curve_points(self) -> dict[str, Any]:
+        return thinned(self.curve)
 
     def _headline(self) -> str:
         return (

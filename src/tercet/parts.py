@@ -6,13 +6,16 @@ import csv
 import glob
 import hashlib
 import json
+import math
 import os
 import shutil
+import sys
 import tempfile
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -89,9 +92,11 @@ class Plan:
 
 def listed(paths: Any) -> list[Path]:
     """The files that paths and patterns name, in a fixed order, each once."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = [paths] if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable) else list(paths)
     found: list[Path] = []
     for one in given:
+        if not isinstance(one, str | os.PathLike) or isinstance(os.fspath(one), bytes):
+            raise InputError(f"Files are named by text or paths, not {shown(one)}.")
         text = os.fspath(one)
         matches = (
             [text] if os.path.lexists(text) or not glob.has_magic(text) else sorted(glob.glob(text, recursive=True))
@@ -308,13 +313,11 @@ def _label_rule(
             raise InputError(f"target={shown(target)} is not among the labels, which are true and false.")
         return {"how": "boolean", "target": target is None or str(target).lower() == "true"}
     if kind in _FLOATS + _WHOLE:
-        try:
-            return {"how": "number", "target": None if target is None else float(str(target))}
-        except ValueError:
-            raise InputError(f"target={shown(target)} is not among the labels, which are numbers.") from None
+        return {"how": "number", "target": None if target is None else _number(target)}
     if target is not None:
         return {"how": "text", "target": str(target), "pair": None}
-    found = _distinct_labels(con, parts[0], label)
+    # A part without rows or with nulls alone tells nothing.
+    found = next((words for part in parts if (words := _distinct_labels(con, part, label))), [])
     pair = next((pair for pair in _PAIRS if {text.lower() for text in found} <= set(pair)), None)
     if pair is None:
         raise InputError(
@@ -322,6 +325,27 @@ def _label_rule(
             f"one that is the target (target=...); only 0/1, false/true and nontarget/target go without."
         )
     return {"how": "text", "target": pair[1], "pair": list(pair)}
+
+
+def _number(target: object) -> int | float:
+    """The number that a target names: whole ones to the last digit, where a double would take neighbours for it."""
+    try:
+        named = Decimal(str(target))
+        if named.is_finite():
+            return int(named) if named == named.to_integral_value() else float(named)
+    except (ArithmeticError, ValueError):
+        pass
+    raise InputError(f"target={shown(target)} is not among the labels, which are numbers.")
+
+
+def _as_held(target: int | float | None, label_type: str) -> int | float | None:
+    """The target as a column of this type holds it, or None where it cannot: then no label is equal to it."""
+    if target is None:
+        return 1
+    if label_type in _WHOLE:
+        return target if isinstance(target, int) and -(2**63) <= target < 2**64 else None
+    held = float(target) if abs(target) <= sys.float_info.max else math.inf
+    return held if held == target else None
 
 
 def _distinct_labels(con: DuckDBPyConnection, part: dict[str, Any], label: str) -> list[str]:
@@ -430,9 +454,10 @@ def _label_sql(part: dict[str, Any], columns: dict[str, Any]) -> str:
     if rule["how"] == "boolean":
         return label if rule["target"] else f"NOT {label}"
     if rule["how"] == "number":
-        target = 1.0 if rule["target"] is None else rule["target"]
+        target = _as_held(rule["target"], part["label_type"])
+        same = "FALSE" if target is None else f"{label} = {target!r}"
         other = f"{label} = 0" if rule["target"] is None else f"NOT isnan({label}::DOUBLE)"
-        return f"(CASE WHEN {label} = {target!r} THEN 1 WHEN {other} THEN 0 ELSE 2 END)::TINYINT"
+        return f"(CASE WHEN {same} THEN 1 WHEN {other} THEN 0 ELSE 2 END)::TINYINT"
     if rule["pair"] is None:
         return (
             f"(CASE WHEN {label} = {quoted(rule['target'])} THEN 1 WHEN {label} IS NOT NULL THEN 0 ELSE 2 END)::TINYINT"
@@ -470,8 +495,8 @@ def _from_npy(part: dict[str, Any], columns: dict[str, Any]) -> tuple[NDArray[An
         return np.array(rows[columns["score"]]), label == rule["target"]
     if rule["how"] == "text":
         label = label if rule["pair"] is None else np.char.lower(label)
-    target = (1 if rule["how"] == "number" else rule["target"]) if rule["target"] is None else rule["target"]
-    yes = label == target
+    target = _as_held(rule["target"], part["label_type"]) if rule["how"] == "number" else rule["target"]
+    yes = np.zeros(len(label), np.bool_) if target is None else label == target
     no = {"number": label == label if rule["target"] is not None else label == 0}.get(rule["how"])
     if no is None:
         no = np.ones(len(label), np.bool_) if rule["pair"] is None else label == rule["pair"][0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import equal_to, is_target, names, shown
+from tercet.arrays import column, equal_to, is_target, names, numbers, same_index, same_length, shown, whole
 from tercet.binned import Classes, Parts, RowError, digest, gathered_classes, load_plain, missing_parts, save_plain
 from tercet.engines import local
 from tercet.errors import InputError, TercetError
@@ -64,13 +64,14 @@ class Budget(NamedTuple):
 
 def budget_of(memory_limit: int, workers: int = CORES, processes: int = 1) -> Budget:
     """What fits under a limit in bytes for the whole process tree."""
+    limit = whole(memory_limit, "memory_limit", 1)
     least = processes * _PROCESS + workers * _LEAST_PART * _ROW + _LEAST_EDGES * _BIN + (16 << 20)
-    if memory_limit < least:
+    if limit < least:
         raise InputError(
-            f"memory_limit of {in_words(int(memory_limit))} is too small to work with: {in_words(least)} are needed "
-            f"for {workers} workers in {processes} process{'es' if processes > 1 else ''}."
+            f"memory_limit of {in_words(limit)} is too small to work with: {in_words(least)} are needed "
+            f"for {workers} worker{'s' if workers > 1 else ''} in {processes} process{'es' if processes > 1 else ''}."
         )
-    free = int(memory_limit) - processes * _PROCESS
+    free = limit - processes * _PROCESS
     part = min(max(free // (4 * workers * _ROW), _LEAST_PART), _MOST_PART)
     edges = min(max(free // (8 * _BIN), _LEAST_EDGES), _MOST_EDGES)
     rest = free - workers * part * _ROW - edges * _BIN
@@ -93,7 +94,7 @@ class Where:
             raise InputError(f"engine is one of {', '.join(ENGINES)}, not {shown(engine)}.")
         if scheduler is not None and engine != "dask":
             raise InputError("scheduler goes with engine='dask' only.")
-        return cls(engine, scheduler, workers or CORES)
+        return cls(engine, scheduler, CORES if workers is None else whole(workers, "workers", 1))
 
     @property
     def processes(self) -> int:
@@ -187,7 +188,7 @@ def over_files(
             saved = _Saved.of(resume, asked)
             missing = []
             for number, batch in enumerate(batches):
-                if (plain := saved.load(number)) is None:
+                if (plain := saved.load(number, batch)) is None:
                     missing.append(number)
                     continue
                 reported.add(batch)
@@ -258,22 +259,40 @@ class Arrays:
         """Slices of so many rows."""
         if len(self.scores) != len(self.labels):
             raise InputError(f"labels has {len(self.labels)} entries for {len(self.scores)} rows of scores.")
-        for start in range(0, len(self.scores), self.rows):
-            yield np.array(self.scores[start : start + self.rows]), np.array(self.labels[start : start + self.rows])
+        rows = whole(self.rows, "rows", 1)
+        for start in range(0, len(self.scores), rows):
+            yield self.scores[start : start + rows], self.labels[start : start + rows]
 
 
 def marked_chunks(source: Chunks, target: object) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
-    """(scores, which are targets) of every chunk of a source; anything but pairs is refused."""
+    """(scores, which are targets) of every chunk of a source; what arrays in memory may not be is refused here too."""
+    if not callable(getattr(source, "chunks", None)):
+        raise InputError(
+            f"A source has a method chunks() that yields pairs (scores, labels), and {shown(type(source).__name__)} "
+            f"has none: tercet.scale.Arrays(scores, labels) makes one of two columns."
+        )
     for number, chunk in enumerate(source.chunks()):
         if not isinstance(chunk, tuple) or len(chunk) != 2:
             raise InputError(
                 f"Chunk {number} must be a pair (scores, labels). Trials with weights are evaluated in memory only."
             )
-        scores, labels = np.asarray(chunk[0]), np.asarray(chunk[1])
-        if target is not None:  # a chunk may have none of them: whether there are any is asked of the whole
-            yield scores, equal_to(names(labels, "labels"), target)
-        else:
-            yield scores, labels if labels.dtype == np.bool_ else is_target(labels, None)[0]
+        try:
+            marked = _marked(*chunk, target)
+        except InputError as error:
+            raise InputError(f"Chunk {number}: {error}") from None
+        yield marked
+
+
+def _marked(scores: object, labels: object, target: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """One chunk through the door for arrays; doubles and float32 stay what they are, and are judged when counted."""
+    same_index({"scores": scores, "labels": labels})
+    values = column(scores, "scores")
+    if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
+        values = numbers(values, "scores")
+    # A chunk may have no target: whether there are any is asked of the whole.
+    marks = is_target(labels, None)[0] if target is None else equal_to(names(labels, "labels"), target)
+    same_length(len(values), {"labels": marks})
+    return values, marks
 
 
 def over_chunks(source: Chunks, target: object, of: Callable[[Plain, int, Any, Any], Plain]) -> Run:
@@ -337,14 +356,15 @@ class _Saved:
             raise InputError(f"resume={shown(str(folder))} cannot be made a folder: {error.strerror}.") from None
         return cls(Path(folder), digest(job)[:24])
 
-    def load(self, number: int) -> Plain | None:
-        """A batch that was saved, or None; a damaged one is counted again."""
+    def load(self, number: int, batch: Sequence[Plain]) -> Plain | None:
+        """A batch that was saved, or None; a damaged one, or one of other parts, is counted again."""
         if self.folder is None or not (path := self.folder / f"{self.key}-{number}.npz").exists():
             return None
         try:
-            return load_plain(path)
+            plain = load_plain(path)
         except InputError:
             return None
+        return plain if plain.get("parts") == [[batch[0]["number"], batch[-1]["number"] + 1]] else None
 
     def save(self, number: int, plain: Plain) -> None:
         """Keeps a batch, whole or not at all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -17,7 +17,7 @@ from tercet.binned import LOWEST_KEY, Binned, Floats, Integers, Rows, between, d
 from tercet.costs import bayes_error, min_cllr
 from tercet.curves import Curve, convex_vertices
 from tercet.errors import InputError
-from tercet.evaluate import Evaluation, log_odds_grid, plain, results_at
+from tercet.evaluate import Evaluation, log_odds_grid, results_at
 from tercet.exact import UNIT, Counts, quotients, ratio
 from tercet.tally import Ranked, Tally
 from tercet.thin import thinned
@@ -338,29 +338,40 @@ class PointCurve(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundedEvaluation(Evaluation):
-    """An Evaluation made in bounded memory; `brackets` holds both ends of what is not known to the bit."""
+    """An Evaluation of a source of any size; `brackets` holds both ends of what is not known to the bit."""
 
     brackets: dict[str, tuple[float, float]] = field(default_factory=dict)
     revisited: int = 0  # rows read again one by one
     passes: int = 1
 
-    @cached_property
-    def histogram(self) -> dict[str, Any]:
-        """Scores by class in up to 200 bins over their middle 99.9 %, cut where counts are exact."""
-        return _histogram(self.curve.tally)
+    @classmethod
+    def of(cls, exact: Evaluation) -> BoundedEvaluation:
+        """What was evaluated at once, with every score."""
+        return cls(**{one.name: getattr(exact, one.name) for one in fields(Evaluation)})
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON; "brackets" only where there are any."""
-        result = dict(plain(self, leave_out=("curve", "brackets")))
-        result["curve"] = _thinned(self.curve)
-        result["histogram"] = self.histogram
-        return result | ({"brackets": plain(self.brackets)} if self.brackets else {})
+        result = super().to_dict()
+        return result if self.brackets else {key: value for key, value in result.items() if key != "brackets"}
 
     def _headline(self) -> str:
         line = super()._headline()
         for name, (low, high) in self.brackets.items():
             line += f" ({name.upper()} between {low!r} and {high!r})"
         return line
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointEvaluation(BoundedEvaluation):
+    """An Evaluation of exact points of the curve: all that needs every score is bracketed or left out."""
+
+    @cached_property
+    def histogram(self) -> dict[str, Any]:
+        """Scores by class in up to 200 bins over their middle 99.9 %, cut where counts are exact."""
+        return _histogram(self.curve.tally)
+
+    def _curve_points(self) -> dict[str, Any]:
+        return _thinned(self.curve)
 
 
 def evaluation(
@@ -370,7 +381,7 @@ def evaluation(
     plot: tuple[float, float, int],
     eer: str = "rocch",
     name: str | None = None,
-) -> BoundedEvaluation:
+) -> PointEvaluation:
     """The evaluation of a state whose hull has been resolved, through the functions of the one in memory."""
     tally = PointTally.of_points(exact, state.meaning, state.trained_prior)
     Curve.of(tally)  # refuses a class without trials
@@ -379,7 +390,7 @@ def evaluation(
     known = None if raw else Counted.of_state(state, tally)
     low, high = curve.auc_bracket
     reasons = {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR} if raw else {}
-    return BoundedEvaluation(
+    return PointEvaluation(
         name=name,
         meaning=state.meaning,
         input={"trials": state.rows, "targets": curve.targets, "nontargets": curve.nontargets},

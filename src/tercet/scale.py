@@ -38,7 +38,7 @@ from tercet.passes import (
     over_chunks,
     over_files,
 )
-from tercet.refine import Points, asked_thresholds, evaluation, resolved
+from tercet.refine import BoundedEvaluation, Points, asked_thresholds, evaluation, resolved
 from tercet.sources.fingerprints import fingerprint
 from tercet.sources.opened import called_as
 from tercet.tally import Ranked, Tally
@@ -109,7 +109,7 @@ def evaluate_files(
     resume: str | os.PathLike[str] | None = None,
     hashes: bool = False,
     **asked: Unpack[Asked],
-) -> Evaluation:
+) -> BoundedEvaluation:
     """Evaluates the trials of any number of files exactly, within a limit of memory.
 
     `paths` are names or patterns of Parquet files (or npy with named fields, csv, tsv). `resume` names a folder in
@@ -141,7 +141,7 @@ def evaluate_chunks(
     memory_limit: int = 10**9,
     budget: Budget | None = None,
     **asked: Unpack[Asked],
-) -> Evaluation:
+) -> BoundedEvaluation:
     """Evaluates a source exactly whose chunks() yields pairs (scores, labels), the same at every call."""
     question = Question.of(applications, **asked)
     allowed = budget or budget_of(memory_limit, 1)
@@ -202,7 +202,7 @@ def _passes(
     plan: str,
     question: Question,
     budget: Budget,
-) -> Evaluation:
+) -> BoundedEvaluation:
     """Count in bins, split the bins that can hide a vertex while they hold too many rows, then look at their rows."""
     job = {"plan": plan, "meaning": question.meaning, "trained_prior": question.trained_prior}
     if rows is not None and rows <= budget.at_once:
@@ -236,14 +236,14 @@ def _chosen(points: Points, eer: str) -> tuple[int | None, NDArray[np.bool_]]:
     return (int(crossing.argmax()) if crossing.any() else None), hiding | crossing
 
 
-def _at_once(rows: Rows, question: Question) -> Evaluation:
+def _at_once(rows: Rows, question: Question) -> BoundedEvaluation:
     """Few enough rows are evaluated as if they had come in memory."""
     sides = [Ranked(np.sort(side)) for side in (rows.targets, rows.nontargets)]
     tally = Tally(sides[0], sides[1], question.meaning, question.trained_prior)
     found: Evaluation = evaluate(
         tally, question.apps, bayes_plot=question.plot, eer=question.eer, name=question.name
     )  # fmt: skip
-    return found
+    return BoundedEvaluation.of(found)
 
 
 def _counts(run: Run, job: Plain, edges: Floats, thresholds: Floats, parts: int | None, *, sums: bool) -> Binned:

@@ -39,6 +39,10 @@ def connected(limit: int | None = None, *, spill: bool = True) -> Iterator[DuckD
         try:
             con.execute("SET preserve_insertion_order = true")
             yield con
+        except RuntimeError as error:
+            if "Query interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from None  # which duckdb takes for itself while a query runs
         finally:
             con.close()
 
