@@ -1,10 +1,12 @@
 """No end lies where the number cannot be, and no interval is a point: what resamples cannot show is left open."""
 
+import json
+
 import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.resample import bootstrap, by_condition
+from tercet.resample import bootstrap, by_condition, with_intervals
 from tercet.resample.guards import two_block_cllr
 
 APPS = [(0.5, 1, 1), (0.01, 1, 1), (0.9, 1, 10), (0.3, 5, 2)]
@@ -109,6 +111,7 @@ def test_numbers_that_no_resample_moves_have_their_whole_range_and_say_so():
     cllr = bootstrap(certain, resamples=39)["cllr"]
     assert (cllr.value, cllr.low, cllr.high) == (0.0, 0.0, np.inf)
     assert cllr.method.startswith("all resamples are equal")
+    json.dumps(with_intervals(tc.evaluate(certain).to_dict(), bootstrap(certain, resamples=39)), allow_nan=False)
     sure = tc.Trials.of_log_likelihoods(
         np.where(np.eye(3), 0.0, -np.inf)[np.repeat([0, 1, 2], 4)], np.repeat([0, 1, 2], 4)
     )

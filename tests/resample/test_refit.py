@@ -32,6 +32,7 @@ def test_a_calibration_set_is_drawn_fitted_and_applied_in_each_resample(calibrat
     training = tc.Trials.of_llr(training.scores, training.labels, groups={"speaker": training.groups["speaker"] + 100})
     found = bootstrap(trials, APPS, resamples=39, by=by, calibrate=calibrator, calibration_trials=training, seed=5)
     names = () if by is None else (by,)
+    assert by is None or "only 10 groups in 'speaker' of the calibration set" in found.notes[0]
     sides = []
     for one in (trials, training):
         rows = class_rows(one, names)

@@ -25,7 +25,7 @@ from tercet.resample.engine import Progress, Settings, System, replicates
 from tercet.resample.equalised import Equalised, by_cell
 from tercet.resample.guards import Guard, many_class_guards, many_class_limits, two_class_guards, two_class_limits
 from tercet.resample.rates import Rated, defined
-from tercet.resample.refit import Asked, Refitted, refitted
+from tercet.resample.refit import Asked, Refitted, TwoSets, refitted
 from tercet.resample.rows import class_rows, one_column, ranked_rows, several
 from tercet.resample.runs import Runs
 from tercet.resample.student import scale_of, shrinks
@@ -367,14 +367,16 @@ def _two_class_plan(system: System) -> tuple[Sequence[Application], Floats, str]
 def _notes(design: Design, settings: Settings, redrawn: int, missing: Sequence[str]) -> tuple[str, ...]:
     """What a reader of the intervals must know."""
     notes = [f"{name} is undefined on these trials, and so is its interval" for name in missing]
-    for name, count in zip(settings.by, design.counts, strict=True):
+    for place, (name, count) in enumerate(zip(settings.by, design.counts, strict=True)):
+        of_other = isinstance(design, TwoSets) and design.parts[0].counts[place] > count
+        where = f"{shown(name)} of the calibration set" if of_other else shown(name)
         if count <= _HARDLY_GROUPS:
             notes.append(
-                f"only {count} groups in {shown(name)}: so few cannot tell how groups vary, and these intervals say "
+                f"only {count} groups in {where}: so few cannot tell how groups vary, and these intervals say "
                 f"hardly anything"
             )
         elif count < _FEW_GROUPS:
-            notes.append(f"only {count} groups in {shown(name)}: intervals from so few tend to be too short")
+            notes.append(f"only {count} groups in {where}: intervals from so few tend to be too short")
     if redrawn:
         notes.append(
             f"{redrawn} resamples were redrawn, for they lacked a class or could not be calibrated: intervals are a "
