@@ -1,7 +1,10 @@
 """The same bits from a cluster, with workers that die, and a clear word where there is none."""
 
+import http.server
 import os
 import signal
+import socket
+import threading
 import time
 
 import numpy as np
@@ -119,6 +122,53 @@ def test_a_scheduler_that_is_not_there_fails_in_seconds(path, address):
     with pytest.raises(tc.InputError, match="cannot be used"):
         scale.evaluate_files(path, APPS, engine="dask", scheduler=address)
     assert time.monotonic() - start < 20
+
+
+@pytest.fixture
+def listening():
+    """Makes addresses where something listens that is no scheduler."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield [f"tcp://127.0.0.1:{port}" for port in (silent.getsockname()[1], server.server_port)]
+        server.shutdown()
+        server.server_close()
+
+
+def test_an_address_where_something_else_listens_fails_in_seconds(path, listening, cluster):
+    worker = next(iter(cluster.scheduler_info["workers"]))
+    for address in (*listening, worker, 8786):
+        start = time.monotonic()
+        with pytest.raises(tc.InputError, match="no scheduler answers there"):
+            scale.evaluate_files(path, APPS, engine="dask", scheduler=address)
+        assert time.monotonic() - start < 20
+
+
+def small_cluster():
+    return distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0, silence_logs=50
+    )
+
+
+@pytest.mark.parametrize(
+    ("leave", "says"),
+    [
+        (lambda made: made.scale(0), "no workers for 3 seconds"),
+        (lambda made: made.close(timeout=2), "scheduler is gone"),
+    ],
+)
+def test_a_cluster_that_leaves_in_mid_run_ends_in_a_sentence(path, small, monkeypatch, leave, says):
+    monkeypatch.setattr(dask, "_LONGEST", 3)
+    monkeypatch.setattr(dask, "_LOOK", 0.5)
+    with small_cluster() as made:
+        left = []
+
+        def go(done, total):
+            if not left:
+                left.append(leave(made))
+
+        with pytest.raises(tc.TercetError, match=says):
+            scale.evaluate_files(path, APPS, engine="dask", scheduler=made.scheduler_address, progress=go)
 
 
 def test_only_plain_data_travels():
