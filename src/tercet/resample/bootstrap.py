@@ -295,7 +295,7 @@ def summed_up(
     pushes = {} if settings.method == "percentile" else accelerations(design, system, settings)
     narrower = shrinks(design, system, settings) if settings.method == "student" else {}
     guards = guards_of(system, points, design.base(), design.units(), settings.level)
-    limits = _limits(system)
+    limits = limits_of(system)
     tail = tail_of(design, settings.level)
     bounds = {}
     for name in asked:
@@ -338,15 +338,15 @@ def guards_of(
     return two_class_guards(points, sides[:2], level, apps, grid, conditions)  # a calibration set's classes follow
 
 
-def _limits(system: System) -> dict[str, tuple[Any, Any]]:
+def limits_of(system: System) -> dict[str, tuple[Any, Any]]:
     """The least and the most that the system's numbers can be."""
     if isinstance(system, Equalised):
-        return _limits(system.system)
+        return limits_of(system.system)
     if isinstance(system, Rated):
         names = [f"applications.{k}.{name}" for k in range(len(system.decided)) for name in system.names]
         shares: dict[str, tuple[Any, Any]] = {name: (0.0, 1.0) for name in names if scale_of(name) == "odds"}
         signed = dict.fromkeys([name for name in names if name.endswith(("kappa", "mcc"))], (-1.0, 1.0))
-        return _limits(system.system) | shares | signed
+        return limits_of(system.system) | shares | signed
     if isinstance(system, ManyClasses):
         return many_class_limits(system.applications, system.parts[0].is_matrix)
     if isinstance(system, Refitted) and several(system.rows.trials, system.asked.apps):

@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.application import Application, normalised_dcf
+from tercet.application import normalised_dcf
 from tercet.intervals import clopper_pearson
-from tercet.resample.bootstrap import guards_of
-from tercet.resample.classes import ManyClasses
+from tercet.resample.bootstrap import guards_of, limits_of
 from tercet.resample.draws import Design
 from tercet.resample.ends import order_statistic, p_of, tail_of
 from tercet.resample.engine import System
@@ -29,7 +28,6 @@ Floats = NDArray[np.float64]
 
 _LEAST_P = 1e-12  # levels nearer to 1 are rounded away in exact bounds
 _ROUNDING = 1e-12  # spread below this share of the numbers themselves is that of sums in another order
-_SHARES = {"fnr": 1.0, "fpr": 1.0, "auc": 1.0, "accuracy": 1.0, "min_cllr": 1.0, "min_dcf": 1.0, "eer": 0.5}
 _COSTS = ("fnr", "fpr", "dcf", "dcf_u", "calibration_loss")
 
 
@@ -166,27 +164,8 @@ def _unseen(name: str, first: Measured, second: Measured, level: float, size: fl
 
 def _limit(name: str, system: System) -> float:
     """The largest difference that there can be."""
-    last = name.split(".")[-1]
-    if last in _SHARES:
-        return _SHARES[last]
-    if not name.startswith("applications."):
-        return math.inf
-    place = int(name.split(".")[1])
-    if isinstance(system, TwoClass):
-        return _largest_cost(last, system.plan.applications[place])
-    if isinstance(system, ManyClasses):
-        app = system.applications[place]
-        worst = float((app.prior * app.costs.max(axis=0)).sum())
-        return worst / app.dummy_cost if last == "dcf" else worst
-    return math.inf
-
-
-def _largest_cost(last: str, app: Application) -> float:
-    if last == "dcf_u":
-        return app.dcf_u(fnr=1.0, fpr=1.0)
-    if last == "min_dcf_u":
-        return min(app.dcf_u(fnr=1.0, fpr=0.0), app.dcf_u(fnr=0.0, fpr=1.0))
-    return float(normalised_dcf(app.log_odds, 1.0, 1.0))
+    least, most = limits_of(system).get(name, (-math.inf, math.inf))
+    return float(most - least)
 
 
 def reach(ordered: Floats, tail: float) -> tuple[float, float]:
