@@ -12,6 +12,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict, Unpack
@@ -560,7 +561,8 @@ def save_plain(plain: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
             f"Free space there, or name another folder."
         ) from None
     finally:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):  # below a file there is nothing to remove
+            new.unlink(missing_ok=True)
 
 
 def load_plain(path: str | os.PathLike[str]) -> dict[str, Any]:

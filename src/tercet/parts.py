@@ -162,6 +162,8 @@ def _described(
             head = file.read(6)
     except OSError as error:
         raise InputError(f"{called} cannot be read: {error.strerror}.") from None
+    if not head:
+        raise InputError(f"{called} is empty (0 bytes): write it again, or leave it out.")
     found = {"path": str(path), "called": called, "stamp": Stamp.of(path)}
     if head == b"\x93NUMPY":
         return found | _described_npy(path, called, columns)
@@ -254,7 +256,8 @@ def _as_parquet(con: DuckDBPyConnection, stack: ExitStack, path: Path, called: s
     try:
         with unglobbed(path) as source:
             con.execute(
-                f"COPY (SELECT {score}::DOUBLE AS {score}, {label} FROM read_csv({quoted(str(source))}, header=true, "
+                f"COPY (SELECT CASE WHEN contains({score}, '_') THEN error('a score with an underscore') "
+                f"ELSE {score}::DOUBLE END AS {score}, {label} FROM read_csv({quoted(str(source))}, header=true, "
                 f"auto_detect=false, columns={{{held}}}, delim={quoted(delimiter)}, quote='\"', escape='\"', "
                 f"nullstr='')) TO {quoted(str(plain))} (FORMAT parquet)"
             )

@@ -205,3 +205,22 @@ def test_what_is_evaluated_at_once_has_empty_brackets(tmp_path, trials):
 def test_an_interrupted_query_is_an_interrupt(says, raised):
     with pytest.raises(raised), connected():
         raise RuntimeError(says)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_file_without_bytes_is_called_empty(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(tc.InputError, match=r"is empty \(0 bytes\)"):
+        scale.evaluate_files(tmp_path / name, APPS)
+
+
+def test_a_score_with_an_underscore_is_no_number(tmp_path):
+    (tmp_path / "a.csv").write_text("score,label\n1_0,1\n2,0\n")
+    with pytest.raises(tc.InputError, match="underscore"):
+        scale.evaluate_files(tmp_path / "a.csv", APPS)
+
+
+def test_a_state_saved_below_a_file_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(tc.InputError, match="cannot be written"):
+        Binned.empty().save(tmp_path / "file" / "a.npz")
