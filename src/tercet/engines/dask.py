@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
-from tercet.arrays import shown
 from tercet.errors import InputError, TercetError
 
 log = logging.getLogger("tercet.engines.dask")
@@ -46,7 +45,7 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
         except (OSError, TimeoutError, ValueError) as error:
             what = "it has no workers" if "workers" in str(error) else "no scheduler answers there"
             raise InputError(
-                f"scheduler={shown(scheduler)} cannot be used: {what}. Start it (dask scheduler, dask worker), or "
+                f"scheduler={scheduler!r} cannot be used: {what}. Start it (dask scheduler, dask worker), or "
                 f"leave scheduler out to work on this machine."
             ) from None
         yield client
@@ -104,7 +103,7 @@ def collect(
             future.release()
     except (OSError, CancelledError) as error:
         raise TercetError(
-            f"The dask scheduler is gone ({shown(str(error))}): start it and evaluate again, with resume=FOLDER to "
+            f"The dask scheduler is gone ({str(error)!r}): start it and evaluate again, with resume=FOLDER to "
             f"keep what is done."
         ) from None
     finally:
