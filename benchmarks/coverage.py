@@ -88,9 +88,7 @@ def one_set(job):
     settings = Settings.of(0.95, resamples, seed, cell.by or None, "bca", 1)
     design, system = _two_classes(trials, planned([tc.Application(0.5)], wanted, None), settings.by)
     raw, redrawn = replicates([design], [system], settings)
-    found = [
-        summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS
-    ]
+    found = [summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS]
     rows = [[found[0][name].value] + [end for one in found for end in one[name][1:3]] for name in TRUTH]
     exact = delong(tc.Tally.of(trials))
     return rows, (exact.low, exact.high)
