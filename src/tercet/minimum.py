@@ -394,7 +394,10 @@ class _Cone(NamedTuple):
         found = linprog(-np.eye(count + 1)[-1], matrix, np.zeros(len(matrix)), total, [1.0], bounds, method="highs")
         if found.status != 0 or found.x[-1] < 1e-9:
             return None
-        return _Cone(constraints, tuple(found.x[:-1].tolist()))
+        point = found.x[:-1]
+        if not (np.all(point > 0.0) and np.all(np.array(constraints) @ point < 0.0)):
+            return None  # the programme lets constraints be broken by 1e-7: what lies within that has no inside
+        return _Cone(constraints, tuple(point.tolist()))
 
     def inner(self) -> Floats:
         """The offsets of its point."""

@@ -183,6 +183,17 @@ def test_for_two_classes_it_is_min_dcf_times_the_dummy(rows, point):
     assert min_risk(trials, app).risk == Curve.of(Tally.of(trials)).min_dcf(app).dcf * app.dummy_cost
 
 
+def test_a_cell_that_only_the_tolerance_of_the_programme_leaves_open_is_empty():
+    matrix = np.zeros((5, 3))
+    matrix[3, 2] = -16.0
+    trials = rows_of(matrix, np.array([0, 1, 2, 1, 0]))
+    app = Application.multiclass([0.5, 0.3, 0.2], [[0.0, 1.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]])
+    least = min_risk(trials, app)
+    assert np.isfinite(least.offsets).all()
+    reached = confusion_of(rows_of(matrix + least.offsets, np.array([0, 1, 2, 1, 0])), app).risk(app)
+    assert reached == pytest.approx(least.risk, rel=1e-12)
+
+
 def test_the_offsets_reach_the_risk_and_the_bound_is_proved_on_more_rows():
     matrix, labels = noisy(150, seed=4)
     for costs in ("0-1", "ordinal", [[0, 5, 1], [1, 0, 4], [2, 1, 0], [0.5, 0.5, 0.5]]):
