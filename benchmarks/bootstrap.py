@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 import tercet as tc
-from tercet.resample import bootstrap, drawn, progress_bar
+from tercet.uncertainty import bootstrap, drawn, progress_bar
 
 PEERS = 10  # roc_curves in a turn
 ASKED = ["dcf", "min_dcf", "eer", "auc", "bayes_plot"]

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import tercet as tc
-from tercet.calibrate import Gaussian, Isotonic, Logistic
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 
 
 def main():

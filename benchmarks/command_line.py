@@ -12,7 +12,7 @@ import numpy as np
 ROUNDS = 9
 COMMAND = [str(Path(sys.executable).with_name("tercet"))]
 if not Path(COMMAND[0]).exists():
-    COMMAND = [sys.executable, "-c", "from tercet_cli import main; main()"]
+    COMMAND = [sys.executable, "-c", "from tercet.cli.main import main; main()"]
 
 
 def write_scores(path, rows=1000):

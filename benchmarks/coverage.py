@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 import tercet as tc
-from tercet.intervals import delong
-from tercet.resample.bootstrap import _two_classes, planned, summed_up, wanted_of
-from tercet.resample.engine import METHODS, Settings, replicates
+from tercet.metrics.binomial import delong
+from tercet.uncertainty._kernel.engine import METHODS, Settings, replicates
+from tercet.uncertainty.bootstrap import _two_classes, planned, summed_up, wanted_of
 
 ERROR_RATE = 0.05  # of each kind, at equal priors and costs
 SHARED = 0.5  # share of the variance that groups explain, half each where two cross

@@ -19,7 +19,7 @@ import duckdb
 import numpy as np
 
 import tercet as tc
-from tercet.sources import read
+from tercet.io import read
 
 APPLICATION = [(0.05, 1, 1)]
 

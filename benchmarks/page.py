@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import tercet as tc
+from tercet.metrics.curve_summary import thinned
 from tercet.report.page import report
-from tercet.thin import thinned
 
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

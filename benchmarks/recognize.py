@@ -23,7 +23,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from tercet.recognize import GaussianRecognizer, TextRecognizer, every_nth, read_texts
+from tercet.recognizers import GaussianRecognizer, TextRecognizer, every_nth, read_texts
 
 FEATURES, CLASSES = 20, 10
 CANTICHE = ("inferno", "purgatorio", "paradiso")

@@ -115,7 +115,7 @@ def digest(value: Any) -> str:
 def task_bounded(
     path: str, engine: str = "local", limit: int = LIMIT, workers: int = 2, arrow: bool = True
 ) -> dict[str, Any]:
-    from tercet.scale import evaluate_files
+    from tercet.outofcore.scan import evaluate_files
 
     if not arrow:
         sys.modules["pyarrow"] = sys.modules["pyarrow.parquet"] = None  # type: ignore[assignment]
@@ -229,13 +229,13 @@ def task_killed(path: str, seeds: int) -> dict[str, Any]:
 
     import distributed
 
-    from tercet import scale
+    from tercet.outofcore import scan as scale
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     gone: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: gone.append(record.getMessage())  # type: ignore[method-assign]
-    logging.getLogger("tercet.engines.dask").addHandler(handler)
+    logging.getLogger("tercet.outofcore.executors.dask").addHandler(handler)
     scale.budget_of = lambda *_: scale.Budget(400_000, 1 << 14, 50_000, 0)  # type: ignore[assignment]
     found, errors = set(), []
     with distributed.LocalCluster(

@@ -13,7 +13,7 @@ import numpy as np
 
 import tercet as tc
 from tercet.report.page import report
-from tercet.resample import bootstrap, with_intervals
+from tercet.uncertainty import bootstrap, with_intervals
 
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 import tercet as tc
-from tercet.calibrate import Gaussian, Isotonic, Logistic, Threshold
-from tercet.costs import class_prior
-from tercet.folds import choose, cross_fit
-from tercet.minimum import min_risk
-from tercet.multiclass import Affine
+from tercet.calibration.cross_fit import cross_fit, select_calibrator
+from tercet.calibration.multiclass import Affine
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
+from tercet.metrics.costs import class_prior
+from tercet.metrics.min_risk import min_risk
 
 POINTS = [(0.5, 1, 1), (0.8, 1, 1), (0.5, 10, 1), (0.8, 1, 10)]
 SYSTEMS = ("agnews_gpt2", "cifar10_resnet-20", "pneumoniamnist_resnet50")
@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
             print(f"| {count} | {line}")
     print("\nWhich method, at (0.8, 1, 10), pseudo-count 0.001, under the same folds\n")
     methods = [Logistic, Isotonic, Gaussian, Threshold]
-    print(choose(methods, [0.2, 0.5, 0.8], llrs(folder / "lab", ""), (0.8, 1, 10), scheme="interleaved"))
+    print(select_calibrator(methods, [0.2, 0.5, 0.8], llrs(folder / "lab", ""), (0.8, 1, 10), scheme="interleaved"))
     print("\nLaboratory, three cantiche at equal costs: actual risk and its minimum over offsets\n")
     print("| pseudo-count | risk | calibrated (5 folds) | minimum | proved |\n|---|---|---|---|---|")
     for count, ending in (("0.001", ""), ("1", "_eps1")):

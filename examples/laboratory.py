@@ -19,7 +19,7 @@ import numpy as np
 
 import tercet as tc
 from tercet.datasets import iris
-from tercet.recognize import GaussianRecognizer, TextRecognizer, every_nth, read_texts, split_2_to_1
+from tercet.recognizers import GaussianRecognizer, TextRecognizer, every_nth, read_texts, split_2_to_1
 
 CANTICHE = ("inferno", "purgatorio", "paradiso")
 PSEUDO_COUNTS = {0.001: "", 1.0: "_eps1"}  # with the ending of the laboratory's files

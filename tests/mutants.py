@@ -34,34 +34,46 @@ MUTANTS = (
         "accept on >=, in curves and costs",
         (
             (
-                "tally.py",
+                "metrics/tally.py",
                 "return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)",
                 "return self.targets.below(thresholds), self.nontargets.total - self.nontargets.below(thresholds)",
             ),
         ),
     ),
-    Mutant("accept on >=, in decisions", (("decide.py", ".llr > threshold)", ".llr >= threshold)"),)),
+    Mutant("accept on >=, in decisions", (("decision.py", ".llr > threshold)", ".llr >= threshold)"),)),
     Mutant(
         "ties split by row order, in the area",
-        (("curves.py", "int(np.dot(weights, low)) + int(np.dot(weights, high))", "2 * int(np.dot(weights, low))"),),
+        (
+            (
+                "metrics/curves.py",
+                "int(np.dot(weights, low)) + int(np.dot(weights, high))",
+                "2 * int(np.dot(weights, low))",
+            ),
+        ),
     ),
     Mutant(
         "ties split by row order, in the hull",
-        (("curves.py", "inner = (self.running[:-1], self.below) if", "inner = (self.running[:-1], self.upto) if"),),
+        (
+            (
+                "metrics/curves.py",
+                "inner = (self.running[:-1], self.below) if",
+                "inner = (self.running[:-1], self.upto) if",
+            ),
+        ),
     ),
     Mutant(
         "accept-all left out, of the curve",
         (
-            ("curves.py", "np.concatenate(([-math.inf], scores))", "scores"),
-            ("curves.py", "np.concatenate((np.zeros(1, misses.dtype), misses))", "misses"),
-            ("curves.py", "np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))", "alarms"),
+            ("metrics/curves.py", "np.concatenate(([-math.inf], scores))", "scores"),
+            ("metrics/curves.py", "np.concatenate((np.zeros(1, misses.dtype), misses))", "misses"),
+            ("metrics/curves.py", "np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))", "alarms"),
         ),
     ),
     Mutant(
         "accept-all left out, of the hull",
         (
             (
-                "curves.py",
+                "metrics/curves.py",
                 "kept = convex_vertices(rejected, misses, ",
                 "kept = 1 + convex_vertices(rejected[1:], misses[1:], ",
             ),
@@ -69,19 +81,19 @@ MUTANTS = (
     ),
     Mutant(
         "cost matrix transposed, in expected costs",
-        (("decide.py", "priced(app.costs, shares[rows].T)", f"priced({TURNED}, shares[rows].T)"),),
+        (("decision.py", "priced(app.costs, shares[rows].T)", f"priced({TURNED}, shares[rows].T)"),),
         CLASSES,
     ),
     Mutant(
         "cost matrix transposed, in decisions",
-        (("decide.py", "= _least_cost(costs, ", f"= _least_cost({TURNED.replace('app.costs', 'costs')}, "),),
+        (("decision.py", "= _least_cost(costs, ", f"= _least_cost({TURNED.replace('app.costs', 'costs')}, "),),
         CLASSES,
     ),
     Mutant(
         "priors on the decision axis",
         (
             (
-                "confusion.py",
+                "metrics/confusion.py",
                 "zip(app.prior, self.rates.T, app.costs.T, strict",
                 f"zip(app.prior, {TURNED.replace('app.costs', 'self.rates')}.T, {TURNED}.T, strict",
             ),
@@ -112,7 +124,7 @@ MUTANTS = (
         "empirical prior used for the application's",
         (
             (
-                "confusion.py",
+                "metrics/confusion.py",
                 "for pi, r, c in zip(app.prior, ",
                 "for pi, r, c in zip(self.counts.sum(axis=0) / self.counts.sum(), ",
             ),
@@ -121,13 +133,19 @@ MUTANTS = (
     ),
     Mutant(
         "hull by float division, of rates",
-        (("curves.py", "    x, y = _wide(largest, x, y)\n    places", "    x, y = x / x[-1], y / y[-1]\n    places"),),
+        (
+            (
+                "metrics/curves.py",
+                "    x, y = _wide(largest, x, y)\n    places",
+                "    x, y = x / x[-1], y / y[-1]\n    places",
+            ),
+        ),
     ),
     Mutant(
         "hull by float division, of slopes",
         (
             (
-                "curves.py",
+                "metrics/curves.py",
                 "if (x[b] - x[a]) * (y[i] - y[b]) > (x[i] - x[b]) * (y[b] - y[a]):",
                 "rise, run, up, on = y[i] - y[b], x[i] - x[b], y[b] - y[a], x[b] - x[a]\n"
                 "            if (rise / run if run else math.inf) > (up / on if on else math.inf):",
@@ -139,7 +157,7 @@ MUTANTS = (
         "a sigmoid applied before ranking",
         (
             (
-                "tally.py",
+                "metrics/tally.py",
                 "lambda: trials.scores[labels], lambda: trials.scores[~labels]",
                 "lambda: np.tanh(trials.scores / 2)[labels], lambda: np.tanh(trials.scores / 2)[~labels]",
             ),

@@ -1,89 +1,177 @@
-"""tercet turns a classifier's scores into decisions and says what they cost."""
+"""tercet turns a classifier's scores into decisions and says what they cost.
+
+Each public name is imported when it is first used, so `import tercet` itself loads nothing else.
+"""
+
+from __future__ import annotations
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
-from typing import Any as _Any
-
-from tercet.application import Application, MulticlassApplication, costs_from_utilities
-from tercet.confusion import Confusion
-from tercet.costs import (
-    BayesPlot,
-    bayes_error,
-    brier,
-    brier_parts,
-    cllr,
-    cross_entropy_of_truth,
-    empirical_cross_entropy,
-    entropy,
-    log_loss,
-    log_loss_parts,
-    min_cllr,
-    min_cross_entropy,
-    normalised_cross_entropy,
-    perplexity,
-    top_k_accuracy,
-    worth_using,
-)
-from tercet.curves import Curve, Hull, best_rules
-from tercet.decide import Decisions, Rule, confusion_of, decide, decisions, expected_costs, hull_rule, neyman_pearson
-from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
-from tercet.evaluate import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
-from tercet.intervals import (
-    Interval,
-    clopper_pearson,
-    delong,
-    delong_test,
-    enough_errors,
-    interval,
-    k_sigma,
-    mcnemar,
-    wilson,
-)
-from tercet.posteriors import posteriors
-from tercet.report import plot, report
-from tercet.tally import Tally
-from tercet.trials import Trials
 
 if TYPE_CHECKING:
-    from tercet.calibrate import Gaussian, Isotonic, Logistic, Threshold, shift_prior
-    from tercet.folds import choose, cross_fit, split, two_step
-    from tercet.fusion import Fusion, load
-    from tercet.minimum import min_risk
-    from tercet.multiclass import Affine
-    from tercet.resample.bootstrap import bootstrap
-    from tercet.resample.compare import compare
-    from tercet.resample.conditions import by_condition, needed, too_few_errors
-    from tercet.scale import evaluate_files
-    from tercet.scale_fit import fit_files
-    from tercet.sources import read
+    from tercet import datasets, io, recognizers, sklearn, testing  # noqa: F401
+    from tercet.application import Application, MulticlassApplication, costs_from_utilities
+    from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
+    from tercet.calibration.fusion import Fusion, load_model
+    from tercet.calibration.multiclass import Affine
+    from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
+    from tercet.decision import (
+        Decisions,
+        Rule,
+        confusion_of,
+        decide,
+        decisions,
+        expected_costs,
+        hull_rule,
+        neyman_pearson,
+    )
+    from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
+    from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
+    from tercet.io.read import read
+    from tercet.metrics.binomial import (
+        Interval,
+        clopper_pearson,
+        delong,
+        delong_test,
+        enough_errors,
+        interval,
+        k_sigma,
+        mcnemar,
+        wilson,
+    )
+    from tercet.metrics.confusion import Confusion
+    from tercet.metrics.costs import (
+        BayesPlot,
+        bayes_error,
+        brier,
+        brier_parts,
+        cllr,
+        cross_entropy_of_truth,
+        empirical_cross_entropy,
+        entropy,
+        log_loss,
+        log_loss_parts,
+        min_cllr,
+        min_cross_entropy,
+        normalised_cross_entropy,
+        perplexity,
+        top_k_accuracy,
+        useful_priors,
+    )
+    from tercet.metrics.curves import Curve, Hull, best_rules
+    from tercet.metrics.min_risk import min_risk
+    from tercet.metrics.posteriors import posteriors
+    from tercet.metrics.tally import Tally
+    from tercet.outofcore.fit import fit_files
+    from tercet.outofcore.scan import evaluate_files
+    from tercet.report import plot, report
+    from tercet.trials import Trials
+    from tercet.uncertainty.bootstrap import bootstrap
+    from tercet.uncertainty.compare import compare
+    from tercet.uncertainty.conditions import by_condition, sample_size, too_few_errors
 
 __version__ = "0.1.0"
 
-# Rooms that not everyone enters are opened when they are asked for, so that `import tercet` stays quick.
-_LATER = {
-    "Affine": "multiclass",
-    "Fusion": "fusion",
-    "Gaussian": "calibrate",
-    "Isotonic": "calibrate",
-    "Logistic": "calibrate",
-    "Threshold": "calibrate",
-    "bootstrap": "resample",
-    "by_condition": "resample",
-    "choose": "folds",
-    "compare": "resample",
-    "cross_fit": "folds",
-    "evaluate_files": "scale",
-    "fit_files": "scale_fit",
-    "load": "fusion",
-    "min_risk": "minimum",
-    "needed": "resample",
-    "read": "sources",
-    "shift_prior": "calibrate",
-    "split": "folds",
-    "too_few_errors": "resample",
-    "two_step": "folds",
+_PUBLIC = {
+    "application": (
+        "Application",
+        "MulticlassApplication",
+        "costs_from_utilities",
+    ),
+    "calibration.cross_fit": (
+        "cross_fit",
+        "fit_recognizer_and_calibrator",
+        "select_calibrator",
+        "split",
+    ),
+    "calibration.fusion": (
+        "Fusion",
+        "load_model",
+    ),
+    "calibration.multiclass": ("Affine",),
+    "calibration.two_class": (
+        "Gaussian",
+        "Isotonic",
+        "Logistic",
+        "Threshold",
+        "shift_prior",
+    ),
+    "decision": (
+        "Decisions",
+        "Rule",
+        "confusion_of",
+        "decide",
+        "decisions",
+        "expected_costs",
+        "hull_rule",
+        "neyman_pearson",
+    ),
+    "errors": (
+        "CalibrationError",
+        "InputError",
+        "TercetError",
+        "UndefinedError",
+    ),
+    "evaluation": (
+        "Evaluation",
+        "MulticlassEvaluation",
+        "evaluate",
+        "risk_curve",
+        "risk_path",
+    ),
+    "io.read": ("read",),
+    "metrics.binomial": (
+        "Interval",
+        "clopper_pearson",
+        "delong",
+        "delong_test",
+        "enough_errors",
+        "interval",
+        "k_sigma",
+        "mcnemar",
+        "wilson",
+    ),
+    "metrics.confusion": ("Confusion",),
+    "metrics.costs": (
+        "BayesPlot",
+        "bayes_error",
+        "brier",
+        "brier_parts",
+        "cllr",
+        "cross_entropy_of_truth",
+        "empirical_cross_entropy",
+        "entropy",
+        "log_loss",
+        "log_loss_parts",
+        "min_cllr",
+        "min_cross_entropy",
+        "normalised_cross_entropy",
+        "perplexity",
+        "top_k_accuracy",
+        "useful_priors",
+    ),
+    "metrics.curves": (
+        "Curve",
+        "Hull",
+        "best_rules",
+    ),
+    "metrics.min_risk": ("min_risk",),
+    "metrics.posteriors": ("posteriors",),
+    "metrics.tally": ("Tally",),
+    "outofcore.fit": ("fit_files",),
+    "outofcore.scan": ("evaluate_files",),
+    "report": ("plot",),
+    "trials": ("Trials",),
+    "uncertainty.bootstrap": ("bootstrap",),
+    "uncertainty.compare": ("compare",),
+    "uncertainty.conditions": (
+        "by_condition",
+        "sample_size",
+        "too_few_errors",
+    ),
 }
-_MODULES = ("datasets", "recognize", "sklearn", "testing")
+_MODULES = ("datasets", "io", "recognizers", "report", "sklearn", "testing")
+_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 
 __all__ = [
     "Affine",
@@ -115,7 +203,6 @@ __all__ = [
     "brier",
     "brier_parts",
     "by_condition",
-    "choose",
     "cllr",
     "clopper_pearson",
     "compare",
@@ -134,17 +221,17 @@ __all__ = [
     "evaluate_files",
     "expected_costs",
     "fit_files",
+    "fit_recognizer_and_calibrator",
     "hull_rule",
     "interval",
     "k_sigma",
-    "load",
+    "load_model",
     "log_loss",
     "log_loss_parts",
     "mcnemar",
     "min_cllr",
     "min_cross_entropy",
     "min_risk",
-    "needed",
     "neyman_pearson",
     "normalised_cross_entropy",
     "perplexity",
@@ -154,25 +241,26 @@ __all__ = [
     "report",
     "risk_curve",
     "risk_path",
+    "sample_size",
+    "select_calibrator",
     "shift_prior",
     "split",
     "too_few_errors",
     "top_k_accuracy",
-    "two_step",
+    "useful_priors",
     "wilson",
-    "worth_using",
 ]
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
         return _import_module(f"tercet.{name}")
-    if name not in _LATER:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'tercet' has no attribute {name!r}")
-    value = getattr(_import_module(f"tercet.{_LATER[name]}"), name)
+    value: object = getattr(_import_module(f"tercet.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_MODULES})
+    return sorted({*globals(), *_MODULE_OF, *_MODULES})

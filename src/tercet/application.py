@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tercet.arrays import frozen, number, numbers, shown, whole
+from tercet._numeric.validation import frozen, number, numbers, shown, whole
+from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
-
-Floats = NDArray[np.float64]
 
 MAX_CELLS = 25_000_000  # 5,000 classes squared, 200 MB; beyond it a dense table is a mistake
 NO_NORMALISER = (

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import frozen, shown
+from tercet._numeric.validation import frozen, shown
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
 
 __all__ = ["Detection", "Table", "detection", "iris", "screening"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -15,15 +15,14 @@ from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tercet._numeric.validation import shown
+from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
-from tercet.arrays import shown
-from tercet.calibrate import Gaussian, Isotonic, Logistic
-from tercet.confusion import Confusion, as_matrix
-from tercet.decide import decide
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
+from tercet.decision import decide
 from tercet.errors import InputError
+from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.trials import Trials, logit, probability
-
-Floats = NDArray[np.float64]
 
 __all__ = ["BayesClassifier", "GaussianCalibrator", "IsotonicCalibrator", "LogisticCalibrator", "cost_scorer"]
 
@@ -197,7 +196,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors at the application's prior, one column a class."""
-        from tercet.posteriors import posteriors
+        from tercet.metrics.posteriors import posteriors
 
         return posteriors(self._trials(X), self.app_.prior)
 

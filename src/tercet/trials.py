@@ -12,11 +12,21 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.arrays import class_codes, column, frozen, is_target, names, number, numbers, same_index, same_length, shown
+from tercet._numeric.parallel import over_parts
+from tercet._numeric.validation import (
+    class_codes,
+    column,
+    frozen,
+    is_target,
+    names,
+    number,
+    numbers,
+    same_index,
+    same_length,
+    shown,
+)
+from tercet._typing import Floats
 from tercet.errors import InputError
-from tercet.threads import over_parts
-
-Floats = NDArray[np.float64]
 
 NO_LLR = (
     "Raw scores are not log-likelihood ratios, so no actual cost or Bayes decision exists for them: "

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import tercet as tc
-from tercet.sources import write_table
-from tercet_cli import main
+from tercet.cli.main import main
+from tercet.io import write_table
 
 LABORATORY = [(0.5, 1, 1), (0.8, 1, 1), (0.5, 10, 1), (0.8, 1, 10)]
 MATRICES = [[[293, 96], [109, 304]], [[271, 80], [131, 320]], [[257, 75], [145, 325]], [[302, 113], [100, 287]]]
@@ -123,11 +123,11 @@ def test_without_an_application_a_person_gets_costs_a_plot_and_sentences(scores)
 def test_the_worth_using_sentence_is_true(scores):
     _, llr, labels = scores
     curve = tc.Curve.of(tc.Tally.of(tc.Trials.of_llr(llr, labels)))
-    for low, high in tc.worth_using(curve):
+    for low, high in tc.useful_priors(curve):
         inside = np.linspace(max(low, -30.0), min(high, 30.0), 7)[1:-1]
         assert (tc.bayes_error(curve, inside).dcf < 1.0).all()
     grid = np.linspace(-8.0, 8.0, 400)
-    useful = [any(low < x < high for low, high in tc.worth_using(curve)) for x in grid]
+    useful = [any(low < x < high for low, high in tc.useful_priors(curve)) for x in grid]
     assert (np.array(useful) == (tc.bayes_error(curve, grid).dcf < 1.0)).all()
 
 
@@ -294,13 +294,13 @@ def test_the_demonstration_tells_a_true_story(tmp_path):
 
 def tercet(*words, **more):
     return subprocess.Popen(
-        [sys.executable, "-c", "from tercet_cli import main; main()", *map(str, words)],
+        [sys.executable, "-c", "from tercet.cli.main import main; main()", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
     )  # fmt: skip
 
 
 def test_help_needs_neither_numpy_nor_duckdb():
-    code = "import sys, tercet_cli; assert not {'numpy', 'duckdb', 'rich', 'tercet'} & set(sys.modules)"
+    code = "import sys, tercet.cli.main; assert not {'numpy', 'duckdb', 'rich', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import tercet as tc
-from tercet.calibrate import Logistic
-from tercet.resample import bootstrap
-from tercet_cli import main
+from tercet.calibration.two_class import Logistic
+from tercet.cli.main import main
+from tercet.uncertainty import bootstrap
 
 COLUMNS = ("score", "label", "speaker", "channel")
 
@@ -95,7 +95,7 @@ def test_conditions_stand_in_every_form_and_an_undefined_one_says_why(output, tm
 
 
 def test_conditions_in_the_json_are_those_of_python(tmp_path):
-    from tercet.resample import by_condition
+    from tercet.uncertainty import by_condition
 
     path = write(tmp_path / "a.csv")
     document = result_of(path, *QUICK, "--condition-column", "channel", "--condition-column", "speaker")
@@ -172,9 +172,9 @@ def test_compare_says_a_sentence_then_ranks_and_differences(tmp_path):
 
 
 def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):
-    from tercet.resample import needed
+    from tercet.uncertainty import sample_size
 
-    found = run("needed", "--app", "0.5,1,1", "--fnr", 0.1, "--fpr", 0.1, "--half-width", 0.02)
+    found = run("sample-size", "--app", "0.5,1,1", "--fnr", 0.1, "--fpr", 0.1, "--half-width", 0.02)
     assert found.exit_code == 0, found.stderr
     cells = dict(zip(*(line.split("\t") for line in found.stdout.splitlines()), strict=True))
     assert (cells["targets"], cells["nontargets"]) == ("1729", "1729")
@@ -182,9 +182,9 @@ def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):
     result = tmp_path / "result.json"
     result.write_text(json.dumps(result_of(path, "--app", "0.5,1,1")))
     row = tc.evaluate(read(path), [(0.5, 1, 1)]).applications[0]
-    found = run("needed", result, "--half-width", 0.02)
-    expected = needed(row.fnr, row.fpr, (0.5, 1, 1), 0.02)
+    found = run("sample-size", result, "--half-width", 0.02)
+    expected = sample_size(row.fnr, row.fpr, (0.5, 1, 1), 0.02)
     cells = dict(zip(*(line.split("\t") for line in found.stdout.splitlines()), strict=True))
     assert (int(cells["targets"]), int(cells["nontargets"])) == expected[:2]
-    assert run("needed", "--half-width", 0.1).exit_code == 1
-    assert "--fnr" in run("needed", "--app", "0.5,1,1", "--half-width", 0.1).stderr
+    assert run("sample-size", "--half-width", 0.1).exit_code == 1
+    assert "--fnr" in run("sample-size", "--app", "0.5,1,1", "--half-width", 0.1).stderr

@@ -69,7 +69,7 @@ def rates(tally, points=POINTS):
         "llrs": curve.hull.llrs.tolist(),
         "plot": [plot.dcf.tolist(), plot.min_dcf.tolist()],
         "parts": [tc.log_loss_parts(curve, 0.2), tc.brier_parts(curve, 0.2)],
-        "worth": tc.worth_using(curve),
+        "worth": tc.useful_priors(curve),
         "rule": tc.neyman_pearson(curve, 0.3),
     }
     for point, row in zip(points, tc.evaluate(tally, points).applications, strict=True):

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tercet.exact import UNIT, exact_sum
+from tercet._numeric.exact import UNIT, exact_sum
 
 KINDS = {
     "alike": lambda rng, n: rng.random(n) + 0.5,

@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 import tercet as tc
+from tercet.cli.main import main
 from tercet.errors import InputError
-from tercet.kept import kept_rows, with_rows
+from tercet.io import write_table
+from tercet.report.embedded_rows import kept_rows, with_rows
 from tercet.report.page import document_of, page
-from tercet.sources import write_table
-from tercet_cli import main
 
 
 def several(count=300, classes=3, seed=0, **more):

@@ -141,7 +141,7 @@ def test_pyplot_is_never_loaded():
 
 
 def banded(name="a system", seed=0, meaning="llr"):
-    from tercet.resample import bands
+    from tercet.uncertainty import bands
 
     result = evaluation(name, seed=seed, meaning=meaning)
     rng = np.random.default_rng(seed)
@@ -168,7 +168,7 @@ def test_the_roc_band_is_drawn_where_the_numbers_say():
 
 
 def test_sigma_boxes_are_those_of_the_closed_form():
-    from tercet.intervals import sigma_box
+    from tercet.metrics.binomial import sigma_box
 
     result, _ = banded()
     boxes = plots.plot(result, "roc", sigma=2).axes[0].patches
@@ -200,7 +200,7 @@ def test_several_systems_take_a_band_each(tmp_path):
     [
         ("tippett", {"bands": True}, "bands= goes with"),
         ("bayes-error", {"sigma": 2}, "sigma= goes with"),
-        ("roc", {"bands": "95 %"}, "tercet.resample.bands"),
+        ("roc", {"bands": "95 %"}, "tercet.uncertainty.bands"),
         ("roc", {"bands": []}, "one for each"),
     ],
 )

@@ -15,7 +15,7 @@ from tercet.errors import InputError
 from tercet.report import markup, sections
 from tercet.report.page import document_of, iframe, page, report
 from tercet.report.sections import GLOSSARY, warnings
-from tercet.resample import bootstrap, with_intervals
+from tercet.uncertainty import bootstrap, with_intervals
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028\u2029\u202e{{data}}\"'"
 

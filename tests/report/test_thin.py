@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.application import normalised_dcf
+from tercet.metrics.curve_summary import interpolated, thinned
 from tercet.report.page import document_of, page
-from tercet.thin import interpolated, thinned
 
 
 def drawn(count, share=0.5, separation=2.0, scale=1.0, digits=None, seed=0):

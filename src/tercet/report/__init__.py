@@ -3,6 +3,8 @@ is asked to by name passes trials on."""
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
@@ -26,3 +28,12 @@ def plot(evaluation: Any, kind: str, path: str | PathLike[str] | None = None, **
     from tercet.report.plots import plot as draw
 
     return draw(evaluation, kind, path, **style)
+
+
+class _Report(ModuleType):
+    """The package itself can be called, because `tercet.report` names both the function and the package."""
+
+    __call__ = staticmethod(report)
+
+
+sys.modules[__name__].__class__ = _Report

@@ -16,13 +16,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tercet._numeric.validation import shown
 from tercet.application import Application
-from tercet.arrays import shown
 from tercet.errors import InputError
+from tercet.metrics.curve_summary import STAYS
 from tercet.report import sections
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
-from tercet.thin import STAYS
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -66,7 +66,7 @@ def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = N
     posteriors: the trials of a several-class evaluation, or {name: trials}, of which rows are put into the page so
     that its priors and costs can be edited there. Otherwise no row is in it.
     """
-    from tercet.sources import write_text_atomically
+    from tercet.io import write_text_atomically
 
     write_text_atomically(path, page(document_of(evaluations, posteriors), title))
     return Path(path)
@@ -99,7 +99,7 @@ def document_of(evaluations: Any, posteriors: Any = None) -> Facts:
 
 def _with_posteriors(systems: Sequence[Facts], posteriors: Any) -> list[Facts]:
     """The systems, those that were named with rows of their trials."""
-    from tercet.kept import with_rows
+    from tercet.report.embedded_rows import with_rows
 
     names = [system.get("name") for system in systems if "log_loss" in system]
     if not isinstance(posteriors, Mapping):

@@ -10,20 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tercet._typing import Floats
 from tercet.application import sigmoid
-from tercet.costs import empirical_cross_entropy, min_cross_entropy
-from tercet.curves import Curve
 from tercet.errors import InputError
-from tercet.evaluate import Evaluation, MulticlassEvaluation
-from tercet.intervals import Box, sigma_box
+from tercet.evaluation import Evaluation, MulticlassEvaluation
+from tercet.metrics.binomial import Box, sigma_box
+from tercet.metrics.costs import empirical_cross_entropy, min_cross_entropy
+from tercet.metrics.curve_summary import llrs_of
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
 from tercet.report.text import harmless
-from tercet.resample.bands import Bands
-from tercet.tally import Tally
-from tercet.thin import llrs_of
+from tercet.uncertainty.bands import Bands
 
-Floats = NDArray[np.float64]
 TARGET, NONTARGET = "#D55E00", "#0072B2"
 SYSTEMS = ("#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0072B2")
 _SOFT = "#555555"
@@ -450,7 +449,7 @@ def plot(
 ) -> Any:
     """A figure of one evaluation, or of several overlaid; written to path (PNG, SVG or PDF) if one is given.
 
-    `bands` (of tercet.resample.bands, one for each evaluation) and `sigma` (boxes of so many standard deviations around
+    `bands` (from tercet.uncertainty.bands, one per evaluation) and `sigma` (boxes of so many standard deviations around
     the decisions) show how sure the curve is.
     """
     given = list(evaluation) if isinstance(evaluation, list | tuple) else [evaluation]
@@ -477,7 +476,7 @@ def _around(kind: str, bands: Any, sigma: float | None, count: int) -> list[dict
         if value is not None and kind not in kinds:
             raise InputError(f"{name}= goes with {', '.join(kinds)}, not with {kind}.")
     if not all(one is None or isinstance(one, Bands) for one in every):
-        raise InputError("bands= takes what tercet.resample.bands(trials) gives.")
+        raise InputError("bands= takes what tercet.uncertainty.bands(trials) gives.")
     more = {} if sigma is None else {"sigma": sigma}
     return [({} if one is None else {"bands": one}) | more for one in every]
 

@@ -1,0 +1,6 @@
+"""`python -m tercet` is the same as the command `tercet`."""
+
+from tercet.cli.main import main
+
+if __name__ == "__main__":
+    main(prog_name="tercet")

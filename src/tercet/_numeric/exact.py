@@ -1,0 +1,214 @@
+"""Sums and weights as integers, so that no result depends on the order or the grouping of the rows.
+
+Every double is a whole multiple of 2**-1074. A sum of doubles is therefore kept as one Python integer in
+that unit: it adds exactly, whatever the chunks, and is rounded once, when it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._typing import Floats
+
+Counts = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 bits
+
+UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
+_BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
+_ALIKE = 21  # bits between values whose last 17 bits and 2**16 of which still fit into a double
+_HUGE = 2.0**980  # above this the extraction constant would overflow
+_INT64_BITS = 62
+GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
+
+
+def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) -> int:
+    """Sum of finite doubles, or of term(values), in units of 2**-1074, without any rounding.
+
+    >>> exact_sum(np.array([1e300, 1.0, -1e300])) == 1 << 1074
+    True
+    """
+    total = 0
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        total += _sum_block(np.array(block) if term is None else term(block))
+    return total
+
+
+def _sum_block(rest: Floats) -> int:
+    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+    total = 0
+    low, top = float(rest.min()), float(rest.max())
+    alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
+    top = max(top, -low)
+    if top >= _HUGE:
+        huge = np.abs(rest) >= _HUGE
+        total += sum(int(value) for value in rest[huge]) << UNIT
+        rest[huge] = 0.0
+        top = _HUGE
+    slice_ = np.empty_like(rest)
+    exponent = math.frexp(top)[1] + 16  # every value is below 2**(exponent - 16)
+    rounds = 0
+    while rounds < 2 or rest.any():  # two rounds take 72 bits: enough for 53-bit values of like size
+        # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
+        exponent = max(exponent, -1022)
+        constant = math.ldexp(1.5, exponent)
+        np.add(rest, constant, out=slice_)
+        slice_ -= constant
+        rest -= slice_
+        grid = exponent - 52
+        total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
+        if alike:
+            # What is left is below 2**(grid - 1) and a multiple of the smallest value's ulp: it adds exactly too.
+            unit = max(math.frexp(low)[1] - 53, -UNIT)
+            return total + (int(math.ldexp(float(rest.sum()), -unit)) << UNIT + unit)
+        exponent = grid + 15
+        rounds += 1
+    return total
+
+
+def exact_dot(values: Floats, weights: Counts) -> int:
+    """Sum of weight x value in units of 2**-1074, for whole weights >= 0 and finite values.
+
+    >>> exact_dot(np.array([0.1, 0.2]), np.array([3, 1])) == exact_sum(np.array([0.1, 0.1, 0.1, 0.2]))
+    True
+    """
+    huge = np.abs(values) >= 2.0**900  # splitting and multiplying these would overflow
+    total = sum((int(value) << UNIT) * int(weight) for value, weight in zip(values[huge], weights[huge], strict=True))
+    values, weights = values[~huge], weights[~huge]
+    high = _upper_half(values)
+    low = values - high
+    shift = 0
+    while len(weights) and np.any(weights):
+        # 26 bits of the weight times at most 27 of the value: every product is exact.
+        limb = (weights & ((1 << 26) - 1)).astype(np.float64)
+        total += (exact_sum(high * limb) + exact_sum(low * limb)) << shift
+        weights = weights >> 26
+        shift += 26
+    return total
+
+
+def exact_square_sum(values: Floats, weights: Counts | None = None) -> int:
+    """Sum of value^2, or of weight x value^2, in units of 2**-1074; the squares must be doubles.
+
+    >>> exact_square_sum(np.array([3.0, 2.0**-30])) == (9 << 1074) + (1 << 1014)
+    True
+    """
+    total = 0
+    for start in range(0, len(values), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        x = values[rows]
+        high = _upper_half(x)
+        low = x - high
+        square = x * x
+        # What the product lost (Dekker): every step of this is exact.
+        lost = ((high * high - square) + 2.0 * (high * low)) + low * low
+        for part in (square, lost) if lost.any() else (square,):
+            total += exact_sum(part) if weights is None else exact_dot(part, weights[rows])
+    return total
+
+
+def grid_sum(values: Floats, exponent: int, levels: int = 1) -> int:
+    """Sum of up to 2**13 values within +-2**exponent, each rounded to a multiple of 2**(exponent - levels x GRID).
+
+    The result counts these multiples. One addition brings a multiple into the last bits of a double, where whole
+    numbers add: a fraction of the work of an exact sum, and as free of order and grouping.
+
+    >>> grid_sum(np.array([0.5, 2.0**-60]), 0) == 1 << (GRID - 1)
+    True
+    """
+    total = 0
+    for level in range(levels):
+        constant = np.float64(math.ldexp(1.5, exponent + 52 - GRID))
+        raised = values + constant
+        counted = int(raised.view(np.int64).sum()) - len(values) * int(constant.view(np.int64))
+        counted = (counted + (1 << 63)) % (1 << 64) - (1 << 63)  # numpy's sum may have wrapped around
+        total = (total << GRID) + counted
+        if level + 1 < levels:
+            raised -= constant
+            values, exponent = values - raised, exponent - GRID
+    return total
+
+
+def _upper_half(values: Floats) -> Floats:
+    """The leading 26 bits of each value (Veltkamp's splitting)."""
+    scaled = values * 134217729.0
+    upper: Floats = scaled - (scaled - values)
+    return upper
+
+
+def ratio(numerator: int, denominator: int, unit: int = 0) -> float:
+    """numerator / denominator * 2**-unit, rounded once.
+
+    >>> ratio(1, 3)
+    0.3333333333333333
+    """
+    return numerator / (denominator << unit)
+
+
+def quotients(above: Counts, below: Counts | int) -> Floats:
+    """above / below, each rounded once: beyond 2**53 numpy would round the integers first.
+
+    >>> quotients(np.array([1, 2]), 3).tolist()
+    [0.3333333333333333, 0.6666666666666666]
+    """
+    if (below if isinstance(below, int) else np.max(below, initial=0)) > 2**53:
+        above = above.astype(np.object_)
+    return np.asarray(above / below, np.float64)
+
+
+def as_integers(weights: Floats) -> tuple[Counts, int]:
+    """Positive finite weights as whole multiples of a power of two: weights = integers * 2**unit, exactly.
+
+    >>> as_integers(np.array([0.5, 3.0]))
+    (array([1, 6]), -1)
+    """
+    if len(weights) == 0:
+        return np.zeros(0, np.int64), 0
+    fractions, exponents = np.frexp(weights)
+    mantissas = np.ldexp(fractions, 53).astype(np.int64)
+    trailing = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
+    mantissas >>= trailing
+    exponents = exponents - 53 + trailing
+    unit = int(exponents.min())
+    return shifted(mantissas, exponents - unit), unit
+
+
+def shifted(integers: Counts, by: NDArray[np.int32] | int) -> Counts:
+    """integers * 2**by, in int64 when every sum of them fits, else as Python's integers."""
+    if len(integers) == 0:
+        return integers
+    if integers.dtype == np.object_:
+        sizes = np.array([int(value).bit_length() for value in integers])
+    else:
+        sizes = np.frexp(integers.astype(np.float64))[1]
+    bits = int(np.max(sizes + by)) + len(integers).bit_length()
+    if bits <= _INT64_BITS and integers.dtype != np.object_:
+        return integers << by
+    wide: NDArray[np.object_] = integers.astype(np.object_) << np.asarray(by).astype(np.object_)
+    return wide.astype(np.int64) if bits <= _INT64_BITS else wide
+
+
+def running_total(integers: Counts) -> Counts:
+    """0, then the running sums: one longer than its input."""
+    sums: Counts = np.zeros(len(integers) + 1, integers.dtype)
+    np.cumsum(integers, out=sums[1:])
+    return sums
+
+
+def log_ratio(above: int, below: int) -> float:
+    """ln(above / below) for whole numbers >= 0, not both 0.
+
+    >>> log_ratio(1, 0), log_ratio(3, 3)
+    (inf, 0.0)
+    """
+    if above == 0 or below == 0:
+        return math.inf if above else -math.inf
+    try:
+        quotient = above / below
+    except OverflowError:
+        quotient = 0.0
+    return math.log(quotient) if quotient > 0.0 else math.log(above) - math.log(below)

@@ -1,0 +1,189 @@
+"""Saved models: one JSON shape for all of them, exact doubles, and nothing in it that is not expected."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import numpy as np
+
+from tercet._numeric.validation import frozen, shown
+from tercet._typing import Floats
+from tercet.errors import InputError
+
+M = TypeVar("M", bound="Model")
+
+SCHEMA_VERSION = 1
+_TOP = ("schema_version", "tercet", "method", "parameters", "training")
+
+
+class Model:
+    """What can be saved: named parameters, each with the function that reads it, and named facts of its training."""
+
+    __slots__ = ()
+
+    method: ClassVar[str]
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]]
+    _facts: ClassVar[tuple[str, ...]]
+    training: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "training", MappingProxyType(dict(self.training)))
+        self._check()
+
+    def _check(self) -> None:
+        """Refuses parameters that do not belong together."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*(getattr(self, name) for name in self._parameters), dict(self.training))
+
+    def to_json(self) -> str:
+        """The model as JSON text: doubles in their shortest exact form, infinities as the strings inf and -inf."""
+        from tercet import __version__
+
+        return json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "tercet": __version__,
+                "method": self.method,
+                "parameters": {name: _plain(getattr(self, name)) for name in self._parameters},
+                "training": {name: _plain(self.training[name]) for name in self._facts},
+            },
+            indent=1,
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls: type[M], text: str | bytes) -> M:
+        """The model that to_json wrote, to the bit; anything unknown, missing or damaged is refused."""
+        document = read(text)
+        if document["method"] != cls.method:
+            raise InputError(
+                f"This file holds a model of method {shown(document['method'])}, not {shown(cls.method)}: read it with "
+                f"tercet.load_model, which takes every method."
+            )
+        parameters = _exactly(document["parameters"], cls._parameters, "parameters")
+        facts = _exactly(document["training"], cls._facts, "training")
+        values = {name: take(parameters[name], name) for name, take in cls._parameters.items()}
+        return cls(
+            **values,
+            training={  # type: ignore[call-arg]
+                name: _fact(facts[name], name) for name in cls._facts
+            },
+        )
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """A saved model's document, its frame checked: keys, version and method."""
+    try:
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:  # bad JSON and bad UTF-8 are both ValueErrors
+        raise InputError(f"This is no saved model: {error}. It must be the JSON text that to_json wrote.") from error
+    _exactly(document, _TOP, "the model")
+    if document["schema_version"] != SCHEMA_VERSION or isinstance(document["schema_version"], bool):
+        raise InputError(
+            f"schema_version must be {SCHEMA_VERSION}, not {shown(document['schema_version'])}: the model was saved by "
+            f"another version of tercet ({shown(document['tercet'])}). Save it again with this one."
+        )
+    return dict(document)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | tuple | list):
+        return [_plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0.0 else "-inf"
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise InputError("This is no saved model: a field is there twice.")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _exactly(part: object, wanted: Iterable[str], where: str) -> dict[str, Any]:
+    if not isinstance(part, dict):
+        raise InputError(f"This is no saved model: {where} must be a table of named fields, not {shown(part)}.")
+    for rule, names in (("has an unknown", set(part) - set(wanted)), ("lacks the", set(wanted) - set(part))):
+        if names:
+            raise InputError(f"This is no saved model of this version: {where} {rule} field {shown(min(names))}.")
+    return part
+
+
+def real(value: object, name: str) -> float:
+    """A double, or one of the strings inf and -inf."""
+    if value in ("inf", "-inf"):
+        return math.inf if value == "inf" else -math.inf
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    except OverflowError:
+        pass
+    raise InputError(f"The saved model is damaged: {name} must be a number, not {shown(value)}.")
+
+
+def finite(value: object, name: str) -> float:
+    """A finite double."""
+    if math.isinf(number := real(value, name)):
+        raise InputError(f"The saved model is damaged: {name} must be finite, not {number}.")
+    return number
+
+
+def flag(value: object, name: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"The saved model is damaged: {name} must be true or false, not {shown(value)}.")
+    return value
+
+
+def reals(value: object, name: str) -> Floats:
+    """A frozen vector of doubles."""
+    return frozen(np.array([real(one, name) for one in _listed(value, name)], np.float64))
+
+
+def matrix(value: object, name: str) -> Floats:
+    """A frozen matrix of finite doubles."""
+    rows = [[finite(one, name) for one in _listed(row, name)] for row in _listed(value, name)]
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(f"The saved model is damaged: the rows of {name} differ in length.")
+    return frozen(np.array(rows, np.float64).reshape(len(rows), -1))
+
+
+def words(value: object, name: str) -> tuple[str, ...]:
+    """A tuple of names."""
+    return tuple(word(one, name) for one in _listed(value, name))
+
+
+def word(value: object, name: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise InputError(f"The saved model is damaged: {name} must be text, not {shown(value)}.")
+    return value
+
+
+def damaged(rule: str) -> InputError:
+    """The error for parameters that cannot belong together."""
+    return InputError(f"The saved model is damaged: {rule}.")
+
+
+def _listed(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"The saved model is damaged: {name} must be a list, not {shown(value)}.")
+    return value
+
+
+def _fact(value: object, name: str) -> Any:
+    """A fact of the training: nothing, a text, a number, or a list of these."""
+    if isinstance(value, list):
+        return [_fact(one, name) for one in value]
+    if value is None or isinstance(value, bool | int) or (isinstance(value, str) and value not in ("inf", "-inf")):
+        return value
+    return real(value, name)

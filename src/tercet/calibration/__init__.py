@@ -1,0 +1,1 @@
+"""Maps from scores to log-likelihood ratios: two classes, several classes, fusion, cross-fitting and selection."""

@@ -1,0 +1,348 @@
+"""Honest calibration on one set: every trial is scored by a model that never saw it, and methods are chosen so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import column, frozen, shown
+from tercet.application import Application, MulticlassApplication
+from tercet.calibration.fusion import matched
+from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
+from tercet.decision import confusion_of
+from tercet.errors import CalibrationError, InputError
+from tercet.metrics.confusion import Confusion
+from tercet.metrics.costs import empirical_cross_entropy, log_loss
+from tercet.metrics.min_risk import min_risk
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials
+
+Numbers = NDArray[np.intp]
+
+SCHEMES = ("stratified", "plain", "interleaved")
+
+
+class CrossFit(NamedTuple):
+    """Scores given out of fold, the final model trained on everything, and each trial's fold."""
+
+    scores: Trials
+    model: Any
+    folds: Numbers
+
+
+class TwoStep(NamedTuple):
+    """A recogniser and its calibrator, both ready for new samples, and the calibrator's training scores."""
+
+    recogniser: Any
+    calibrator: Any
+    scores: Trials
+
+
+class Choice(NamedTuple):
+    """One method at one training prior: its actual normalised cost and cross-entropy (bits) out of fold."""
+
+    method: str
+    prior: Any
+    dcf: float | None
+    cross_entropy: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Methods by actual cost at one application, the cheapest first; those that could not be trained last."""
+
+    rows: tuple[Choice, ...]
+    min_dcf: float
+
+    @property
+    def best(self) -> Choice:
+        """The cheapest."""
+        return self.rows[0]
+
+    def __str__(self) -> str:
+        head = f"{'method':<16}{'prior':>10}{'dcf':>10}{'bits':>10}"
+        body = [
+            f"{shown(row.method)[1:-1]:<16}{_short(row.prior):>10}{_short(row.dcf):>10}{_short(row.cross_entropy):>10}"
+            + (f"  {row.reason}" if row.reason else "")
+            for row in self.rows
+        ]
+        return "\n".join([head, *body, f"{'(minimum)':<26}{_short(self.min_dcf):>10}"])
+
+
+def _short(value: Any) -> str:
+    return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else "given"
+
+
+def cross_fit(
+    method: Any,
+    trials: Trials | Sequence[Trials],
+    prior: object = None,
+    *,
+    folds: int = 5,
+    by: str | None = None,
+    scheme: str = "stratified",
+    seed: int = 0,
+    **options: Any,
+) -> CrossFit:
+    """Calibrates each fold by a model trained on the others, and trains the final model on everything.
+
+    method: Logistic, Isotonic, Gaussian, Affine, Fusion (with a list of Trials), or any function(trials, prior=...)
+    that returns a map. by names a group (speaker, patient) that is never on both sides. scheme: "stratified" deals
+    each class evenly, "plain" deals all rows, both after a shuffle by the seed; "interleaved" takes row number modulo
+    folds. options go to the method's fit.
+
+    >>> from tercet.calibration.two_class import Gaussian
+    >>> trials = Trials.of_scores([-2., -2., 0., 0., 0., 0., 2., 2.], [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> cross_fit(Gaussian, trials, folds=2, scheme="interleaved").scores.llr.tolist()    # llr = 2 s in either half
+    [-4.0, -4.0, 0.0, 0.0, 0.0, 0.0, 4.0, 4.0]
+    """
+    systems = [trials] if isinstance(trials, Trials) else matched(trials)
+    numbers = fold_numbers(systems[0], folds, by=by, scheme=scheme, seed=seed)
+    quality = options.pop("quality", None)
+    measures = None if quality is None else column(quality, "quality")
+    fit = _fitter(method, prior, options)
+
+    def part(rows: Any) -> Any:
+        chosen = [one.select(rows) for one in systems]
+        extra = {} if measures is None else {"quality": measures[rows]}
+        return (chosen[0] if isinstance(trials, Trials) else chosen), extra
+
+    outputs = []
+    for fold in range(folds):
+        given, extra = part(numbers != fold)
+        model = fit(given, **extra)
+        held, extra = part(numbers == fold)
+        outputs.append(model(held, **extra))
+    everything, extra = part(slice(None))
+    return CrossFit(_pooled(systems[0], outputs, numbers), fit(everything, **extra), numbers)
+
+
+def _fitter(method: Any, prior: object, options: dict[str, Any]) -> Callable[..., Any]:
+    """The method's fit with its prior and options bound."""
+    fit = getattr(method, "fit", method)
+    if not callable(fit):
+        raise InputError(f"A method is a calibrator class or a function that trains one, not {shown(method)}.")
+    fixed = {} if prior is None else {"prior": prior}
+    return lambda trials, **extra: fit(trials, **fixed, **options, **extra)
+
+
+def _pooled(trials: Trials, outputs: list[Any], numbers: Numbers) -> Trials:
+    """The folds' scores in the order of the trials."""
+    if not all(isinstance(one, Trials) for one in outputs):
+        raise InputError("cross_fit pools scores, and this method gives none: use select_calibrator for Threshold.")
+    scores = np.empty((len(trials), *outputs[0].scores.shape[1:]))
+    for fold, one in enumerate(outputs):
+        scores[numbers == fold] = one.scores
+    first = outputs[0]
+    labels = trials.labels if first.is_matrix or trials.labels is None else frozen(trials.labels.astype(np.bool_))
+    return replace(
+        trials,
+        scores=frozen(scores),
+        labels=labels,
+        meaning=first.meaning,
+        classes=first.classes,
+        trained_prior=first.trained_prior,
+    )
+
+
+def fold_numbers(
+    trials: Trials, folds: int, *, by: str | None = None, scheme: str = "stratified", seed: int = 0
+) -> Numbers:
+    """Each trial's fold, 0 to folds - 1; every class is left in every training part.
+
+    >>> fold_numbers(Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1]), 3, scheme="interleaved").tolist()
+    [0, 1, 2, 0]
+    """
+    labels = trials.known_labels().astype(np.intp)
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
+        raise InputError(f"folds must be a whole number, at least 2, not {shown(folds)}.")
+    if scheme not in SCHEMES:
+        raise InputError(f"scheme is {', '.join(SCHEMES)}, not {shown(scheme)}.")
+    rng = np.random.default_rng(seed)
+    if by is not None:
+        numbers = _by_group(trials, labels, int(folds), by, scheme, rng)
+    else:
+        if len(labels) < folds:
+            raise InputError(f"There are {len(labels)} trials for {folds} folds: use fewer folds.")
+        numbers = _dealt(labels, int(folds), scheme, rng)
+    _check_training_parts(trials, labels, numbers, int(folds))
+    return frozen(numbers)
+
+
+def _dealt(labels: Numbers, folds: int, scheme: str, rng: np.random.Generator) -> Numbers:
+    if scheme == "interleaved":
+        return np.arange(len(labels)) % folds
+    order = rng.permutation(len(labels))
+    if scheme == "stratified":
+        order = order[np.argsort(labels[order], kind="stable")]
+    numbers = np.empty(len(labels), np.intp)
+    numbers[order] = np.arange(len(labels)) % folds
+    return numbers
+
+
+def _by_group(trials: Trials, labels: Numbers, folds: int, by: str, scheme: str, rng: np.random.Generator) -> Numbers:
+    if by not in trials.groups:
+        known = ", ".join(map(shown, trials.groups)) or "none"
+        raise InputError(
+            f"by={shown(by)} is not among the trials' groups ({known}): give groups={{...}} to the trials."
+        )
+    ids = {value: number for number, value in enumerate(dict.fromkeys(trials.groups[by].tolist()))}
+    members = np.fromiter((ids[value] for value in trials.groups[by].tolist()), np.intp, len(labels))
+    if len(ids) < folds:
+        raise InputError(f"There are {len(ids)} groups {shown(by)} for {folds} folds: use fewer folds.")
+    if scheme == "interleaved":
+        return members % folds
+    if scheme == "plain":
+        return rng.permutation(len(ids))[members] % folds
+    counts = np.zeros((len(ids), len(trials.classes)))
+    np.add.at(counts, (members, labels), 1.0)
+    return _balanced(counts, folds, rng)[members]
+
+
+def _balanced(counts: NDArray[np.float64], folds: int, rng: np.random.Generator) -> Numbers:
+    """Groups to folds, large ones first, each where the classes stay most even."""
+    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
+    order = rng.permutation(len(counts))
+    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
+    filled, chosen = np.zeros((folds, counts.shape[1])), np.empty(len(counts), np.intp)
+    for group in order.tolist():
+        after = ((filled + shares[group]) ** 2).sum(axis=1) - (filled**2).sum(axis=1)
+        chosen[group] = int(after.argmin())
+        filled[chosen[group]] += shares[group]
+    return chosen
+
+
+def _check_training_parts(trials: Trials, labels: Numbers, numbers: Numbers, folds: int) -> None:
+    table = np.zeros((folds, len(trials.classes)), np.intp)
+    np.add.at(table, (numbers, labels), 1)
+    left = table.sum(axis=0) - table
+    for fold, code in np.argwhere(left == 0):
+        raise CalibrationError(
+            f"Without fold {fold} there are no trials of class {shown(trials.classes[code])} to train on: use fewer "
+            f"folds, or more trials or groups of that class."
+        )
+    if (empty := np.flatnonzero(table.sum(axis=1) == 0)).size:
+        raise InputError(f"Fold {empty[0]} is empty: use fewer folds.")
+
+
+def split(
+    trials: Trials, shares: Sequence[int] = (2, 1), *, by: str | None = None, scheme: str = "stratified", seed: int = 0
+) -> tuple[Trials, ...]:
+    """The course's single split, shares (2, 1), or three-way split, shares (2, 1, 1): train, validate, test.
+
+    As many folds are made as the shares sum to, as in cross_fit, and each part takes its number of them.
+
+    >>> parts = split(Trials.of_scores([1., 2., 3., 4., 5.], [0, 1, 0, 1, 0]), (2, 1), scheme="interleaved")
+    >>> [part.scores.tolist() for part in parts]
+    [[1.0, 2.0, 4.0, 5.0], [3.0]]
+    """
+    if len(shares) < 2 or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 1 for s in shares):
+        raise InputError(f"shares are whole numbers, two or more, such as (2, 1), not {shown(shares)}.")
+    numbers = fold_numbers(trials, int(sum(shares)), by=by, scheme=scheme, seed=seed)
+    ends = np.cumsum(shares)
+    return tuple(
+        trials.select((numbers >= end - share) & (numbers < end)) for end, share in zip(ends, shares, strict=True)
+    )
+
+
+def fit_recognizer_and_calibrator(
+    train: Callable[[Any, Any], Callable[[Any], Any]],
+    method: Any,
+    samples: Any,
+    labels: object,
+    prior: object = None,
+    *,
+    folds: int = 5,
+    groups: object = None,
+    scheme: str = "stratified",
+    seed: int = 0,
+    target: object = None,
+    classes: Iterable[object] | None = None,
+    **options: Any,
+) -> TwoStep:
+    """Recogniser and calibrator from one set of samples, the calibrator never trained on flattered scores.
+
+    train(samples, labels) returns a function from samples to scores: one number a sample for two classes, or
+    log-likelihoods, one column a class. Every sample is scored by a recogniser that did not see it (nor its group);
+    the calibrator is trained on these pooled scores; the final recogniser on all samples.
+    """
+    rows = column(labels, "labels")
+    texts = isinstance(samples, list | tuple) and all(isinstance(one, str) for one in samples)
+    data = np.array(samples, object) if texts else np.asarray(samples)
+    if len(data) != len(rows):
+        raise InputError(f"samples has {len(data)} entries for {len(rows)} labels.")
+    named = None if groups is None else {"group": groups}
+    more: dict[str, Any] = {"groups": named}
+    final = train(data, rows)
+    probe = np.asarray(final(data[:1]))
+    make: Callable[..., Trials] = Trials.of_log_likelihoods if probe.ndim == 2 else Trials.of_scores
+    if probe.ndim == 2:
+        more |= {"classes": classes, "orientation": "samples x classes"}
+    else:
+        more["target"] = target
+    blank = make(np.zeros((len(rows), *probe.shape[1:])), labels, **more)
+    numbers = fold_numbers(blank, folds, by=None if groups is None else "group", scheme=scheme, seed=seed)
+    scores = np.empty(blank.scores.shape)
+    for fold in range(folds):
+        recogniser = train(data[numbers != fold], rows[numbers != fold])
+        scores[numbers == fold] = recogniser(data[numbers == fold])
+    pooled = make(scores, labels, **more)
+    return TwoStep(final, _fitter(method, prior, options)(pooled), pooled)
+
+
+def select_calibrator(
+    methods: Mapping[str, Any] | Sequence[Any],
+    priors: Sequence[object],
+    trials: Trials,
+    application: object,
+    *,
+    folds: int = 5,
+    by: str | None = None,
+    scheme: str = "stratified",
+    seed: int = 0,
+) -> Ranking:
+    """Every method at every training prior, ranked by actual cost at the application under cross-fitting.
+
+    methods: calibrator classes, or names with classes or training functions. Threshold is trained for the application
+    itself; Isotonic and Gaussian are the same for every prior and are listed once. Scores that are llrs already are
+    ranked too, "as given".
+    """
+    app = application if isinstance(application, MulticlassApplication) else Application.of(application)
+    named = methods if isinstance(methods, Mapping) else {m.method: m for m in methods}
+    numbers = fold_numbers(trials, folds, by=by, scheme=scheme, seed=seed)
+    rows = [] if trials.meaning == "raw" else [_judged("as given", None, trials, app)]
+    for name, method in named.items():
+        if method is Threshold:
+            rows.append(_threshold_row(name, trials, app, numbers))
+            continue
+        for prior in [None] if method in (Isotonic, Gaussian) else priors:
+            try:
+                found = cross_fit(method, trials, prior, folds=folds, by=by, scheme=scheme, seed=seed)
+                rows.append(_judged(name, prior, found.scores, app))
+            except CalibrationError as error:
+                rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
+    rows.sort(key=lambda row: (row.dcf is None, row.dcf, row.cross_entropy is None, row.cross_entropy))
+    return Ranking(tuple(rows), min_risk(trials, app).normalised)
+
+
+def _judged(name: str, prior: object, scores: Trials, app: Application | MulticlassApplication) -> Choice:
+    dcf = confusion_of(scores, app).normalised_risk(app)
+    if isinstance(app, MulticlassApplication):
+        return Choice(name, prior, dcf, log_loss(scores, app.prior))
+    return Choice(name, prior, dcf, empirical_cross_entropy(Tally.of(scores), app.prior))
+
+
+def _threshold_row(name: str, trials: Trials, app: Any, numbers: Numbers) -> Choice:
+    decided = np.empty(len(trials), np.int8)
+    for fold in range(int(numbers.max()) + 1):
+        rule = Threshold.fit(trials.select(numbers != fold), app)
+        decided[numbers == fold] = rule(trials.select(numbers == fold))
+    table = Confusion.counted(
+        decided, trials.known_labels(), trials.classes, trials.classes, trials.classes[1], trials.weights
+    )
+    return Choice(name, None, table.normalised_risk(app), None)

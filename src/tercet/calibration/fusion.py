@@ -1,0 +1,236 @@
+"""Fusion: several systems' scores for the same trials become one calibrated score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tercet._numeric.serialization import Model, damaged, read, reals, words
+from tercet._numeric.validation import column, frozen, numbers, shown
+from tercet._typing import Floats
+from tercet.calibration._linear import Regression, check_finite_matrix, check_size
+from tercet.calibration.multiclass import Affine, Columns
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, non_negative, one_column
+from tercet.errors import CalibrationError, InputError
+from tercet.metrics.posteriors import class_weights, prior_of
+from tercet.trials import Trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fusion(Model):
+    """Linear logistic fusion: one weight a system and an offset a class.
+
+    Two classes: llr = sum_k weight_k x score_k + offset, trained as Logistic is; quality measures are further columns.
+    K classes: log-likelihoods = sum_k weight_k x log-likelihoods_k + offsets. Systems that depend linearly on each
+    other get the weights of least norm on the standardised scores, so a system given twice changes no output.
+
+    >>> a = Trials.of_scores([0., 1., 1., 2., 0., 2.], [0, 1, 0, 1, 1, 0])
+    >>> b = Trials.of_scores([0., 1., 1., 2., 2., 0.], [0, 1, 0, 1, 1, 0])
+    >>> fused = Fusion.fit([a, b], prior=0.5, penalty=0.1)
+    >>> bool(fused.weights[1] > fused.weights[0])
+    True
+    """
+
+    method: ClassVar[str] = "fusion"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+        "classes": words,
+        "weights": reals,
+        "offsets": reals,
+    }
+    _facts: ClassVar[tuple[str, ...]] = (
+        "trials",
+        "systems",
+        "quality_measures",
+        "prior",
+        "penalty",
+        "gradient_norm",
+        "iterations",
+    )
+
+    classes: tuple[str, ...]
+    weights: Floats
+    offsets: Floats
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    def _check(self) -> None:
+        wanted = (1,) if len(self.classes) == 2 else (len(self.classes),)
+        counts = self.training["systems"], self.training["quality_measures"]
+        if any(not isinstance(count, int) or isinstance(count, bool) or count < 0 for count in counts):
+            raise damaged("systems and quality_measures must be counts")
+        if self.offsets.shape != wanted or len(self.weights) != sum(counts) or counts[0] < 1 or len(self.classes) < 2:
+            raise damaged("classes, weights and offsets of a fusion do not fit each other")
+        if not (np.isfinite(self.weights).all() and np.isfinite(self.offsets).all()):
+            raise damaged("weights and offsets must be finite")
+
+    @classmethod
+    def fit(
+        cls, systems: Sequence[Trials], prior: object = None, *, quality: object = None, penalty: float = 0.0
+    ) -> Fusion:
+        """Trains on the same labelled trials scored by each system; the prior is uniform unless given.
+
+        Trials are matched by id where they have ids, else by position. quality: one column a measure, in the order of
+        the first system's trials (two classes only).
+        """
+        first, scores = _gathered(matched(systems))
+        further = quality_columns(quality, len(first), first.is_matrix)
+        count = len(first.classes)
+        share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
+        labels, xi = class_weights(first, share)
+        columns = [*scores, *(_both_sides(measure) for measure in further.T)]
+        for place, scored in enumerate(columns):
+            check_finite_matrix(scored, f"Fusion (column {place})")
+        design = Columns.of(columns, xi, offsets=True)
+        check_size(len(design.scored), "fuse fewer systems, or fewer classes")
+        ridge = non_negative(penalty, "penalty")
+        found = Regression(design.features, labels, xi, np.log(share), design.scored, ridge).solve("Fusion")
+        weights, offsets = design.back(found.parameters)
+        facts = {
+            "trials": len(first),
+            "systems": len(scores),
+            "quality_measures": further.shape[1],
+            "prior": share.tolist(),
+            "penalty": ridge,
+            "gradient_norm": found.gradient_norm,
+            "iterations": found.iterations,
+        }
+        constants = offsets if first.is_matrix else offsets[1:] - offsets[:1]
+        return cls(first.classes, frozen(weights), frozen(constants), facts)
+
+    def __call__(self, systems: Any, *, quality: object = None) -> Any:
+        """The fused score: Trials in the order of the first system's, or an array from arrays."""
+        columns = list(systems)
+        self._check_count(len(columns))
+        if not all(isinstance(one, Trials) for one in columns):
+            arrays = [numbers(one, "scores", ndim=min(len(self.offsets), 2)) for one in columns]
+            if len({array.shape for array in arrays}) > 1:
+                raise InputError(f"The systems' scores differ in shape: {', '.join(str(a.shape) for a in arrays)}.")
+            return self._fused(arrays, quality)
+        trials = matched(columns)
+        first = trials[0] if len(self.offsets) > 1 else one_column(trials[0])
+        if first.is_matrix:
+            fused = self._fused([one.log_likelihoods for one in trials], quality)
+            return replace(first, scores=frozen(fused), meaning="log-likelihoods", trained_prior=None)
+        fused = self._fused([one_column(one).scores for one in trials], quality)
+        return replace(first, scores=frozen(fused), meaning="llr", trained_prior=None)
+
+    def _check_count(self, given: int) -> None:
+        if given != self.training["systems"]:
+            raise InputError(
+                f"This fusion was trained on {self.training['systems']} systems and got {given}: give one list of "
+                f"scores a system, in the order of the training."
+            )
+
+    def _fused(self, scores: list[Floats], quality: object) -> Floats:
+        further = quality_columns(quality, len(scores[0]), scores[0].ndim == 2)
+        if further.shape[1] != self.training["quality_measures"]:
+            raise InputError(
+                f"This fusion was trained with {self.training['quality_measures']} quality measures and got "
+                f"{further.shape[1]}: give one column a measure (quality=...)."
+            )
+        if scores[0].ndim == 2 and scores[0].shape[1] != len(self.classes):
+            raise InputError(f"This fusion knows {len(self.classes)} classes, the scores have {scores[0].shape[1]}.")
+        total = np.zeros(scores[0].shape) + (self.offsets if scores[0].ndim == 2 else self.offsets[0])
+        with np.errstate(invalid="ignore", over="ignore"):
+            for weight, one in zip(self.weights.tolist(), [*scores, *further.T], strict=True):
+                total += weight * one if weight != 0.0 else 0.0
+        if np.isnan(total).any():
+            row = int(np.flatnonzero(np.isnan(total).reshape(len(total), -1).any(axis=1))[0])
+            raise InputError(f"Row {row} holds infinite scores that contradict each other: leave the row out.")
+        return total
+
+
+def load_model(text: str | bytes) -> Any:
+    """Any saved model from its JSON text: calibrators, multiclass maps and fusions alike."""
+    models: dict[str, type[Model]] = {m.method: m for m in (Logistic, Isotonic, Gaussian, Threshold, Affine, Fusion)}
+    method = read(text)["method"]
+    if not isinstance(method, str) or method not in models:
+        raise InputError(f"The saved model's method {shown(method)} is not one of {', '.join(models)}.")
+    return models[method].from_json(text)
+
+
+def matched(systems: Sequence[Trials]) -> list[Trials]:
+    """The systems' trials in the order of the first: matched by id where there are ids, else by position."""
+    if isinstance(systems, Trials) or len(systems) == 0 or not all(isinstance(one, Trials) for one in systems):
+        raise InputError("Fusion takes a list of Trials, one entry a system.")
+    first = systems[0]
+    with_ids = [one.ids is not None for one in systems]
+    if any(with_ids) and not all(with_ids):
+        raise InputError("Some systems' trials have ids and others have none: give ids to all of them, or to none.")
+    ordered = [first, *(_in_order(first, one, place) for place, one in enumerate(systems[1:], 1))]
+    for place, one in enumerate(ordered[1:], 1):
+        _check_alike(first, one, place)
+    return ordered
+
+
+def _in_order(first: Trials, other: Trials, place: int) -> Trials:
+    if first.ids is None or other.ids is None:
+        if len(first) != len(other):
+            raise InputError(
+                f"System {place} has {len(other)} trials and system 0 has {len(first)}: without ids they are matched "
+                f"by position, so they must be as many. Give ids to match them by name."
+            )
+        return other
+    wanted, rows = _by_id(first, 0), _by_id(other, place)
+    missing, extra = len(wanted.keys() - rows.keys()), len(rows.keys() - wanted.keys())
+    if missing or extra:
+        raise InputError(
+            f"The trials of system {place} do not match those of system 0: {missing} missing, {extra} extra. Score the "
+            f"same trials with every system."
+        )
+    return other.select(np.fromiter((rows[key] for key in wanted), np.intp, len(wanted)))
+
+
+def _by_id(trials: Trials, place: int) -> dict[Any, int]:
+    assert trials.ids is not None
+    rows = {key: row for row, key in enumerate(trials.ids.tolist())}
+    if len(rows) < len(trials):
+        raise InputError(f"The ids of system {place} are not distinct: {len(trials) - len(rows)} are there again.")
+    return rows
+
+
+def _check_alike(first: Trials, other: Trials, place: int) -> None:
+    """The same classes, labels and weights, as far as they are known."""
+    if first.is_matrix != other.is_matrix or len(first.classes) != len(other.classes):
+        raise InputError(f"System {place} has other classes than system 0: {other.classes} and {first.classes}.")
+    for name in ("labels", "weights"):
+        mine, others = getattr(first, name), getattr(other, name)
+        if mine is not None and others is not None and not np.array_equal(mine, others):
+            rows = np.flatnonzero(mine != others)
+            raise InputError(
+                f"The {name} of system {place} differ from those of system 0 for {len(rows)} trials, the first is row "
+                f"{rows[0]}: these are not the same trials in the same order."
+            )
+
+
+def _gathered(systems: list[Trials]) -> tuple[Trials, list[Floats]]:
+    """The first system's trials, and every system's scores with one column a class."""
+    if len(systems[0].classes) > 2:
+        return systems[0], [one.log_likelihoods for one in systems]
+    single = [one_column(one) for one in systems]
+    return single[0], [_both_sides(one.scores) for one in single]
+
+
+def _both_sides(scores: Floats) -> Floats:
+    """A two-class score as (-s / 2, s / 2)."""
+    return np.stack((-0.5 * scores, 0.5 * scores), axis=1)
+
+
+def quality_columns(quality: object, rows: int, is_matrix: bool) -> Floats:
+    """Quality measures as one finite column each; none give no column."""
+    if quality is None:
+        return np.empty((rows, 0))
+    if is_matrix:
+        raise InputError("Quality measures shift two-class scores only: with more classes leave them out.")
+    columns = numbers(quality, "quality", ndim=min(column(quality, "quality").ndim, 2) or 1)
+    columns = columns.reshape(len(columns), -1)
+    if len(columns) != rows:
+        raise InputError(f"quality has {len(columns)} rows for {rows} trials.")
+    if not np.isfinite(columns).all():
+        raise CalibrationError("quality must be finite: fill in or leave out these trials.")
+    return columns
+
+
+__all__ = ["Fusion", "load_model", "matched"]

@@ -1,0 +1,479 @@
+"""Calibrators: maps from two-class scores to log-likelihood ratios, trained once, saved, and used for any application.
+
+`Logistic`, `Isotonic` and `Gaussian` give llrs; `Threshold` only decides, for one application, and is the baseline
+that they must beat. All are trained on the scores as given, whatever their meaning, and weights count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts, log_ratio
+from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, check_converged, minimise
+from tercet._numeric.parallel import over_parts
+from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
+from tercet._numeric.validation import column, frozen, number, numbers, shown
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
+from tercet.errors import CalibrationError, InputError
+from tercet.metrics.curves import Curve, Hull, convex_vertices
+from tercet.metrics.tally import Tally, two_columns
+from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
+
+SMOOTHING = "one made-up error per class"
+_NOT_TWO = (
+    "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
+    "Affine."
+)
+_FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
+_SAMPLE = 1 << 17  # quantiles a class that give the first Newton point of a long fit
+_ROWS = 1 << 14  # rows at a time when a map is applied
+_BUCKETS = 1 << 14  # of the table that finds a score's block
+
+
+class Calibrator(Model):
+    """A map from two-class scores to llrs: an array gives an array, Trials give Trials that mean llr."""
+
+    __slots__ = ()
+
+    @overload
+    def __call__(self, scores: Trials) -> Trials: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, scores: object) -> Floats: ...
+    def __call__(self, scores: Any) -> Any:
+        """The llrs of these scores; labels, weights, ids and groups are carried along."""
+        if not isinstance(scores, Trials):
+            return self._llr(numbers(scores, "scores"))
+        trials = one_column(scores)
+        check_meaning(trials, self.training)
+        return replace(trials, scores=frozen(self._llr(trials.scores)), meaning="llr", trained_prior=None)
+
+    def _llr(self, scores: Floats) -> Floats:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic(Calibrator):
+    """Prior-weighted logistic regression: llr = slope x score + offset.
+
+    Minimises sum_i xi_i ln(1 + e^(-z_i (a s_i + b))), xi = prior / targets or (1 - prior) / non-targets, z = +-1, and
+    takes logit(prior) off b again. The penalty, when given, adds penalty / 2 x (slope on standardised scores)^2.
+
+    >>> calibrator = Logistic.fit(Trials.of_scores([0., 0., 0., 0., 1., 1., 1., 1.], [0, 0, 0, 1, 0, 1, 1, 1]))
+    >>> calibrator([0.0, 1.0]).round(4).tolist()    # three of four are right: -ln 3 and ln 3
+    [-1.0986, 1.0986]
+    """
+
+    method: ClassVar[str] = "logistic"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"slope": finite, "offset": finite}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "prior", "penalty", "gradient_norm", "iterations")
+
+    slope: float
+    offset: float
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
+        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty."""
+        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        tally = two_classes(trials)
+        ends = Ends.of(tally)
+        check_finite(ends, "Logistic")
+        classes = (tally.targets, tally.nontargets)
+        standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
+        if ridge == 0.0:
+            check_overlap(ends)
+        sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
+        start, still = np.zeros(2), STILL
+        if max(len(side.scores) for side in sides) > 4 * _SAMPLE:
+            still = ONCE_MORE  # saves a pass over many rows
+            start = minimise(terms_of((sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE)), share, ridge), start).point
+        best = minimise(terms_of(sides, share, ridge), start, still=still)
+        return cls.of_optimum(best, standard, share, ridge, training_facts(trials, tally))
+
+    @classmethod
+    def of_optimum(
+        cls, best: Optimum, standard: Standard, prior: float, penalty: float, facts: Mapping[str, Any]
+    ) -> Logistic:
+        """The map whose slope and offset on standard scores were found at this training prior."""
+        check_converged(best, "Logistic calibration")
+        slope, offset = standard.back(*best.point)
+        found = {"gradient_norm": best.gradient_norm, "iterations": best.iterations}
+        return cls(slope, offset - logit(prior), {**facts, "prior": prior, "penalty": penalty, **found})
+
+    def _llr(self, scores: Floats) -> Floats:
+        return affine(scores, self.slope, self.offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isotonic(Calibrator):
+    """Pool adjacent violators: llrs that rise in steps, the best of all monotone maps on the training trials.
+
+    A score takes the llr of its block; between two blocks that of the upper one (block k holds the scores in
+    (thresholds[k-1], thresholds[k]]); outside the seen range the map is constant. So that every llr is finite, one
+    target below all scores and one non-target above all are made up; raw=True leaves them out.
+
+    >>> trials = Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1])
+    >>> Isotonic.fit(trials, raw=True)([0.0, 2.5, 9.0]).tolist()
+    [-inf, 0.0, inf]
+    >>> Isotonic.fit(trials)([0.0, 2.5, 9.0]).round(3).tolist()    # (1/3) / (1/3) everywhere
+    [0.0, 0.0, 0.0]
+    """
+
+    method: ClassVar[str] = "isotonic"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"thresholds": reals, "llrs": reals}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "smoothing")
+
+    thresholds: Floats
+    llrs: Floats
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    def _check(self) -> None:
+        if len(self.llrs) != len(self.thresholds) + 1:
+            raise damaged("an isotonic map has one llr more than thresholds")
+        if any((values[1:] <= values[:-1]).any() for values in (self.thresholds, self.llrs)):
+            raise damaged("thresholds and llrs of an isotonic map must ascend")
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, raw: bool = False) -> Isotonic:
+        """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior."""
+        probability(prior, "prior")
+        tally = two_classes(trials)
+        return cls.of_hull(Curve.of(tally).hull, training_facts(trials, tally), raw=raw, unit=tally.unit)
+
+    @classmethod
+    def of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
+        """The map of a hull, whose segments are the blocks; its counts are in units of 2**unit trials."""
+        thresholds, llrs = hull.thresholds, hull.llrs
+        if not raw:
+            thresholds, llrs = _smoothed(thresholds, hull.misses, hull.nontargets - hull.false_alarms, unit)
+        kept = frozen(thresholds[1:-1].copy()), frozen(llrs)
+        return cls(*kept, {**facts, "smoothing": "none" if raw else SMOOTHING})
+
+    def _llr(self, scores: Floats) -> Floats:
+        return _stepped(self.thresholds, self.llrs, scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(Calibrator):
+    """One Gaussian a class, by maximum likelihood: llr = ln N(s; target) - ln N(s; non-target).
+
+    A shared variance makes the map affine; own variances make it quadratic: it turns at `turning_point`, and beyond
+    that higher scores say the opposite.
+
+    >>> pair = Gaussian.fit(Trials.of_scores([-2., 0., 0., 2.], [0, 0, 1, 1]))
+    >>> pair([0.0, 1.0]).tolist()    # means -1 and 1, variance 1: llr = 2 s
+    [0.0, 2.0]
+    """
+
+    method: ClassVar[str] = "gaussian"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+        "target_mean": finite,
+        "target_deviation": finite,
+        "nontarget_mean": finite,
+        "nontarget_deviation": finite,
+    }
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "shared_variance")
+
+    target_mean: float
+    target_deviation: float
+    nontarget_mean: float
+    nontarget_deviation: float
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    def _check(self) -> None:
+        if not (self.target_deviation > 0.0 and self.nontarget_deviation > 0.0):
+            raise damaged("standard deviations must be positive")
+        (_, less), (more, at) = factors = self._factors
+        if not np.isfinite([*factors[0], *factors[1], less * more, less * at]).all():
+            raise CalibrationError(
+                "The slope for Gaussians of such means and deviations is not a double: rescale the scores to ordinary "
+                "numbers first."
+            )
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5, *, shared_variance: bool = True) -> Gaussian:
+        """Trains on labelled two-class trials with finite scores; the map is the same for every prior."""
+        probability(prior, "prior")
+        tally = two_classes(trials)
+        ends = Ends.of(tally)
+        check_finite(ends, "Gaussian")
+        pair = Moments.of(tally.targets, ends.factor), Moments.of(tally.nontargets, ends.factor)
+        return cls.of_moments(pair, ends.factor, training_facts(trials, tally), shared_variance=shared_variance)
+
+    @classmethod
+    def of_moments(
+        cls, pair: tuple[Moments, Moments], factor: float, facts: Mapping[str, Any], *, shared_variance: bool = True
+    ) -> Gaussian:
+        """The map of the moments of targets and non-targets, taken of scores times a factor."""
+        variances = [one.variance for one in pair]
+        if shared_variance:
+            weights = [float(one.weight) for one in pair]
+            variances = [(weights[0] * variances[0] + weights[1] * variances[1]) / math.fsum(weights)] * 2
+        deviations = [math.sqrt(variance) / factor for variance in variances]
+        if not min(deviations) > 0.0:
+            way_out = "use another method" if shared_variance else "share the variance (shared_variance=True)"
+            raise CalibrationError(
+                f"Gaussian calibration needs a positive variance (zero variance found), and within "
+                f"{'each class' if shared_variance else 'a class'} all scores are equal: {way_out}."
+            )
+        known = {**facts, "shared_variance": bool(shared_variance)}
+        return cls(pair[0].mean / factor, deviations[0], pair[1].mean / factor, deviations[1], known)
+
+    @property
+    def turning_point(self) -> float | None:
+        """The score at which the map turns; None where it is affine."""
+        (less, less_at), (more, more_at) = self._factors
+        return None if less == 0.0 else -0.5 * (less_at / less + more_at / more)
+
+    @property
+    def _factors(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """(z_F - z_T) and (z_F + z_T) as affine functions of the score, z = (s - mean) / deviation."""
+        rise_t, rise_f = 1.0 / self.target_deviation, 1.0 / self.nontarget_deviation
+        at_t, at_f = -self.target_mean * rise_t, -self.nontarget_mean * rise_f
+        return (rise_f - rise_t, at_f - at_t), (rise_f + rise_t, at_f + at_t)
+
+    def _llr(self, scores: Floats) -> Floats:
+        # The difference of squares as a product: it neither cancels nor turns inf - inf.
+        less, more = self._factors
+        level = math.log(self.nontarget_deviation) - math.log(self.target_deviation)
+        if less[0] == 0.0:
+            return affine(scores, 0.5 * less[1] * more[0], 0.5 * less[1] * more[1])
+        with np.errstate(over="ignore"):
+            return np.asarray(0.5 * affine(scores, *less) * affine(scores, *more) + level)
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold(Model):
+    """The empirical minimum-cost threshold of one application: decisions, no llrs.
+
+    >>> rule = Threshold.fit(Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1]), (0.5, 1, 1))
+    >>> rule.threshold, rule([1.0, 1.5]).tolist()
+    (1.0, [0, 1])
+    """
+
+    method: ClassVar[str] = "threshold"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
+    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "application")
+
+    threshold: float
+    accept_all: bool
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(cls, trials: Trials, application: object) -> Threshold:
+        """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
+        app = Application.of(application)
+        tally = two_classes(trials)
+        curve = Curve.of(tally)
+        best = curve.min_dcf(app)
+        everything = best.misses == 0 and best.false_alarms == curve.nontargets
+        facts = training_facts(trials, tally) | {"application": [app.prior, app.cost_fn, app.cost_fp]}
+        return cls(best.threshold, everything, facts)
+
+    def __call__(self, scores: object) -> NDArray[np.int8]:
+        """1 where the score is above the threshold, else 0."""
+        if isinstance(scores, Trials):
+            check_meaning(one_column(scores), self.training)
+            scores = one_column(scores).scores
+        return ((numbers(scores, "scores") > self.threshold) | self.accept_all).astype(np.int8)
+
+
+def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning: str) -> Floats:
+    """Posteriors or log-odds as they would be at another prior.
+
+    Log-odds gain logit(to) - logit(from); posteriors are multiplied by to / from, class by class, and made to sum to
+    one again. Posteriors may be the target's alone or one column a class.
+
+    >>> shift_prior([0.5], 0.5, 0.1, meaning="posterior").tolist()
+    [0.1]
+    >>> shift_prior([[0.2, 0.8]], [0.5, 0.5], [0.8, 0.2], meaning="posterior").tolist()
+    [[0.5, 0.5]]
+    """
+    if meaning not in ("posterior", "log-odds"):
+        raise InputError(f'meaning is "posterior" or "log-odds", not {shown(meaning)}.')
+    array = numbers(values, "values", ndim=2 if meaning == "posterior" and column(from_prior, "from_prior").ndim else 1)
+    if array.ndim == 2:
+        return _shift_rows(array, *(prior_vector(p, array.shape[1], n) for p, n in _named(from_prior, to_prior)))
+    before, after = (probability(p, n) for p, n in _named(from_prior, to_prior))
+    if meaning == "log-odds":
+        return array + (logit(after) - logit(before))
+    if len(bad := np.flatnonzero((array < 0.0) | (array > 1.0))):
+        raise InputError(f"values that are posteriors must lie in 0..1: row {bad[0]} holds {array[bad[0]]}.")
+    pairs = _shift_rows(np.stack((1.0 - array, array), axis=1), np.array([1.0 - before, before]), _pair(after))
+    return np.ascontiguousarray(pairs[:, 1])
+
+
+def _pair(prior: float) -> Floats:
+    return np.array([1.0 - prior, prior])
+
+
+def _named(from_prior: object, to_prior: object) -> tuple[tuple[object, str], tuple[object, str]]:
+    return (from_prior, "from_prior"), (to_prior, "to_prior")
+
+
+def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
+    check_posteriors(rows)
+    moved: Floats = rows * (after / before)
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+# --- What every fit asks of its trials ---
+
+
+def one_column(trials: Trials) -> Trials:
+    """Two-class trials; a matrix of two columns is read as the llr of its second class."""
+    return two_columns(trials, _NOT_TWO) if trials.is_matrix else trials
+
+
+def two_classes(trials: Trials) -> Tally:
+    """The tally of labelled trials that hold both classes."""
+    tally = Tally.of(one_column(trials))
+    check_both(tally.targets.total, tally.nontargets.total)
+    return tally
+
+
+def check_both(targets: int, nontargets: int) -> None:
+    """Refuses trials of one class only."""
+    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
+        if count == 0:
+            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
+
+
+def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
+    """What a saved model remembers of its trials."""
+    source = one_column(trials)
+    sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
+    return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
+
+
+def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> dict[str, Any]:
+    """The facts that every saved model has, by their names."""
+    return dict(zip(_FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
+
+
+def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
+    """Refuses scores of another known meaning than the model was trained on; raw fits anything."""
+    trained = (training["meaning"], training["trained_prior"])
+    given = (trials.meaning, trials.trained_prior)
+    if "raw" not in (trained[0], given[0]) and trained != given:
+        raise InputError(
+            f"The model was trained on scores that are {trained[0]} (trained prior {trained[1]}), these are {given[0]} "
+            f"(trained prior {given[1]}): convert them first, or pass them as raw scores (of_scores)."
+        )
+
+
+def check_finite(ends: Ends, method: str) -> None:
+    """Refuses infinite scores in a fit that takes their mean."""
+    if not np.isfinite(ends).all():
+        raise CalibrationError(
+            f"{method} calibration needs finite scores to train on: leave the infinite ones out (applied to them, the "
+            f"map keeps them infinite), or use Isotonic, which takes them as the lowest and the highest score."
+        )
+
+
+def check_overlap(ends: Ends) -> None:
+    """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
+    if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
+        raise CalibrationError(
+            "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
+            "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
+            "of the standardised scores), more data, or use Isotonic."
+        )
+
+
+def non_negative(value: object, name: str) -> float:
+    """A finite number that is not negative."""
+    found = number(value, name)
+    if not 0.0 <= found < math.inf:
+        raise InputError(f"{name} must be a finite number, not negative, not {found}.")
+    return found
+
+
+# --- Applying ---
+
+
+def affine(scores: Floats, slope: float, offset: float) -> Floats:
+    """slope x score + offset; a slope of 0 says the same of every score, infinite ones too."""
+    if slope == 0.0:
+        return np.full(len(scores), offset)
+    result = np.empty(len(scores))
+
+    def fill(part: slice) -> None:
+        with np.errstate(over="ignore"):  # here, because a thread knows nothing of the caller's
+            for start in range(part.start, part.stop, _ROWS):
+                rows = slice(start, min(start + _ROWS, part.stop))
+                np.multiply(scores[rows], slope, out=result[rows])
+                result[rows] += offset
+
+    over_parts(fill, len(scores))
+    return result
+
+
+def _smoothed(thresholds: Floats, misses: Counts, rejected: Counts, unit: int) -> tuple[Floats, Floats]:
+    """The hull with a target below and a non-target above all scores: its vertices' thresholds and its llrs.
+
+    Blocks of PAV stay together when trials are added at the ends, so the hull of the hull is enough.
+    """
+    one, scale = 1 << max(-unit, 0), 1 << max(unit, 0)  # one trial, in the tally's unit or a finer one
+    y, x = (column.astype(object) * scale for column in (misses, rejected))
+    y = np.concatenate(([0], y + one, [y[-1] + one]))
+    x = np.concatenate(([0], x, [x[-1] + one]))
+    kept = convex_vertices(x, y, int(x[-1] * y[-1]) + 2**62)  # so large that Python's integers are used
+    blocks = zip(np.diff(y[kept]), np.diff(x[kept]), strict=True)
+    llrs = np.array([log_ratio(t * x[-1], n * y[-1]) for t, n in blocks])
+    return np.concatenate(([-math.inf], thresholds, [math.inf]))[kept], llrs
+
+
+def _stepped(thresholds: Floats, llrs: Floats, scores: Floats) -> Floats:
+    """llrs[k], k = the number of thresholds below the score, by a table over equal buckets of scores.
+
+    A threshold in a lower bucket is below the score, one in a higher bucket is not; in the score's own bucket it is
+    compared. Scores in buckets with several thresholds are searched.
+    """
+    ends = thresholds[np.isfinite(thresholds)]
+    width = float(ends[-1] - ends[0]) if len(ends) > 1 else 0.0
+    if len(scores) < _ROWS or not 0.0 < width < math.inf or not math.isfinite(_BUCKETS / width):
+        return np.asarray(llrs[np.searchsorted(thresholds, scores)])
+    low, rise = float(ends[0]), (_BUCKETS - 1) / width
+    edges = np.searchsorted(_buckets(thresholds, low, rise), np.arange(_BUCKETS + 1))
+    first, several = edges[:-1], np.diff(edges) > 1
+    border = np.append(thresholds, math.inf)[first]
+    sides = np.stack((llrs[first], llrs[np.minimum(first + 1, len(thresholds))]), axis=1)
+    sides[several] = math.nan  # to be searched
+    table, result = sides.ravel(), np.empty(len(scores))
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            score, found = scores[rows], result[rows]
+            bucket = _buckets(score, low, rise)
+            above = score > border.take(bucket)
+            bucket += bucket
+            bucket += above
+            table.take(bucket, out=found, mode="clip")
+            again = np.flatnonzero(np.isnan(found))
+            if len(again):
+                found[again] = llrs[np.searchsorted(thresholds, score[again])]
+
+    over_parts(fill, len(scores))
+    return result
+
+
+def _buckets(scores: Floats, low: float, rise: float) -> NDArray[np.intp]:
+    """A number from 0 to _BUCKETS - 1 that never falls as the score rises."""
+    with np.errstate(over="ignore"):
+        scaled = scores - low
+        scaled *= rise
+    np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
+    return scaled.astype(np.intp)
+
+
+__all__ = ["Calibrator", "Gaussian", "Isotonic", "Logistic", "Threshold", "shift_prior"]

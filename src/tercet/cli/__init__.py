@@ -1,0 +1,1 @@
+"""The command line: `main` parses, one function per command does the work."""

@@ -1,0 +1,84 @@
+"""The demonstration: from raw measurements to decisions and what they cost, on built-in data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import tercet
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.calibration.cross_fit import fit_recognizer_and_calibrator
+from tercet.calibration.two_class import Logistic
+from tercet.datasets import screening
+from tercet.evaluation import Evaluation
+from tercet.io import write_table
+from tercet.recognizers import GaussianRecognizer, every_nth
+from tercet.report import text
+from tercet.report.terminal import print_table
+from tercet.trials import Trials
+
+WARD = Application(0.5, 10, 1, "ward")
+SCREENING = Application(0.01, 10, 1, "screening")
+
+
+def tell(out: str) -> int:
+    """Trains a recogniser, prices its decisions for two uses, calibrates it, and leaves files to go on with."""
+    folder = Path(out)
+    os.makedirs(folder, exist_ok=True)
+    scores, calibrated = recognised()
+    print(f"1. A Gaussian recogniser with independent features, trained on half of {len(screening())} breast masses,")
+    print("   scores the other half: how much more probable are the measurements if the mass is malignant?\n")
+    before = tercet.evaluate(scores, [SCREENING, WARD], name="as scored")
+    print_table([before.to_dict()])
+    print("\n2. Decisions for two uses; a miss is ten times as dear as a false alarm in both:\n")
+    print(f"   {_use(before, 0, 'In a screening of 1 in 100')}")
+    print(f"   {_use(before, 1, 'In a ward where every second mass is malignant')}\n")
+    print("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
+    after = tercet.evaluate(calibrated, [SCREENING, WARD], name="calibrated")
+    print("\n3. Its llrs claim too much. A logistic calibrator trained on the recogniser's own half, by folds:\n")
+    print_table([before.to_dict(), after.to_dict()])
+    print(f"\n   {_use(after, 0, 'Now in the screening')}")
+    print(f"   {_use(after, 1, 'Now in the ward')}\n")
+    _leave(folder, scores, [before, after])
+    return 0
+
+
+def recognised() -> tuple[Trials, Trials]:
+    """One half of the masses scored by a recogniser trained on the other half, before and after calibration.
+
+    The calibrator is trained on scores that each fold's recogniser gave to masses it had not seen.
+    """
+    table = screening()
+    train, test = every_nth(len(table), 2)
+    both = fit_recognizer_and_calibrator(_trained, Logistic, table.samples[train], table.labels[train], 0.5, folds=10)
+    scores = Trials.of_llr(both.recogniser(table.samples[test]), table.labels[test])
+    return scores, both.calibrator(Trials.of_scores(scores.scores, table.labels[test]))
+
+
+def _trained(samples: Floats, labels: Floats) -> Callable[[Floats], Floats]:
+    model = GaussianRecognizer.fit(samples, labels, covariance="diagonal")
+    return lambda new: np.asarray(np.subtract(*model.log_likelihoods(new).T[::-1]))
+
+
+def _use(ev: Evaluation, place: int, where: str) -> str:
+    row = ev.applications[place]
+    assert row.dcf is not None
+    harm = ": it does harm" if row.dcf > 1.0 else ""
+    return f"{where}, these decisions cost {row.dcf:.3f} of deciding blindly{harm}; at best {row.min_dcf:.3f}."
+
+
+def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
+    """The page, the scores as a file, and three commands to try on it."""
+    page = tercet.report(found, folder / "report.html", "Breast masses")
+    print(f"4. The page where you move the prior and the costs yourself: {page}\n")
+    path = folder / "scores.csv"
+    labels = np.array(["benign", "malignant"], np.object_)[scores.known_labels().astype(np.intp)]
+    write_table(path, {"score": scores.scores, "label": labels})
+    print("5. Try next:\n")
+    print(f"   tercet evaluate {path} --target malignant --app 0.01,10,1")
+    print(f"   tercet calibrate fit {path} --target malignant -o {folder / 'calibrator.json'}")
+    print(f"   tercet decide {path} --calibrator {folder / 'calibrator.json'} --target malignant --app 0.01,10,1")

@@ -1,0 +1,224 @@
+"""Decisions: the action of least expected cost, and randomised rules that meet a bound on false alarms exactly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts, ratio
+from tercet._numeric.validation import number
+from tercet._typing import Floats
+from tercet.application import Application, MulticlassApplication
+from tercet.errors import InputError
+from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.metrics.curves import Curve
+from tercet.metrics.posteriors import comparable, likelihoods_of, over_blocks, posteriors, priced
+from tercet.trials import Trials, as_trials
+
+_ROUNDING = 1.0 + 1e-11  # sums of 5,000 positive terms in any order agree within this
+_TINY = 1e-290  # two expected costs below this may differ by what underflow took
+
+
+class Decisions(NamedTuple):
+    """Actions by number, what each is expected to cost, and how much more the second best would."""
+
+    actions: NDArray[Any]
+    expected_cost: Floats
+    margin: Floats
+
+
+def decide(trials: Trials, application: object) -> NDArray[Any]:
+    """Optimal Bayes decisions, as action numbers.
+
+    Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the
+    posteriors, the lowest number on ties.
+
+    >>> decide(Trials.of_llr([1.0, -3.0, 0.0]), (0.5, 1, 1)).tolist()
+    [1, 0, 0]
+    """
+    if isinstance(application, MulticlassApplication):
+        return _matrix_decisions(trials, application)
+    threshold = Application.of(application).threshold
+    return (_as_two_class(trials).llr > threshold).astype(np.int8)
+
+
+def decisions(trials: Trials, application: object) -> Decisions:
+    """Decisions with their expected costs and margins.
+
+    >>> app = Application.multiclass([1/3, 1/3, 1/3], "ordinal")
+    >>> row = Trials.of_posteriors([[.40, .25, .35]], trained_prior=app.prior)
+    >>> chosen = decisions(row, app)
+    >>> chosen.actions.tolist(), chosen.expected_cost.round(2).tolist(), chosen.margin.round(2).tolist()
+    ([1], [0.75], [0.2])
+    """
+    costs = expected_costs(trials, application)
+    actions = decide(trials, application)
+    rows = np.arange(len(costs))
+    chosen = costs[rows, actions]
+    others = costs.copy()
+    others[rows, actions] = math.inf
+    second = others.min(axis=1) if costs.shape[1] > 1 else chosen
+    return Decisions(actions, chosen, np.maximum(second - chosen, 0.0))
+
+
+def expected_costs(trials: Trials, application: object) -> Floats:
+    """What each action is expected to cost, one row a trial: C P, as the recogniser sees it."""
+    app = as_matrix(application)
+    _check_classes(trials, app)
+    shares = posteriors(trials, app.prior)
+    result = np.empty((len(shares), len(app.costs)))
+
+    def fill(rows: slice) -> None:
+        result[rows] = priced(app.costs, shares[rows].T).T
+
+    over_blocks(fill, len(result))
+    return result
+
+
+def confusion_of(trials: Trials, application: object) -> Confusion:
+    """The confusion matrix of the Bayes decisions on labelled trials."""
+    labels = trials.known_labels()
+    if not isinstance(application, MulticlassApplication):
+        two = _as_two_class(trials)
+        return Confusion.counted(
+            decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
+        )
+    _check_classes(trials, application)
+    app = application.renamed(trials.classes)
+    target = trials.classes[1] if len(trials.classes) == 2 else None
+    return Confusion.counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
+
+
+def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:
+    _check_classes(trials, app)
+    likelihoods, logs = likelihoods_of(trials), np.log(app.prior)
+    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
+    actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
+
+    def fill(rows: slice) -> None:
+        if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
+            actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
+        else:
+            actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
+
+    over_blocks(fill, len(actions))
+    return actions
+
+
+def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
+    """The action of least expected cost for each column of logs.
+
+    A matrix product finds it; where others come within its rounding, the sums are taken again in the order of the
+    classes, so that no decision depends on the shape of the block, and in logs where exponentials vanish.
+    """
+    shares = np.exp(logs)
+    prices = costs @ shares
+    least = prices.min(axis=0)
+    near = prices <= least * _ROUNDING
+    chosen = _first(near)
+    unclear = np.flatnonzero((near.sum(axis=0, dtype=np.int32) > 1) | (least < _TINY))
+    if len(unclear):
+        prices = priced(costs, shares[:, unclear])
+        chosen[unclear] = _first_least(prices)
+        for row in unclear[(prices < _TINY).sum(axis=0) > 1]:
+            with np.errstate(divide="ignore"):
+                chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
+    return chosen
+
+
+def _first_least(costs: Floats) -> NDArray[Any]:
+    """The row number of each column's least entry, the lowest on ties."""
+    return _first(costs == costs.min(axis=0))
+
+
+def _first(marks: NDArray[np.bool_]) -> NDArray[Any]:
+    """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
+    count = len(marks)
+    from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]
+    return np.asarray(count - (marks * from_the_end).max(axis=0))
+
+
+def _as_two_class(trials: Trials) -> Trials:
+    if as_trials(trials).is_matrix and len(trials.classes) == 2:
+        return trials.versus(trials.classes[1], trials.classes[0])
+    return trials
+
+
+def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
+    """Two-class trials call their classes non-target and target, and take any two-class application."""
+    app.check_classes(trials.classes if trials.is_matrix or len(app.classes) != 2 else app.classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Accept scores > upper surely, and scores in (lower, upper] with a probability.
+
+    A lower end of None takes in everything below, -inf too. Where the bound falls on tied scores, lower is the
+    next score below them, so that only the tied ones are drawn for. The rates are those on the trials that the
+    rule was made from.
+    """
+
+    lower: float | None
+    upper: float
+    probability: float
+    fpr: float
+    tpr: float
+
+    @property
+    def threshold(self) -> float:
+        """Scores above it are accepted surely."""
+        return self.upper
+
+    def __call__(self, scores: Trials | Floats, *, seed: int) -> NDArray[np.int8]:
+        """Decisions for scores of the same kind; the same seed gives the same draws."""
+        values = scores.scores if isinstance(scores, Trials) else np.asarray(scores, np.float64)
+        if np.isnan(values).any():
+            raise InputError("scores must not hold NaN.")
+        drawn = np.random.default_rng(seed).random(len(values)) < self.probability
+        between = values <= self.upper
+        if self.lower is not None:
+            between &= values > self.lower
+        return ((values > self.upper) | (between & drawn)).astype(np.int8)
+
+
+def neyman_pearson(curve: Curve, fpr_at_most: float) -> Rule:
+    """The threshold rule with the largest TPR whose FPR is at most a bound, reached by drawing among ties.
+
+    >>> from tercet import Tally
+    >>> rule = neyman_pearson(Curve.of(Tally.of(Trials.of_llr([3., 1., 1., 0.], [1, 1, 0, 0]))), 0.25)
+    >>> rule.threshold, rule.probability, rule.tpr
+    (1.0, 0.5, 0.75)
+    """
+    return _between(curve, curve.thresholds, curve.misses, curve.false_alarms, fpr_at_most)
+
+
+def hull_rule(curve: Curve, fpr: float) -> Rule:
+    """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better."""
+    hull = curve.hull
+    return _between(curve, hull.thresholds, hull.misses, hull.false_alarms, fpr)
+
+
+def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> Rule:
+    """The point of a piecewise linear curve at a false-alarm rate; of a vertical stretch, its top."""
+    bound = number(bound, "a bound on the false-alarm rate")
+    if not 0.0 <= bound <= 1.0:
+        raise InputError(f"A bound on the false-alarm rate must lie in 0..1, not {bound}.")
+    numerator, denominator = bound.as_integer_ratio()
+    allowed = numerator * curve.nontargets  # in units of 1 / denominator: whole numbers throughout
+    place = int(np.searchsorted(-alarms, -(allowed // denominator)))  # the lowest threshold within the bound
+    if place == 0:
+        return Rule(None, -math.inf, 1.0, 1.0, 1.0)
+    lower, upper = ((int(misses[i]), int(alarms[i])) for i in (place - 1, place))
+    spare, step = allowed - upper[1] * denominator, (lower[1] - upper[1]) * denominator
+    gained = (upper[0] - lower[0]) * spare
+    return Rule(
+        None if place == 1 else float(thresholds[place - 1]),
+        float(thresholds[place]),
+        ratio(spare, step),
+        ratio(upper[1] * step + (lower[1] - upper[1]) * spare, curve.nontargets * step),
+        ratio((curve.targets - upper[0]) * step + gained, curve.targets * step),
+    )

@@ -1,0 +1,462 @@
+"""Evaluation: everything that is asked of a system most often, as plain facts under the names of the JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tercet._numeric.exact import quotients
+from tercet._numeric.validation import numbers, shown
+from tercet._typing import Floats
+from tercet.application import NO_NORMALISER, Application, MulticlassApplication, normalised_dcf
+from tercet.decision import confusion_of
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import ENOUGH, enough_errors
+from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.metrics.costs import (
+    BayesPlot,
+    bayes_error,
+    brier,
+    class_prior,
+    cllr,
+    entropy,
+    log_loss,
+    min_cllr,
+)
+from tercet.metrics.curve_summary import histogram, thinned
+from tercet.metrics.curves import Curve, Eer, Minimum
+from tercet.metrics.tally import Tally
+from tercet.trials import NO_LLR, Trials, as_trials
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A two-class system at one working point; a number that does not exist is None, with its reason."""
+
+    prior: float
+    cost_fn: float
+    cost_fp: float
+    name: str | None
+    effective_prior: float
+    threshold: float
+    confusion: list[list[Any]] | None
+    fnr: float | None
+    fpr: float | None
+    dcf_u: float | None
+    dcf: float | None
+    min_dcf: float | None
+    min_dcf_u: float
+    min_threshold: float
+    calibration_loss: float | None
+    reasons: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # what rests on too few errors
+
+    @property
+    def table(self) -> Confusion:
+        """The confusion matrix with all its rates."""
+        if self.confusion is None:
+            raise UndefinedError(self.reasons["confusion"])
+        return Confusion(self.confusion, classes=["nontarget", "target"], target="target")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry under "applications" in the JSON."""
+        return dict(plain(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """A two-class system's facts: attributes are the keys of the JSON, `curve` answers what costs more.
+
+    A number that does not exist is None, and `reasons` says why.
+    """
+
+    name: str | None
+    meaning: str
+    input: dict[str, Any]
+    eer: Eer
+    auc: float
+    cllr: float | None
+    min_cllr: float
+    applications: tuple[Result, ...]
+    bayes_plot: BayesPlot
+    curve: Curve
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def histogram(self) -> dict[str, Any]:
+        """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
+        return histogram(self.curve.tally)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
+        result = dict(plain(self, leave_out=("curve",)))
+        result["curve"] = self._curve_points()
+        result["histogram"] = self.histogram
+        return result
+
+    def _curve_points(self) -> dict[str, Any]:
+        return thinned(self.curve)
+
+    def _headline(self) -> str:
+        return (
+            f"{_title(self.name)}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
+            f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self.auc:.4f}, "
+            f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
+        )
+
+    def __repr__(self) -> str:
+        rows = (
+            f"  ({row.prior:g}, {row.cost_fn:g}, {row.cost_fp:g}): DCF {_short(row.dcf)}, "
+            f"min {_short(row.min_dcf)}, threshold {row.threshold:.4g}"
+            for row in self.applications
+        )
+        return "\n".join([self._headline(), *rows])
+
+    def to_html(self, height: int = 900) -> str:
+        """The page about this system in a frame, for notebooks."""
+        from tercet.report.page import iframe
+
+        return iframe(self, height)
+
+    def _repr_html_(self) -> str:
+        head = ["prior", "cost of a miss", "cost of a false alarm", "DCF", "min DCF"]
+        rows = [
+            [f"{row.prior:g}", f"{row.cost_fn:g}", f"{row.cost_fp:g}", _short(row.dcf), _short(row.min_dcf)]
+            for row in self.applications
+        ]
+        return _html_table(self._headline(), head, rows)
+
+
+class MulticlassResult(NamedTuple):
+    """A K-class system at one application: rows of `confusion` and `costs` are decisions, columns classes."""
+
+    priors: list[float]
+    costs: list[list[float]]
+    actions: list[str]
+    confusion: list[list[Any]]
+    risk: float | None
+    dcf: float | None
+    dummy_cost: float
+    dummy_action: str
+    contributions: list[float] | None
+    reasons: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassEvaluation:
+    """A K-class system's facts; log-loss (bits), Brier and accuracy are at the data's own class frequencies."""
+
+    name: str | None
+    meaning: str
+    input: dict[str, Any]
+    classes: tuple[str, ...]
+    accuracy: float | None
+    log_loss: float | None
+    normalised_cross_entropy: float | None
+    brier: float | None
+    applications: tuple[MulticlassResult, ...]
+    versus: tuple[Evaluation, ...] = ()
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry of "systems" in the JSON."""
+        result = dict(plain(self, leave_out=("versus",)))
+        return result | ({"versus": [one.to_dict() for one in self.versus]} if self.versus else {})
+
+    def _headline(self) -> str:
+        return (
+            f"{_title(self.name)}: {self.input['trials']} trials of {len(self.classes)} classes, accuracy "
+            f"{_short(self.accuracy)}, log-loss {_short(self.log_loss)} bits"
+        )
+
+    def __repr__(self) -> str:
+        rows = (f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications)
+        return "\n".join([self._headline(), *rows])
+
+    def to_html(self, height: int = 900) -> str:
+        """The page about this system in a frame, for notebooks."""
+        from tercet.report.page import iframe
+
+        return iframe(self, height)
+
+    def _repr_html_(self) -> str:
+        rows = [[_short(row.risk), _short(row.dcf)] for row in self.applications]
+        return _html_table(self._headline(), ["risk", "DCF"], rows)
+
+
+def evaluate(
+    trials: Trials | Tally,
+    applications: Iterable[object] = (),
+    *,
+    bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
+    eer: str = "rocch",
+    name: str | None = None,
+    one_vs_rest: bool = False,
+) -> Any:
+    """Evaluates labelled trials for any number of applications.
+
+    Applications are triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
+    one_vs_rest=True adds each class of a multiclass task against the rest, as a two-class evaluation of its own.
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> evaluate(trials, [(0.5, 1, 1)])
+    Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
+      (0.5, 1, 1): DCF 0.6667, min 0.3333, threshold 0
+    """
+    if not isinstance(trials, Tally):
+        trials = as_trials(trials)
+    asked = listed(applications)
+    several = any(isinstance(app, MulticlassApplication) for app in asked)
+    if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
+        return _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
+    tally = trials if isinstance(trials, Tally) else Tally.of(trials)
+    called = name if name is not None or isinstance(trials, Tally) else trials.name
+    return _evaluate_two(tally, [Application.of(app) for app in asked], bayes_plot, eer, called)
+
+
+def listed(applications: Any) -> list[Any]:
+    """The applications as a list; a single one, where a list was meant, is taken too."""
+    if isinstance(applications, str | int | float | Application | MulticlassApplication):
+        return [applications]
+    if isinstance(applications, tuple | np.ndarray) and len(applications) == 3 and all(map(np.isscalar, applications)):
+        return [applications]  # one triple; a list of three numbers is three priors
+    try:
+        return list(applications)
+    except TypeError:
+        raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
+
+
+def _evaluate_two(
+    tally: Tally, apps: Sequence[Application], plot: tuple[float, float, int], eer: str, name: str | None
+) -> Evaluation:
+    curve = Curve.of(tally)
+    reasons = {} if tally.meaning != "raw" else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR}
+    targets, nontargets = tally.weight(curve.targets), tally.weight(curve.nontargets)
+    llr = None if tally.meaning == "raw" else tally.as_llr()
+    return Evaluation(
+        name=name,
+        meaning=tally.meaning,
+        input={
+            "trials": tally.weight(curve.targets + curve.nontargets),
+            "targets": targets,
+            "nontargets": nontargets,
+        },
+        eer=curve.eer(eer),
+        auc=curve.auc,
+        cllr=None if llr is None else cllr(llr),
+        min_cllr=min_cllr(curve),
+        applications=results_at(curve, llr, apps),
+        bayes_plot=bayes_error(curve, log_odds_grid(plot), llr),
+        curve=curve,
+        reasons=reasons,
+    )
+
+
+def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
+    """The log-odds of a Bayes error plot: from, to, how many."""
+    low, high, count = numbers(plot, "bayes_plot").tolist() if np.size(plot) == 3 else (0.0, 0.0, 0.0)
+    if not (-math.inf < low < high < math.inf) or not count.is_integer() or count < 2.0:
+        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
+    return np.linspace(low, high, int(count))
+
+
+def results_at(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tuple[Result, ...]:
+    """A system at each working point; without llrs only the minimum is known."""
+    if not apps:
+        return ()
+    log_odds = np.array([app.log_odds for app in apps])
+    factors = np.array([app.factor for app in apps])
+    least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds, factors)), strict=True)
+    actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
+    if llr is not None:
+        misses, alarms = llr.at(0.0 - log_odds)
+        fnr, fpr = quotients(misses, curve.targets), quotients(alarms, curve.nontargets)
+        costs = normalised_dcf(log_odds, fnr, fpr, factors)
+        actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
+    return tuple(
+        _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
+    )
+
+
+def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | None, least: Minimum) -> Result:
+    targets, nontargets, weight = curve.targets, curve.nontargets, curve.tally.weight
+    reasons: dict[str, str] = {}
+    table = fnr = fpr = dcf_u = dcf = None
+    min_dcf: float | None = least.dcf
+    if actual is None:
+        reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), NO_LLR)
+    else:
+        misses, alarms, dcf = actual
+        table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]
+        fnr, fpr = misses / targets, alarms / nontargets
+        dcf_u = app.dcf_u(fnr=fnr, fpr=fpr)
+    if app.dummy_is_free:
+        dcf = min_dcf = None
+        reasons |= dict.fromkeys(("dcf", "min_dcf", "calibration_loss"), NO_NORMALISER)
+    return Result(
+        prior=app.prior, cost_fn=app.cost_fn, cost_fp=app.cost_fp, name=app.name,
+        effective_prior=app.effective_prior, threshold=app.threshold,
+        confusion=table, fnr=fnr, fpr=fpr, dcf_u=dcf_u, dcf=dcf,
+        min_dcf=min_dcf, min_threshold=least.threshold,
+        min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
+        calibration_loss=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
+        warnings=() if table is None else _few_of_two(table[0][1], table[1][0]),
+    )  # fmt: skip
+
+
+def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
+    """A warning where misses or false alarms are fewer than the rule of 30 asks for."""
+    kinds = (("fnr", "misses", misses), ("fpr", "false alarms", alarms))
+    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
+    told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
+    return (f"{told}, fewer than {ENOUGH}: {names} and dcf are badly known",) if few else ()
+
+
+def _evaluate_classes(
+    trials: Trials, apps: Sequence[object], name: str | None, one_vs_rest: bool
+) -> MulticlassEvaluation:
+    reasons: dict[str, str] = {}
+    if len(trials) == 0:
+        raise UndefinedError("There is nothing to evaluate: no trials.")
+
+    def known(key: str, compute: Callable[[], float]) -> float | None:
+        try:
+            return compute()
+        except UndefinedError as error:
+            reasons[key] = str(error)
+            return None
+
+    def accuracy() -> float:
+        return confusion_of(trials, Application.multiclass(class_prior(trials))).accuracy
+
+    bits = known("log_loss", lambda: log_loss(trials))
+    sizes = Confusion.counted(
+        np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
+    ).matrix[0]
+    return MulticlassEvaluation(
+        name=name,
+        meaning=trials.meaning,
+        input={"trials": sum(sizes), "classes": dict(zip(trials.classes, sizes, strict=True))},
+        classes=trials.classes,
+        accuracy=known("accuracy", accuracy),
+        log_loss=bits,
+        normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials)),
+        brier=known("brier", lambda: brier(trials)),
+        applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
+        versus=tuple(_against_rest(trials, label) for label in trials.classes) if one_vs_rest else (),
+        reasons=reasons,
+    )
+
+
+def _against_rest(trials: Trials, label: str) -> Evaluation:
+    """One class against the others, mixed by the frequencies of the data."""
+    task = trials.versus(label, prior=class_prior(trials).tolist())
+    found: Evaluation = evaluate(task, name=f"{label} against the rest")
+    return found
+
+
+def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResult:
+    table = confusion_of(trials, app)
+    reasons: dict[str, str] = {}
+    parts = risk = dcf = None
+    try:
+        parts = table.contributions(app).tolist()
+        risk = table.risk(app)
+        dcf = table.normalised_risk(app)
+    except UndefinedError as error:
+        reasons = {key: str(error) for key, v in (("contributions", parts), ("risk", risk), ("dcf", dcf)) if v is None}
+    return MulticlassResult(
+        app.prior.tolist(), app.costs.tolist(), list(table.actions), table.matrix,
+        risk, dcf, app.dummy_cost, app.renamed(trials.classes).dummy_action, parts, reasons, _few_of_classes(table),
+    )  # fmt: skip
+
+
+def _few_of_classes(table: Confusion) -> tuple[str, ...]:
+    """A warning where decisions for another class than the true one are fewer than 30."""
+    rows = zip(table.actions, table.matrix, strict=True)
+    errors = sum(
+        count for action, row in rows for name, count in zip(table.classes, row, strict=True) if action != name
+    )
+    return () if enough_errors(errors) else (f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known",)
+
+
+class RiskPath(NamedTuple):
+    """Risk of a K-class system for one application after another; `dummy` is the best blind action's."""
+
+    risk: Floats
+    dcf: Floats
+    dummy: Floats
+
+
+class RiskCurve(NamedTuple):
+    """A risk path along the log-odds of one class's prior."""
+
+    log_odds: Floats
+    risk: Floats
+    dcf: Floats
+    dummy: Floats
+
+
+def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
+    """What the Bayes decisions of each application cost: along priors, costs or both (see path_to)."""
+    path = [as_matrix(app) for app in applications]
+    risks = np.array([confusion_of(trials, step).risk(step) for step in path])
+    dummy = np.array([step.dummy_cost for step in path])
+    if not dummy.all():
+        raise UndefinedError("A normalised risk does not exist where the best dummy costs 0.")
+    return RiskPath(risks, risks / dummy, dummy)
+
+
+def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
+    """The error plot of a K-class task: one class's prior moves, the others keep their proportions."""
+    app = as_matrix(application)
+    grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
+    place = trials.class_number(label)
+    return RiskCurve(grid, *risk_path(trials, [app.with_log_odds(place, value) for value in grid.tolist()]))
+
+
+def _short(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}" if abs(value) < 1e4 else f"{value:.4g}"
+
+
+def _title(name: str | None) -> str:
+    return f"Evaluation of {shown(name)[1:-1]}" if name else "Evaluation"
+
+
+def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
+    from html import escape
+
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    titles = "".join(f"<th>{cell}</th>" for cell in head)
+    return f"<p>{escape(headline)}</p><table><tr>{titles}</tr>{body}</table>"
+
+
+def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
+    """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if hasattr(value, "_asdict"):
+        return _facts(value._asdict())
+    if hasattr(value, "__dataclass_fields__"):
+        return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _facts(items: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: plain(item)
+        for key, item in items.items()
+        if not (key in ("reasons", "warnings") and not item) and not (key == "name" and item is None)
+    }

@@ -1,0 +1,170 @@
+"""What was read, on its way into Trials: columns of numbers, labels as codes, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import class_codes, is_target, shown
+from tercet.errors import InputError
+from tercet.io.columns import Labels
+from tercet.metrics.confusion import Confusion
+from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials
+
+MEANINGS = (*TWO_CLASS_MEANINGS, *MATRIX_MEANINGS)
+_NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Columns of one system, matched by position."""
+
+    called: str
+    scores: NDArray[Any]
+    labels: Labels | NDArray[Any] | None = None
+    weights: NDArray[Any] | None = None
+    ids: NDArray[Any] | None = None
+    groups: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    classes: Sequence[str] | None = None
+    upright: bool = False  # the scores are surely samples x classes
+    decided: tuple[str, ...] | None = None  # the scores are numbers of these decided labels
+
+
+def is_matrix(meaning: str) -> bool:
+    """Whether scores of this meaning have one column a class."""
+    return meaning in MATRIX_MEANINGS
+
+
+def check_meaning(meaning: str, trained_prior: object) -> None:
+    """Refuses a meaning nobody knows, and a posterior without the prior it was made with."""
+    if meaning not in MEANINGS:
+        way = " Read decided labels with read_decisions." if meaning == "decisions" else ""
+        raise InputError(f"meaning={shown(meaning)} is none of {', '.join(MEANINGS)}.{way}")
+    if meaning in _NEED_PRIOR and trained_prior is None:
+        raise InputError(f"scores that are {meaning} need the prior they were made with: give trained_prior.")
+
+
+def trials_of(got: Gathered, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
+    """The Trials of what was read; whatever they refuse is said with the file's name."""
+    try:
+        make = _matrix_trials if got.scores.ndim == 2 else _two_class_trials
+        return make(got, meaning, target, trained_prior, name)
+    except InputError as error:
+        raise InputError(f"{got.called}: {error}") from None
+
+
+def _two_class_trials(got: Gathered, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+    labels, classes = (None, None) if got.labels is None else target_mask(got.labels, target)
+    more: dict[str, Any] = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
+    if meaning in ("log-odds", "posterior"):
+        more["trained_prior"] = trained_prior
+    makers: dict[str, Any] = {
+        "llr": Trials.of_llr,
+        "lr": Trials.of_lr,
+        "log10-llr": Trials.of_log10_llr,
+        "log-odds": Trials.of_log_odds,
+        "posterior": Trials.of_posteriors,
+        "raw": Trials.of_scores,
+    }
+    if meaning not in makers:
+        raise InputError(f"scores that are {meaning} have one column a class; there is a single column of scores.")
+    trials: Trials = makers[meaning](got.scores, labels, **more)
+    return trials if classes is None else replace(trials, classes=classes)
+
+
+def _matrix_trials(got: Gathered, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+    if target is not None:
+        raise InputError(
+            "target belongs to two classes; for one class against the rest use .versus(...) on the trials."
+        )
+    meaning = "posteriors" if meaning == "posterior" else meaning
+    labels, classes = got.labels, got.classes
+    if isinstance(labels, Labels) and classes is None:
+        labels = _numbers_of(labels)
+    elif isinstance(labels, Labels) and classes is not None:
+        labels, classes = class_codes(np.array(labels.names, np.object_), tuple(classes), classes)[labels.codes], None
+    more: dict[str, Any] = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
+    more["orientation"] = "samples x classes" if got.upright else None
+    if meaning in ("logits", "posteriors"):
+        more["trained_prior"] = trained_prior
+    makers: dict[str, Any] = {
+        "log-likelihoods": Trials.of_log_likelihoods,
+        "logits": Trials.of_logits,
+        "posteriors": Trials.of_posteriors,
+    }
+    if meaning not in makers:
+        raise InputError(
+            f"scores of shape {got.scores.shape} have a column a class: their meaning is {' or '.join(makers)}."
+        )
+    trials: Trials = makers[meaning](got.scores, labels, classes=classes, **more)
+    return trials if got.classes is None else replace(trials, classes=tuple(got.classes))
+
+
+def _numbers_of(labels: Labels) -> NDArray[Any]:
+    if not all(name.isascii() and name.isdigit() for name in labels.names):
+        raise InputError("labels are not class numbers: name the classes in the order of the columns (class_columns).")
+    numbers: NDArray[Any] = np.array([int(name) for name in labels.names])[labels.codes]
+    return numbers
+
+
+def target_mask(labels: Labels | NDArray[Any], target: object) -> tuple[NDArray[Any], tuple[str, str] | None]:
+    """Two-class labels as a mask, and the classes' names where they are not the usual ones."""
+    if isinstance(labels, Labels):
+        mask, classes = is_target(np.array(labels.names, np.object_), None if target is None else word(target))
+        return mask[labels.codes], classes
+    if target is None:
+        return labels, None
+    return target_mask(coded(labels), target)
+
+
+def coded(values: NDArray[Any]) -> Labels:
+    """Any column of labels as codes of distinct words."""
+    if values.ndim != 1:
+        raise InputError(f"labels must be one-dimensional, not an array of shape {values.shape}.")
+    distinct, codes = np.unique(values, return_inverse=True)
+    return Labels(codes, tuple(word(value) for value in distinct.tolist()))
+
+
+def word(value: object) -> str:
+    """A label as text, the way a text file would hold it: 1, true, nontarget."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def decisions_of(got: Gathered, decided: Labels | NDArray[Any]) -> Gathered:
+    """The columns with decided labels in the place of scores."""
+    labels = decided if isinstance(decided, Labels) else coded(decided)
+    return replace(got, scores=labels.codes, decided=labels.names)
+
+
+def confusion_of_words(
+    got: Gathered, target: object, classes: Sequence[object] | None, actions: Sequence[object] | None
+) -> Confusion:
+    """Decisions against labels, both as words; classes that are whole numbers are put in their order."""
+    if got.labels is None or got.decided is None:
+        raise InputError(f"{got.called}: decisions need true labels to be counted against (labels=, key= or a column).")
+    true = got.labels if isinstance(got.labels, Labels) else coded(got.labels)
+    known = [word(value) for value in classes] if classes is not None else _in_order({*true.names, *got.decided})
+    try:
+        return Confusion.of(
+            np.array(got.decided, np.object_)[got.scores],
+            np.array(true.names, np.object_)[true.codes],
+            classes=known,
+            actions=None if actions is None else [word(value) for value in actions],
+            target=None if target is None else word(target),
+            weights=got.weights,
+        )
+    except InputError as error:
+        raise InputError(f"{got.called}: {error}") from None
+
+
+def _in_order(words: set[str]) -> list[str]:
+    numbers = all(text.isascii() and text.isdigit() for text in words)
+    return sorted(words, key=lambda text: (int(text) if numbers else 0, text))

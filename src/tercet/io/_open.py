@@ -1,0 +1,240 @@
+"""The door for files: what is at a path becomes plain bytes on disk, or is refused.
+
+Standard input, pipes, gzip and zstd are first spilled to a temporary file, so that everything after this
+can read twice, knows the real size, and never trusts a compressed file about it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+from tercet.io._limits import in_words
+from tercet.io.formats._zstd import is_whole
+
+Progress = Callable[[int, int], None]
+
+_CHUNK = 1 << 20
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_MAGIC = {b"PAR1": "parquet", b"\x93NUM": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz"}
+_STDIN_PREFIX = "tercet-stdin-"
+_LONGEST_LINE = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Plain bytes on disk, the name errors call them by, and what kind of bytes they are."""
+
+    path: Path
+    called: str
+    kind: str  # "parquet", "npy", "npz" or "text"
+    suffix: str  # of the name, without .gz or .zst: ".csv"
+    stem: str
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self.path.stat().st_size
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], limit: int, progress: Progress | None = None) -> Iterator[File]:
+    """The file as plain bytes; whatever was spilled is removed at the end."""
+    with stdin_file() if str(path) == "-" else _existing(Path(path)) as source:
+        called = called_as(source if str(path) == "-" else Path(path))
+        stem, suffix, packing = _name_parts(called)
+        head = _head(source, called)
+        packed = {_GZIP: "gzip", _ZSTD: "zstd"}.get(head[:2] if head[:2] == _GZIP else head[:4])
+        if packing and not packed:
+            raise InputError(
+                f"{called} is called {packing} but does not hold {packing} data. Rename it, or pack it again."
+            )
+        if packed is None:
+            yield _file(source, called, suffix, stem, head)
+            return
+        with temporary() as plain:
+            _unpack(source, plain, packed, called, limit, progress)
+            file = _file(plain, called, suffix, stem, _head(plain, called))
+            if file.kind != "text":
+                raise InputError(f"{called} is a packed {file.kind} file; only text is read packed. Unpack it first.")
+            yield file
+
+
+@contextmanager
+def stdin_file() -> Iterator[Path]:
+    """Standard input spilled to a temporary file, for whoever must read it more than once."""
+    with temporary(_STDIN_PREFIX) as path:
+        _spill(sys.stdin.buffer, path, "stdin")
+        yield path
+
+
+def _existing(path: Path) -> _Held:
+    called = called_as(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise InputError(f"{called}: there is no such file in {shown(str(path.absolute().parent))}.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{called} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{called} is a folder: name a file in it.")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{called} may not be read: permission denied. Change its permissions (chmod u+r).")
+    return _Held(path, called, piped=not stat.S_ISREG(mode))
+
+
+class _Held:
+    """A path to hold open: itself, or the temporary copy of what a pipe gives."""
+
+    def __init__(self, path: Path, called: str, piped: bool) -> None:
+        self._path, self._called, self._piped = path, called, piped
+        self._copy: Path | None = None
+
+    def __enter__(self) -> Path:
+        if not self._piped:
+            return self._path.absolute()
+        handle, name = tempfile.mkstemp(prefix="tercet-")
+        os.close(handle)
+        self._copy = Path(name)
+        with self._path.open("rb") as pipe:
+            _spill(pipe, self._copy, self._called)
+        return self._copy
+
+    def __exit__(self, *reason: object) -> None:
+        if self._copy is not None:
+            self._copy.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary(prefix: str = "tercet-") -> Iterator[Path]:
+    """An empty file in the temporary folder, removed at the end."""
+    handle, name = tempfile.mkstemp(prefix=prefix)
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def called_as(path: Path) -> str:
+    """The name errors use: the file's own, harmless in a terminal, without its folders."""
+    if path.name.startswith(_STDIN_PREFIX):
+        return "stdin"
+    text = path.name or str(path)
+    return text if text.isprintable() and len(text) <= 128 else shown(text)
+
+
+def _name_parts(called: str) -> tuple[str, str, str]:
+    """Stem, suffix and packing of a name: scores.csv.gz -> scores, .csv, gzip."""
+    name = Path(called)
+    packing = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}.get(name.suffix.lower(), "")
+    inner = Path(name.stem) if packing else name
+    return inner.stem, inner.suffix.lower(), packing
+
+
+def _head(path: Path, called: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        raise InputError(f"{called} cannot be read: {error.strerror}.") from None
+    if not head:
+        raise InputError(f"{called} is empty (0 bytes).")
+    return head
+
+
+def _file(path: Path, called: str, suffix: str, stem: str, head: bytes) -> File:
+    kind = _MAGIC.get(head[:4], "text")
+    if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05" and len(head) > 1:
+        raise InputError(f"{called} is a Python pickle: pickles are never loaded. Save it as npy, csv or parquet.")
+    claimed = suffix.lstrip(".")
+    if claimed in ("parquet", "npy", "npz") and claimed != kind:
+        held = "text or something else" if kind == "text" else kind
+        raise InputError(f"{called} is called {claimed} but is not a {claimed} file (it holds {held}).")
+    return File(path, called, kind, suffix, stem)
+
+
+def _spill(source: BinaryIO, path: Path, called: str) -> None:
+    """Copies a stream to disk, leaving half of the free space there."""
+    room = shutil.disk_usage(path.parent).free // 2
+    with path.open("wb") as out:
+        while chunk := source.read(_CHUNK):
+            room -= len(chunk)
+            if room < 0:
+                raise InputError(
+                    f"{called} does not fit into the temporary folder {path.parent}: set TMPDIR to another."
+                )
+            out.write(chunk)
+
+
+def _unpack(source: Path, plain: Path, packing: str, called: str, limit: int, progress: Progress | None) -> None:
+    """Decompresses to disk, refusing as soon as what comes out cannot be a table under the limit."""
+    most = min(limit, shutil.disk_usage(plain.parent).free // 2)
+    written = line = 0
+    chunks = _gunzipped(source, called, progress) if packing == "gzip" else _unzstd(source, called)
+    with plain.open("wb") as out, closing(chunks):
+        for chunk in chunks:
+            written += len(chunk)
+            last = chunk.rfind(b"\n")
+            line = line + len(chunk) if last < 0 else len(chunk) - last
+            if written > most:
+                raise InputError(
+                    f"{called} unpacks to more than {in_words(most)} of text from {in_words(source.stat().st_size)}. "
+                    f"Unpack it yourself if it is meant to be that large, or raise the limit (memory=)."
+                )
+            if line > _LONGEST_LINE:
+                raise InputError(f"{called} unpacks to a line of more than {_LONGEST_LINE} bytes: it is no table.")
+            out.write(chunk)
+    if not written:
+        raise InputError(f"{called} unpacks to nothing, or to one line that is too long for a table.")
+
+
+def _gunzipped(source: Path, called: str, progress: Progress | None) -> Generator[bytes]:
+    import gzip
+    import zlib
+
+    total = source.stat().st_size
+    with source.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file:
+        while True:
+            try:
+                chunk = file.read(_CHUNK)
+            except (OSError, EOFError, zlib.error) as error:
+                raise InputError(f"{called} is damaged gzip data ({error}): copy or download it again.") from None
+            if not chunk:
+                return
+            if progress is not None:
+                progress(min(raw.tell(), total), total)
+            yield chunk
+
+
+def _unzstd(source: Path, called: str) -> Generator[bytes]:
+    """Lines of a zstd file through duckdb; latin-1 keeps every byte as one character, so nothing is judged yet."""
+    import duckdb
+
+    from tercet.io._duckdb import connected, quoted, unglobbed
+
+    if not is_whole(source):
+        raise InputError(f"{called} is damaged zstd data, or cut off: copy or download it again.")
+    with connected() as con, unglobbed(source) as path:
+        lines = (
+            f"SELECT c FROM read_csv({quoted(str(path))}, auto_detect=false, columns={{'c': 'VARCHAR'}}, header=false, "
+            f"delim='\x01', quote='', escape='', compression='zstd', encoding='latin-1', nullstr='', "
+            f"max_line_size={_LONGEST_LINE}, strict_mode=false)"
+        )
+        try:
+            rows = con.execute(lines)
+            while batch := rows.fetchmany(50_000):
+                yield "".join(f"{line or ''}\n" for (line,) in batch).encode("latin-1")
+        except duckdb.Error as error:
+            why = "a line of it is too long for a table" if "line size" in str(error).lower() else "it is damaged"
+            raise InputError(f"{called} cannot be read as zstd text: {why}. Unpack it with zstd -d to see.") from None

@@ -1,0 +1,140 @@
+"""Which column is what: the names the caller gave, met with the columns a source has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.errors import InputError
+from tercet.io._gathered import Gathered, decisions_of
+from tercet.io._source import Source
+from tercet.io.columns import Column, Table
+from tercet.io.formats.text import missing_column
+
+_ID = "trial id"
+_EQUAL = "claimed = real"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns asked for, by name."""
+
+    score: str = "score"
+    label: str = "label"
+    weight: str | None = None
+    groups: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    classes: tuple[str, ...] | None = None
+    matrix: bool = False
+    labelled: bool | None = None  # None: if the column is there
+    keep_ids: bool = False
+    decided: bool = False  # the scores are decided labels
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The columns of one source by what they are to the trials."""
+
+    scores: tuple[str, ...] = ()
+    label: str | None = None
+    equal: tuple[str, str] | None = None
+    weight: str | None = None
+    groups: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column to load."""
+        optional = [name for name in (self.label, self.weight, *(self.equal or ())) if name is not None]
+        return list(dict.fromkeys([*self.scores, *optional, *self.groups, *self.ids]))
+
+
+def score_roles(source: Source, wanted: Wanted) -> Roles:
+    """The roles in a file of scores."""
+    ids = wanted.ids or source.layout.ids
+    label = _label(source, wanted)
+    groups = wanted.groups
+    if wanted.matrix or wanted.classes:
+        taken = {label or wanted.label, wanted.weight, *ids, *groups}
+        scores = wanted.classes or tuple(name for name in source.names if name not in taken)
+    else:
+        score = wanted.score if source.has(wanted.score) or source.layout.score is None else source.layout.score
+        scores = (score,)
+    _check(source, [*scores, *groups, *ids, *([wanted.weight] if wanted.weight else [])])
+    equal = None if wanted.labelled is False or label is not None else source.layout.equal
+    return Roles(scores, label, equal, wanted.weight, groups, ids)
+
+
+def key_roles(source: Source, wanted: Wanted, scores: Source) -> Roles:
+    """The roles in a key: its labels and ids, and the weights and groups the scores lack."""
+    label = wanted.label if source.has(wanted.label) or source.layout.label is None else source.layout.label
+    ids = wanted.ids if all(map(source.has, wanted.ids)) and wanted.ids else source.layout.ids or wanted.ids
+    weight = None if scores.has(wanted.weight) else wanted.weight
+    groups = tuple(name for name in wanted.groups if not scores.has(name))
+    _check(source, [label, *ids, *groups, *([weight] if weight else [])])
+    return Roles((), label, None, weight, groups, ids)
+
+
+def _label(source: Source, wanted: Wanted) -> str | None:
+    if wanted.labelled is False:
+        return None
+    label = wanted.label if source.has(wanted.label) or source.layout.label is None else source.layout.label
+    if source.has(label):
+        return label
+    if (wanted.labelled or wanted.label != "label") and source.layout.equal is None:
+        raise InputError(
+            missing_column(source.called, label, source.names, " Labels may also come from labels= or key=.")
+        )
+    return None
+
+
+def _check(source: Source, names: list[str]) -> None:
+    for name in names:
+        if not source.has(name):
+            raise InputError(missing_column(source.called, name, source.names, _hint(source)))
+
+
+def _hint(source: Source) -> str:
+    return source.layout.dialect.hint() if source.layout.dialect.separator else ""
+
+
+def gathered(table: Table, roles: Roles, wanted: Wanted, *, ids: bool) -> Gathered:
+    """The columns of one table, in the order of its rows."""
+    table = with_roles(table, roles)
+    label = _EQUAL if roles.equal else roles.label
+    weights = [roles.weight] if roles.weight else []
+    decisions = roles.scores if wanted.decided else ()
+    scores = () if wanted.decided else roles.scores
+    texts = [*roles.groups, *([_ID] if ids and roles.ids else [])]
+    got = table.fetch([*scores, *weights], texts, [*([label] if label else []), *decisions])
+    matrix = bool(wanted.matrix or wanted.classes)
+    result = Gathered(
+        table.called,
+        _stacked(got.numbers[: len(scores)]) if matrix else got.numbers[0] if scores else np.zeros(0),
+        got.labels[0] if label else None,
+        got.numbers[len(scores)] if weights else None,
+        got.texts[-1] if len(texts) > len(roles.groups) else None,
+        dict(zip(roles.groups, got.texts, strict=False)),
+        roles.scores if matrix else None,
+        matrix,
+    )
+    return decisions_of(result, got.labels[-1]) if decisions else result
+
+
+def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    return np.stack([column.astype(np.float64, copy=False) for column in columns], axis=1)
+
+
+def with_roles(table: Table, roles: Roles) -> Table:
+    """The table with a column for the trial's id and, where a claim decides, one for the label."""
+    more: dict[str, Column] = {}
+    if roles.ids:
+        parts = [f"CAST({table.column(name).sql} AS VARCHAR)" for name in roles.ids]
+        more[_ID] = Column(" || ' ' || ".join(parts), "text")
+    if roles.equal:
+        one, other = (table.column(name).sql for name in roles.equal)
+        more[_EQUAL] = Column(f"{one} = {other}", "boolean")
+    return replace(table, columns={**table.columns, **more})

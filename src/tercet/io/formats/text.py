@@ -1,0 +1,282 @@
+"""Delimited text: its dialect, its header read by ourselves, and where exactly a row is broken."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+from tercet.io._limits import MOST_COLUMNS
+from tercet.io._open import File, temporary
+
+WHITESPACE = "whitespace"  # a separator: any run of spaces and tabs
+_BLANKS = re.compile(rb"[ \t]+")
+_CUT = re.compile("[ \t]+")
+_SPACE = " \t\r\n"
+_WIDEST = 1 << 20  # characters of one cell
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the lines of one file are cut: separator, quoting, the columns' names, and whether line one is a header."""
+
+    separator: str
+    names: tuple[str, ...]
+    header: bool
+
+    @property
+    def quote(self) -> str:
+        """Trial lists cut at white space know no quotes; every other text does."""
+        return "" if self.separator == WHITESPACE else '"'
+
+    def position(self, name: str, file: File) -> int:
+        """The place of a column, by its name; a missing or doubled one is refused with the names there are."""
+        if self.names.count(name) == 1:
+            return self.names.index(name)
+        if name in self.names:
+            raise InputError(f"{file.called}: the header has the column {shown(name)} {self.names.count(name)} times.")
+        raise InputError(missing_column(file.called, name, self.names, self.hint()))
+
+    def hint(self) -> str:
+        """What may be wrong with the header, if something looks wrong."""
+        if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t|"):
+            return " If another character separates the columns, give separator=."
+        if all(is_number(name) for name in self.names) and self.header:
+            return " If the first line is data, not a header, name the columns by position: columns=[...]."
+        return ""
+
+
+def missing_column(called: str, name: str, there: Sequence[str], hint: str = "") -> str:
+    """The message for a column that is not there, with those that are."""
+    listed = ", ".join(shown(one) for one in there[:12]) + (f", ... ({len(there)} in all)" if len(there) > 12 else "")
+    return f"{called} has no column {shown(name)}; its columns are {listed}.{hint}"
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a number, infinities and NaN included."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def fields_of(line: str) -> list[str]:
+    """A line cut at spaces and tabs, and at no other character that Unicode calls a space."""
+    return _CUT.split(line.strip(_SPACE))
+
+
+def check_text(file: File) -> None:
+    """Refuses UTF-16 and NUL bytes before anything reads the text."""
+    with _mapped(file.path) as data:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff") or 0 in data[:2]:
+            raise InputError(
+                f"{file.called} is UTF-16 or UTF-32 text, not UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW."
+            )
+        place = data.find(b"\0")
+    if place >= 0:
+        line = 1 + sum(chunk.count(b"\n") for chunk in _chunks(file.path, place))
+        raise InputError(
+            f"{file.called}: line {line} holds a NUL byte (byte {place} of the file): it is damaged or not text."
+        )
+
+
+def is_utf8(file: File) -> bool:
+    """Whether all of the file is UTF-8, also the columns nobody asked for."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    pending = False
+    try:
+        for chunk in _chunks(file.path):
+            if pending or not chunk.isascii():
+                decoder.decode(chunk)
+                pending = bool(decoder.getstate()[0])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def first_lines(file: File, count: int = 20) -> list[str]:
+    """The first lines that are not blank, for the header and the sniff."""
+    found: list[str] = []
+    with file.path.open("rb") as data:
+        for number, raw in enumerate(islice(_universal(data.read(1 << 20)), 10 * count), 1):
+            text = _decoded(raw, number, file)
+            if text.strip():
+                found.append(text)
+            if len(found) == count:
+                break
+    if not found:
+        raise InputError(f"{file.called} holds nothing but blank lines.")
+    return found
+
+
+def header_of(file: File, separator: str) -> tuple[str, ...]:
+    """The names in the first record, as they are written."""
+    _, names = next(records(file, Dialect(separator, (), False)))
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{file.called} has {len(names)} columns; more than {MOST_COLUMNS} are not read.")
+    return tuple(name.strip() for name in names)
+
+
+def records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every record, blank lines left out: slow and exact, for headers and errors."""
+    with file.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        if dialect.separator == WHITESPACE:
+            yield from ((number, fields_of(line)) for number, line in enumerate(text, 1) if line.strip(_SPACE))
+            return
+        csv.field_size_limit(max(csv.field_size_limit(), _WIDEST))
+        rows = csv.reader(text, delimiter=dialect.separator, quotechar='"', strict=True)
+        start = 1
+        try:
+            for row in rows:
+                if row or len(dialect.names) == 1:
+                    yield start, row or [""]
+                start = rows.line_num + 1
+        except csv.Error as error:
+            raise InputError(_broken(file, start, str(error))) from None
+
+
+def data_records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """The records below the header."""
+    return islice(records(file, dialect), 1 if dialect.header else 0, None)
+
+
+def line_of(file: File, dialect: Dialect, row: int) -> tuple[int, list[str]]:
+    """Line number and cells of one row of data, counted from 0."""
+    return next(islice(data_records(file, dialect), row, None))
+
+
+def diagnose(file: File, dialect: Dialect) -> None:
+    """Walks the whole file and refuses its first broken record by line; silent when every record is whole."""
+    width = len(dialect.names)
+    for line, cells in records(file, dialect):
+        for place, cell in enumerate(cells):
+            if any("\udc80" <= mark <= "\udcff" for mark in cell):
+                raise InputError(
+                    _not_utf8(file, line, dialect.names[place] if place < width else f"number {place + 1}")
+                )
+        if len(cells) != width:
+            raise InputError(_ragged(file, dialect, line, cells))
+
+
+@contextmanager
+def regular(file: File, dialect: Dialect, rewrite: bool = False) -> Iterator[tuple[File, str]]:
+    """The file with one kind of line end and, if it is rewritten, one space between fields; and its separator."""
+    spaced = dialect.separator == WHITESPACE
+    tabbed = spaced and " " not in first_lines(file, 1)[0].strip()
+    if not rewrite and not _mixed_ends(file):
+        yield file, "\t" if tabbed else " " if spaced else dialect.separator
+        return
+    with temporary() as path:
+        _rewrite(file, dialect, path)
+        yield replace(file, path=path), " " if spaced else dialect.separator
+
+
+def _rewrite(file: File, dialect: Dialect, target: Path) -> None:
+    """Writes every record on a line of its own; what stands in quotes is kept as it is."""
+    if dialect.separator == WHITESPACE:
+        with target.open("wb") as out, file.path.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+            out.writelines(_BLANKS.sub(b" ", line.encode("utf-8", "surrogateescape").strip()) + b"\n" for line in text)
+        return
+    with target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as out:
+        rows = csv.writer(out, delimiter=dialect.separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        rows.writerows(cells for _, cells in records(file, dialect))
+
+
+def _mixed_ends(file: File) -> bool:
+    """Whether some lines end in CR LF and others do not; all one way or all the other is fine."""
+    with _mapped(file.path) as data:
+        if data.find(b"\r") < 0:
+            return False
+    returns = feeds = pairs = 0
+    for chunk in _overlapping(file.path):
+        returns, feeds = returns + chunk.count(b"\r", 1), feeds + chunk.count(b"\n", 1)
+        pairs += chunk.count(b"\r\n")
+    return not (returns == feeds == pairs or feeds == 0)
+
+
+def ends_with_separator(file: File, separator: str) -> bool:
+    """Whether some line ends in a separator, which duckdb takes for the end of the row before it."""
+    mark = ord(separator)
+    last = 0
+    for chunk in _overlapping(file.path):
+        codes = np.frombuffer(chunk, np.uint8)
+        ends = (codes[1:] == 10) | (codes[1:] == 13)
+        if np.any(ends & (codes[:-1] == mark)):
+            return True
+        last = int(codes[-1])
+    return last == mark
+
+
+def _overlapping(path: Path) -> Iterator[bytes]:
+    """Chunks of the file, each led by the last byte of the one before, so that no pair of bytes is missed."""
+    last = b"\0"
+    for chunk in _chunks(path):
+        yield last + chunk
+        last = chunk[-1:]
+
+
+def _chunks(path: Path, size: int | None = None) -> Iterator[bytes]:
+    """The file, or its first bytes, in pieces that stay in the cache."""
+    left = path.stat().st_size if size is None else size
+    with path.open("rb") as data:
+        while chunk := data.read(min(1 << 18, left)):
+            yield chunk
+            left -= len(chunk)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
+
+
+def _universal(head: bytes) -> Iterator[bytes]:
+    return iter(head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
+
+
+def _decoded(raw: bytes, line: int, file: File) -> str:
+    try:
+        return raw.decode("utf-8-sig" if line == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(_not_utf8(file, line, None)) from None
+
+
+def _not_utf8(file: File, line: int, column: str | None) -> str:
+    where = f"line {line}" + ("" if column is None else f", column {shown(column)}")
+    return (
+        f"{file.called}: {where} is not UTF-8 text. If the file is latin-1, convert it: "
+        f"iconv -f LATIN1 -t UTF-8 FILE > NEW (UTF-16: iconv -f UTF-16 -t UTF-8)."
+    )
+
+
+def _ragged(file: File, dialect: Dialect, line: int, cells: list[str]) -> str:
+    width, found = len(dialect.names), len(cells)
+    hint = "Complete or drop this row."
+    if found < width:
+        hint = "It may have been cut off: complete or drop this row, or copy the file again."
+    elif dialect.separator == "," and found > width:
+        hint = "If a decimal comma is in it, write a point; if a name holds a comma, put it in quotes."
+    return (
+        f"{file.called}: line {line} has {found} column{'s' * (found != 1)} where {width} are expected "
+        f"({', '.join(shown(name) for name in dialect.names[:6])}{', ...' if width > 6 else ''}). {hint}"
+    )
+
+
+def _broken(file: File, line: int, reason: str) -> str:
+    if "unexpected end" in reason:
+        return f'{file.called}: a quote (") opened in the record at line {line} is never closed. Close it, or drop it.'
+    if "expected after" in reason:
+        return f'{file.called}: line {line} goes on after a closing quote ("). Double the quotes inside a quoted cell.'
+    return f"{file.called}: the record at line {line} cannot be read ({reason})."

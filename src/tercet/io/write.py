@@ -1,0 +1,175 @@
+"""Files out: whole or not at all. What is there stays until the new file is complete on disk."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import column, shown
+from tercet.errors import InputError
+from tercet.io.formats.parquet import write_parquet
+from tercet.io.formats.text import is_number
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins with one of these
+_ROWS = 1 << 16
+
+
+def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Writes UTF-8 text whole or not at all; "-" is standard output."""
+    with _whole(path) as out:
+        out.write(text.encode())
+
+
+def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, format: str | None = None) -> None:
+    """Writes columns as CSV or TSV (.gz: packed) or as Parquet with page checksums, whole or not at all.
+
+    Text cells of CSV and TSV that a spreadsheet would run as a formula (they begin with = + - @, a tab or
+    a carriage return, and are no number) get an apostrophe before them. "-" is standard output, as CSV.
+    """
+    write_tables(path, [columns], format=format)
+
+
+def write_tables(
+    path: str | os.PathLike[str], tables: Iterable[Mapping[str, object]], *, format: str | None = None
+) -> None:
+    """Writes tables of the same columns one after the other into one file as write_table does, one held at a time."""
+    kind, packed = _kind(path, format)
+    arrays = _alike(tables)
+    with _whole(path) as out:
+        if kind == "parquet":
+            write_parquet(out, arrays)
+        elif packed:
+            with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as squeezed:
+                _write_csv(cast(IO[bytes], squeezed), arrays, kind)
+        else:
+            _write_csv(out, arrays, kind)
+
+
+def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, NDArray[Any]]]:
+    """Each table's columns as arrays of one length, named and typed as those of the first."""
+    before: dict[str, str] | None = None
+    for columns in tables:
+        arrays = {str(name): column(values, str(name)) for name, values in columns.items()}
+        if len({len(values) for values in arrays.values()}) > 1:
+            raise InputError(f"columns of different lengths: {', '.join(f'{k} {len(v)}' for k, v in arrays.items())}.")
+        kinds: dict[str, str] = {name: values.dtype.kind for name, values in arrays.items()}
+        if before is not None and kinds != before:
+            raise InputError("tables that go into one file must have the same columns, of the same kinds.")
+        before = kinds
+        yield arrays
+
+
+def _kind(path: str | os.PathLike[str], format: str | None) -> tuple[str, bool]:
+    name = Path(path).name.lower()
+    packed = name.endswith(".gz")
+    kind = format or (Path(name.removesuffix(".gz")).suffix.lstrip(".") if str(path) != "-" else "csv")
+    if kind not in ("csv", "tsv", "parquet") or (kind == "parquet" and packed):
+        raise InputError(f"{shown(name)}: tables are written as .csv, .tsv (or .csv.gz, .tsv.gz) and .parquet.")
+    return kind, packed
+
+
+def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]], kind: str) -> None:
+    separator = "," if kind == "csv" else "\t"
+    for number, columns in enumerate(tables):
+        if number == 0:
+            out.write((separator.join(_cell(name, separator) for name in columns) + "\n").encode())
+        length = len(next(iter(columns.values()), ()))
+        for start in range(0, length, _ROWS):
+            cells = [_cells(values[start : start + _ROWS], separator) for values in columns.values()]
+            out.write("".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode())
+
+
+def _cells(values: NDArray[Any], separator: str) -> list[str]:
+    if values.dtype.kind in "fiu":
+        return [repr(value) for value in values.tolist()]
+    return [_cell(value, separator) for value in values.tolist()]
+
+
+def _cell(value: object, separator: str) -> str:
+    """One cell: numbers so that they come back bit for bit, text guarded, and in quotes where it must be."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float | int):
+        return repr(value)
+    text = guarded(str(value))
+    special = separator in text or '"' in text or "\n" in text or "\r" in text
+    return '"' + text.replace('"', '""') + '"' if special else text
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet runs as a formula: an apostrophe goes before what would begin one."""
+    return f"'{text}" if text.startswith(_FORMULA) and not is_number(text) else text
+
+
+@contextmanager
+def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of the old one only when it is complete and on disk."""
+    if str(path) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
+    try:
+        with _direct(target) if _is_device(target) else _beside(target) as out:
+            yield out
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{target.name} cannot be written into {shown(str(target.parent))}: {why}.") from error
+
+
+def _is_device(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+@contextmanager
+def _direct(target: Path) -> Iterator[IO[bytes]]:
+    with target.open("wb") as out:
+        yield out
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    """Writes a temporary file in the same folder, brings it to disk, and lets it take the name at once."""
+    if target.is_dir():
+        raise InputError(f"{target.name} is a folder: name a file in it.")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """The rights of the file that is replaced, or those of any new file."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError, AttributeError):
+        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

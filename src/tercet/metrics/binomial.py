@@ -1,0 +1,299 @@
+"""Intervals and tests in closed form: proportions, boxes around working points, areas under the ROC, decisions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import names, number, same_length, shown, whole
+from tercet._typing import Floats
+from tercet.application import sigmoid
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.confusion import Confusion
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials, probability
+
+
+class Interval(NamedTuple):
+    """Both ends, and the method that really made them."""
+
+    low: float
+    high: float
+    method: str
+
+
+def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
+    """p +- k sqrt(p (1 - p) / n); with no errors or only errors Clopper-Pearson of the same level, and it says so.
+
+    >>> k_sigma(50, 100, 1)
+    Interval(low=0.45, high=0.55, method='k-sigma')
+    """
+    _check(count, out_of)
+    k = _positive(k, "k")
+    if count in (0, out_of):
+        return _beta_ends(count, out_of, math.erfc(k / math.sqrt(2.0)) / 2.0)
+    p = count / out_of
+    half = k * math.sqrt(p * (1.0 - p) / out_of)
+    return Interval(max(p - half, 0.0), min(p + half, 1.0), "k-sigma")
+
+
+def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = None) -> Interval:
+    """Wilson's score interval: the p that lie within z standard errors of count / out_of.
+
+    >>> [round(end, 7) for end in wilson(28, 51, z=1.96)[:2]]
+    [0.4138447, 0.6773269]
+    """
+    _check(count, out_of)
+    z = _quantile(level) if z is None else _positive(z, "z")
+    p, square = count / out_of, z * z / out_of
+    centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
+    low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
+    high = 1.0 if count == out_of else (centre + half) / (1.0 + square)
+    return Interval(low, high, "wilson")
+
+
+def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
+    """The exact interval: covers at least its level for every p.
+
+    >>> round(clopper_pearson(0, 300).high, 4)
+    0.0122
+    """
+    _check(count, out_of)
+    return _beta_ends(count, out_of, (1.0 - _level(level)) / 2.0)
+
+
+def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
+    """The p beside which so many, or so few, have the probability of one tail."""
+    from scipy.special import betainccinv, betaincinv
+
+    low = 0.0 if count == 0 else float(betaincinv(count, out_of - count + 1, tail))
+    high = 1.0 if count == out_of else float(betainccinv(count + 1, out_of - count, tail))
+    return Interval(low, high, "clopper-pearson")
+
+
+def interval(confusion: Confusion, rate: str, method: str = "wilson", level: float = 0.95, k: float = 2.0) -> Interval:
+    """The interval of a confusion table's rate, by any of the rate's names.
+
+    >>> interval(Confusion([[2680, 23], [72, 28]]), "sensitivity", "clopper-pearson").method
+    'clopper-pearson'
+    """
+    count, out_of = confusion.proportion(rate)
+    if out_of == 0:
+        raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")
+    if method == "k-sigma":
+        return k_sigma(count, out_of, k)
+    if method == "wilson":
+        return wilson(count, out_of, level)
+    if method == "clopper-pearson":
+        return clopper_pearson(count, out_of, level)
+    raise InputError(f"An interval is k-sigma, wilson or clopper-pearson, not {shown(method)}.")
+
+
+ENOUGH = 30  # errors
+_ROUNDING = 1e-12  # standard errors below this are those of sums
+
+
+def enough_errors(count: float) -> bool:
+    """The rule of 30: with 30 errors the true rate lies within 30 % of the measured one, at 90 % confidence.
+
+    >>> enough_errors(29), enough_errors(30)
+    (False, True)
+    """
+    return count >= ENOUGH
+
+
+class Box(NamedTuple):
+    """The rectangle of k standard deviations around a working point of the ROC."""
+
+    fpr: Interval
+    fnr: Interval
+
+
+def sigma_box(confusion: Confusion, k: float = 2.0) -> Box:
+    """k-sigma intervals of both error rates of a decision: the box around its point on a ROC or DET plot.
+
+    >>> sigma_box(Confusion([[50, 10], [50, 90]]), 1).fpr
+    Interval(low=0.45, high=0.55, method='k-sigma')
+    """
+    return Box(interval(confusion, "fpr", "k-sigma", k=k), interval(confusion, "fnr", "k-sigma", k=k))
+
+
+class AucInterval(NamedTuple):
+    """An area under the ROC with DeLong's variance; the interval is symmetric in the log-odds of the area."""
+
+    value: float
+    variance: float
+    low: float
+    high: float
+    method: str
+
+
+def delong(tally: Tally, level: float = 0.95) -> AucInterval:
+    """DeLong's variance of the AUC: var(shares of non-targets below each target) / T + var(of targets above) / N.
+
+    A sample without variance, such as classes that do not overlap, is bounded by what may hide behind none of n.
+
+    >>> delong(Tally.of(Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]))).variance
+    0.125
+    """
+    if not isinstance(tally, Tally):
+        raise InputError(f"delong takes a Tally, as Tally.of(trials) makes it, not {shown(type(tally).__name__)}.")
+    if tally.unit < 0:
+        raise InputError("DeLong's variance needs whole counts: fractional weights have no sampling law.")
+    targets, nontargets = tally.targets, tally.nontargets
+    _both(targets.total, nontargets.total)
+    above = _placements(targets.scores, nontargets)
+    below = 1.0 - _placements(nontargets.scores, targets)
+    sizes = (targets.total << tally.unit, nontargets.total << tally.unit)
+    variance = _variance(above, targets, sizes[0]) + _variance(below, nontargets, sizes[1])
+    value = float(np.average(above, weights=_row_weights(targets)))
+    if variance == 0.0 or value in (0.0, 1.0):
+        share = math.prod(1.0 - clopper_pearson(0, size, level).high for size in sizes)
+        ends = (value * share, 1.0 - (1.0 - value) * share)
+        return AucInterval(value, 0.0, *ends, "clopper-pearson (no variance in the sample)")
+    half = _quantile(level) * math.sqrt(variance) / (value * (1.0 - value))
+    odds = math.log(value) - math.log1p(-value)
+    return AucInterval(value, variance, sigmoid(odds - half), sigmoid(odds + half), "delong")
+
+
+class PairedAuc(NamedTuple):
+    """The difference of two areas on the same trials: first minus second."""
+
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    p_value: float
+
+
+def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc:
+    """DeLong's paired test of two systems' AUC on the same trials, matched by position.
+
+    Without variance, as where all trials differ alike, the interval makes room for pairs that may hide behind none of
+    n, and the p-value is one minus the largest level at which it leaves out 0.
+
+    >>> a = Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])
+    >>> delong_test(a, a).p_value
+    1.0
+    """
+    from scipy.special import ndtr
+
+    for trials in (first, second):
+        if not isinstance(trials, Trials):
+            raise InputError(f"delong_test takes two Trials, not {shown(type(trials).__name__)}.")
+    labels = first.known_labels().astype(np.bool_)
+    if len(first) != len(second) or not np.array_equal(labels, second.known_labels()):
+        raise InputError("delong_test needs the same trials in the same order: lengths or labels differ.")
+    if first.weights is not None or second.weights is not None:
+        raise InputError("delong_test takes trials without weights: repeat rows instead.")
+    _both(int(labels.sum()), int((~labels).sum()))
+    gaps = [_row_placements(first, labels, own) - _row_placements(second, labels, own) for own in (True, False)]
+    difference = float(gaps[0].mean())
+    error = math.sqrt(sum(_variance(gap, None, len(gap)) for gap in gaps))
+    if error <= _ROUNDING:
+        return _without_variance(difference, len(gaps[0]), len(gaps[1]), level)
+    half = _quantile(level) * error
+    return PairedAuc(
+        difference, error, difference - half, difference + half, 2.0 * float(ndtr(-abs(difference) / error))
+    )
+
+
+def _without_variance(difference: float, targets: int, nontargets: int, level: float) -> PairedAuc:
+    """The paired test where all trials differ alike: pairs with an unseen trial may differ by anything from -1 to 1.
+
+    Seen pairs are at least the share s = (tail)^(1/T + 1/N), so that 0 is left out where s (1 + |difference|) > 1.
+    """
+    share = math.prod(1.0 - clopper_pearson(0, size, level).high for size in (targets, nontargets))
+    low, high = difference * share - (1.0 - share), difference * share + (1.0 - share)
+    p = 2.0 * (1.0 + abs(difference)) ** -(targets * nontargets / (targets + nontargets))
+    return PairedAuc(difference, 0.0, low, high, min(1.0, p))
+
+
+def _row_placements(trials: Trials, labels: NDArray[np.bool_], own: bool) -> Floats:
+    """For each target the share of non-targets below it, or for each non-target that of targets above it."""
+    shares = _placements(trials.scores[labels == own], Ranked(np.sort(trials.scores[labels != own])))
+    return shares if own else 1.0 - shares
+
+
+def _placements(scores: Floats, others: Ranked) -> Floats:
+    """The share of the other class below each score, ties counting half: mid-ranks."""
+    return np.asarray((others.below(scores) + others.upto(scores)) / (2.0 * others.total), np.float64)
+
+
+def _row_weights(side: Ranked | None) -> NDArray[Any] | None:
+    return None if side is None or side.running is None else np.diff(side.running)
+
+
+def _variance(values: Floats, side: Ranked | None, size: int) -> float:
+    """The variance of a mean: sum of squared deviations / ((n - 1) n)."""
+    if size < 2:
+        raise UndefinedError("DeLong's variance needs at least two trials of each class.")
+    mean = np.average(values, weights=_row_weights(side))
+    return float(np.average((values - mean) ** 2, weights=_row_weights(side))) / (size - 1)
+
+
+def _both(targets: int, nontargets: int) -> None:
+    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
+        if count == 0:
+            raise UndefinedError(f"The AUC is undefined, and so is its interval: there are no {called}.")
+
+
+class McNemar(NamedTuple):
+    """Trials that only the first, and only the second of two deciders got wrong, and the exact p-value."""
+
+    first_only: int
+    second_only: int
+    p_value: float
+
+
+def mcnemar(first: object, second: object, labels: object) -> McNemar:
+    """McNemar's exact test of two deciders on the same trials: are their lone errors equally frequent?
+
+    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2.
+
+    >>> mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
+    McNemar(first_only=3, second_only=0, p_value=0.25)
+    """
+    decided, other, true = names(first, "first"), names(second, "second"), names(labels, "labels")
+    same_length(len(true), {"first": decided, "second": other})
+    wrong, also = np.asarray(decided != true), np.asarray(other != true)
+    only, lone = int((wrong & ~also).sum()), int((also & ~wrong).sum())
+    return McNemar(only, lone, sign_test(only, lone))
+
+
+def sign_test(one: int, other: int) -> float:
+    """Two-sided p-value of this many heads and tails under a fair coin, exact; 1 when there were none.
+
+    >>> sign_test(5, 0)
+    0.0625
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2.0 * float(bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
+
+
+def _check(count: int, out_of: int) -> None:
+    if out_of == 0:
+        raise UndefinedError("A proportion of nothing has no interval.")
+    if whole(count, "the count", 0) > whole(out_of, "the whole", 0):
+        raise InputError(f"A proportion counts no more than the whole, not {count} of {out_of}.")
+
+
+def _level(level: float) -> float:
+    return probability(level, "level")
+
+
+def _positive(value: float, name: str) -> float:
+    found = number(value, name)
+    if not 0.0 < found < math.inf:
+        raise InputError(f"{name} must be positive, not {found}.")
+    return found
+
+
+def _quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri((1.0 + _level(level)) / 2.0))

@@ -1,0 +1,607 @@
+"""Confusion: how often each decision was taken for each class, and every rate made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts, as_integers, quotients, shifted
+from tercet._numeric.validation import distinct, frozen, names, number, numbers, same_index, same_length, shown
+from tercet._typing import Floats
+from tercet.application import Application, MulticlassApplication, action_names, check_cells
+from tercet.errors import InputError, UndefinedError
+from tercet.trials import class_names, probability, weight_column
+
+CELLS = ("tp", "fn", "fp", "tn")
+_STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "target"): "target"}
+NO_ACTION = (
+    "No action is called like the class {}, so right and wrong cannot be told: name the actions after the classes."
+)
+_EMPTY = {
+    ("tp", "fn"): "there are no targets",
+    ("fp", "tn"): "there are no non-targets",
+    ("tp", "fp"): "nothing was accepted",
+    ("tn", "fn"): "nothing was rejected",
+    CELLS: "there are no trials",
+}
+
+
+class Proportion:
+    """A rate that is a proportion of counts, read as an attribute of a Confusion."""
+
+    def __init__(self, name: str, counted: str, out_of: str) -> None:
+        self.name, self.counted, self.out_of = name, tuple(counted.split()), tuple(out_of.split())
+        self.__doc__ = f"{' + '.join(self.counted).upper()} / ({' + '.join(self.out_of).upper()})."
+
+    def __get__(self, confusion: Confusion, owner: type[Confusion] | None = None) -> float:
+        return self if confusion is None else confusion.rate(self)
+
+    def counts(self, cells: dict[str, int]) -> tuple[int, int]:
+        """(count, out of) in a two-class table."""
+        return sum(cells[c] for c in self.counted), sum(cells[c] for c in self.out_of)
+
+    def value(self, count: int, out_of: int) -> float:
+        """count / out_of, or an error that says why there is none."""
+        if out_of == 0:
+            raise UndefinedError(f"{self.name} is undefined: {_EMPTY[self.out_of]}.")
+        return count / out_of
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+class Confusion:
+    """Counts of decisions: rows = decision, columns = true class (scikit-learn has it the other way round).
+
+    The rates of a two-class table speak of the target, class 1 unless named; with more classes, or class
+    names of your own, name it.
+
+    >>> rain = Confusion([[15, 30], [20, 300]], classes=["rain", "clear"], target="rain")
+    >>> round(rain.accuracy, 3), round(rain.ppv, 3)
+    (0.863, 0.333)
+    """
+
+    tpr = sensitivity = recall = hit_rate = detection_rate = power = Proportion("tpr", "tp", "tp fn")
+    fnr = miss_rate = false_rejection_rate = type_2_error_rate = Proportion("fnr", "fn", "tp fn")
+    fpr = false_alarm_rate = false_acceptance_rate = type_1_error_rate = size = Proportion("fpr", "fp", "fp tn")
+    tnr = specificity = Proportion("tnr", "tn", "fp tn")
+    ppv = precision = positive_predictive_value = Proportion("ppv", "tp", "tp fp")
+    fdr = false_discovery_rate = Proportion("fdr", "fp", "tp fp")
+    npv = negative_predictive_value = Proportion("npv", "tn", "tn fn")
+    for_ = false_omission_rate = Proportion("for_", "fn", "tn fn")
+    prevalence = empirical_prior = Proportion("prevalence", "tp fn", "tp fn fp tn")
+    accuracy = correct_classification_rate = Proportion("accuracy", "tp tn", "tp fn fp tn")
+    error_rate = Proportion("error_rate", "fp fn", "tp fn fp tn")
+
+    counts: Counts
+    classes: tuple[str, ...]
+    actions: tuple[str, ...]
+    target: str | None
+    unit: int
+
+    def __init__(
+        self,
+        matrix: object,
+        *,
+        classes: Sequence[object] | None = None,
+        actions: Sequence[object] | None = None,
+        target: object = None,
+        transposed: bool = False,
+    ) -> None:
+        """Counts with rows = decision; transposed=True takes scikit-learn's rows = class."""
+        values = numbers(matrix, "matrix", ndim=2)
+        values = values.T if transposed else values
+        if not ((values >= 0.0) & (values < math.inf)).all():
+            raise InputError("matrix must hold counts: finite and not negative.")
+        kept = values.ravel() > 0.0
+        integers, unit = as_integers(values.ravel()[kept])
+        counts: Counts = np.zeros(values.size, integers.dtype)
+        counts[kept] = integers
+        if unit > 0:  # whole counts stay what they are
+            counts, unit = shifted(counts, unit), 0
+        called = class_names(None if classes is None else list(classes), values.shape[1])
+        acts = action_names(actions, called, len(values), "a matrix")
+        self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit)
+
+    def _set(
+        self, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int
+    ) -> None:
+        for field, value in (
+            ("counts", frozen(counts)),
+            ("classes", classes),
+            ("actions", actions),
+            ("target", target),
+            ("unit", unit),
+        ):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def made(
+        cls, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int = 0
+    ) -> Confusion:
+        """A table of integer counts in units of 2**unit, known to be sound."""
+        table = cls.__new__(cls)
+        table._set(counts, classes, actions, target, unit)
+        return table
+
+    @classmethod
+    def of(
+        cls,
+        decisions: object,
+        labels: object,
+        *,
+        classes: Iterable[object] | None = None,
+        actions: Iterable[object] | None = None,
+        target: object = None,
+        weights: object = None,
+    ) -> Confusion:
+        """Counts decisions against labels; both speak of classes by the same names or numbers.
+
+        >>> Confusion.of([1, 0, 1], [1, 0, 0]).matrix
+        [[1, 0], [1, 1]]
+        """
+        same_index({"decisions": decisions, "labels": labels, "weights": weights})
+        decided, true = names(decisions, "decisions"), names(labels, "labels")
+        same_length(len(decided), {"labels": true})
+        known = _known(decided, true) if classes is None else list(classes)
+        acts = known if actions is None else list(actions)
+        check_cells(len(acts), len(known))
+        rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
+        return cls.counted(
+            rows,
+            cols,
+            class_names(known, len(known)),
+            class_names(acts, len(acts), "actions"),
+            _target(target, tuple(map(str, known))),
+            None if weights is None else weight_column(weights),
+        )
+
+    @classmethod
+    def counted(
+        cls,
+        rows: NDArray[Any],
+        cols: NDArray[Any],
+        classes: tuple[str, ...],
+        actions: tuple[str, ...],
+        target: str | None,
+        weights: Floats | None = None,
+    ) -> Confusion:
+        """Counts pairs of (action number, class number) that are known to be in range."""
+        shape = (len(actions), len(classes))
+        check_cells(*shape)
+        cells = rows.astype(np.intp) * len(classes) + cols
+        if weights is None:
+            return cls.made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
+        same_length(len(rows), {"weights": weights})
+        integers, unit = as_integers(weights[weights > 0.0])
+        counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
+        np.add.at(counts, cells[weights > 0.0], integers)
+        return cls.made(counts.reshape(shape), classes, actions, target, unit)
+
+    def __add__(self, other: Confusion) -> Confusion:
+        if (self.classes, self.actions, self.target) != (other.classes, other.actions, other.target):
+            raise InputError("Confusion matrices add only when classes, actions and target are the same.")
+        unit = min(self.unit, other.unit)
+        mine, others = (shifted(c.counts.ravel(), c.unit - unit) for c in (self, other))
+        return Confusion.made(
+            (shifted(np.concatenate((mine, others)), 0).reshape(2, -1).sum(axis=0)).reshape(self.counts.shape),
+            self.classes,
+            self.actions,
+            self.target,
+            unit,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Confusion):
+            return NotImplemented
+        same = (self.classes, self.actions, self.target) == (other.classes, other.actions, other.target)
+        return same and self.matrix == other.matrix
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        most = 20  # a table of more rows or columns is no longer read
+        head = [shown(name)[1:-1] for name in self.classes[:most]]
+        cells = [[self._weight(cell) for cell in row] for row in self.counts[:most, :most].tolist()]
+        rows = [[shown(name)[1:-1], *map(str, row)] for name, row in zip(self.actions[:most], cells, strict=True)]
+        wide = [max(len(cell) for cell in col) for col in zip(["", *head], *rows, strict=True)]
+        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in [["", *head], *rows]]
+        cut = [f"... of {len(self.actions)} x {len(self.classes)}"] if max(self.counts.shape) > most else []
+        return "\n".join(["Confusion: rows = decision, columns = class", *lines, *cut])
+
+    @property
+    def matrix(self) -> list[list[Any]]:
+        """The counts as nested lists, rows = decision."""
+        return [[self._weight(cell) for cell in row] for row in self.counts.tolist()]
+
+    def _weight(self, count: int) -> Any:
+        if self.unit >= 0:
+            return count << self.unit
+        return count / (1 << -self.unit) if count % (1 << -self.unit) else count >> -self.unit
+
+    def for_target(self, target: object) -> Confusion:
+        """The same counts, the rates speaking of another class."""
+        return Confusion.made(self.counts, self.classes, self.actions, _target(target, self.classes), self.unit)
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """The target's one-against-rest counts tp, fn, fp, tn, in units of 2**unit."""
+        if self.target is None:
+            raise InputError(
+                "These rates speak of one class against the rest: name it with target=..., or use for_target(...)."
+            )
+        return self._against_rest([self.classes.index(self.target)])[0]
+
+    def against_rest(self, label: object) -> Confusion:
+        """The two-class table of one class against all others together.
+
+        >>> Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]]).against_rest(1).matrix
+        [[17, 4], [3, 6]]
+        """
+        name = _target(label, self.classes)
+        cells = self._against_rest([self.classes.index(name or "")])[0]
+        counts = np.array([cells["tn"], cells["fn"], cells["fp"], cells["tp"]], np.object_)
+        names = (f"not {name}", f"{name}")
+        return Confusion.made(shifted(counts, 0).reshape(2, 2), names, names, name, self.unit)
+
+    def _against_rest(self, columns: Iterable[int]) -> list[dict[str, int]]:
+        """tp, fn, fp, tn of each of these classes against the rest."""
+        rows = {name: row for row, name in enumerate(self.actions)}
+        decided, true = self.counts.sum(axis=1).tolist(), self.counts.sum(axis=0).tolist()
+        total = sum(true)
+        tables = []
+        for col in columns:
+            row = rows.get(self.classes[col])
+            if row is None:
+                raise UndefinedError(NO_ACTION.format(shown(self.classes[col])))
+            tp = int(self.counts[row, col])
+            fp, fn = decided[row] - tp, true[col] - tp
+            tables.append({"tp": tp, "fn": fn, "fp": fp, "tn": total - tp - fp - fn})
+        return tables
+
+    def proportion(self, name: str) -> tuple[int, int]:
+        """A rate as (count, out of), by any of its names; for intervals, so fractional weights are refused."""
+        count, out_of = self._counts(_proportion_named(name))
+        if self.unit < 0:
+            raise InputError(f"{name} is not a proportion of whole counts: fractional weights follow no binomial law.")
+        return count << self.unit, out_of << self.unit
+
+    def rate(self, proportion: Proportion) -> float:
+        """The value of a proportion; accuracy and error rate speak of all classes."""
+        return proportion.value(*self._counts(proportion))
+
+    def _counts(self, proportion: Proportion) -> tuple[int, int]:
+        if proportion.name not in ("accuracy", "error_rate"):
+            return proportion.counts(self.cells)
+        right, total = sum(int(self.counts[row, col]) for row, col in self._shared()), int(self.counts.sum())
+        return (right if proportion.name == "accuracy" else total - right), total
+
+    def _shared(self) -> list[tuple[int, int]]:
+        """The cells (row, column) where the decision is the class."""
+        rows = {name: row for row, name in enumerate(self.actions)}
+        nameless = next((name for name in self.classes if name not in rows), None)
+        if nameless is not None:
+            raise UndefinedError(NO_ACTION.format(shown(nameless)))
+        return [(rows[name], col) for col, name in enumerate(self.classes)]
+
+    @property
+    def tp(self) -> Any:
+        """Targets accepted."""
+        return self._weight(self.cells["tp"])
+
+    @property
+    def fn(self) -> Any:
+        """Targets missed."""
+        return self._weight(self.cells["fn"])
+
+    @property
+    def fp(self) -> Any:
+        """False alarms."""
+        return self._weight(self.cells["fp"])
+
+    @property
+    def tn(self) -> Any:
+        """Non-targets rejected."""
+        return self._weight(self.cells["tn"])
+
+    @property
+    def lr_plus(self) -> float:
+        """LR+ = TPR / FPR."""
+        return _lr_plus(self.cells)
+
+    @property
+    def lr_minus(self) -> float:
+        """LR- = FNR / TNR."""
+        return _lr_minus(self.cells)
+
+    @property
+    def dor(self) -> float:
+        """Diagnostic odds ratio LR+ / LR- = TP TN / (FP FN)."""
+        return _dor(self.cells)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)."""
+        return self.f_beta(1.0)
+
+    def f_beta(self, beta: float) -> float:
+        """(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)."""
+        return _f_beta(self.cells, beta)
+
+    @property
+    def mcc(self) -> float:
+        """Matthews' correlation of decision and class, for any number of classes."""
+        if len(self.actions) != len(self.classes) or set(self.actions) != set(self.classes):
+            raise UndefinedError("mcc is undefined: the actions are not the classes.")
+        order = [self.actions.index(name) for name in self.classes]
+        counts = self.counts[order].astype(np.object_)
+        total, right = counts.sum(), counts.trace()
+        decided, true = counts.sum(axis=1), counts.sum(axis=0)
+        spread = (total**2 - (decided**2).sum()) * (total**2 - (true**2).sum())
+        if spread == 0:
+            raise UndefinedError("mcc is undefined: only one class was there, or only one was decided.")
+        return _over_root(total * right - (decided * true).sum(), spread)
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: agreement beyond what the margins alone would give."""
+        counts = self.counts.astype(np.object_)
+        total = counts.sum()
+        right = sum(counts[row, col] for row, col in self._shared())
+        chance = sum(counts[row].sum() * counts[:, col].sum() for row, col in self._shared())
+        if total**2 == chance:
+            raise UndefinedError("kappa is undefined: one class was always there and always decided.")
+        return float((total * right - chance) / (total**2 - chance))
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean over the classes of the fraction decided rightly; (TPR + TNR) / 2 for two."""
+        return self.average("tpr", "macro")
+
+    def error_rate_at(self, prior: float) -> float:
+        """The error rate if targets were this frequent: prior FNR + (1 - prior) FPR.
+
+        >>> Confusion([[980, 60], [20, 940]]).error_rate_at(.01)
+        0.0204
+        """
+        share = probability(prior, "prior")
+        return share * self.fnr + (1.0 - share) * self.fpr
+
+    def ppv_at(self, prior: float) -> float:
+        """Precision if targets were this frequent."""
+        share = probability(prior, "prior")
+        right, wrong = share * self.tpr, (1.0 - share) * self.fpr
+        if right + wrong == 0.0:
+            raise UndefinedError("ppv_at is undefined: nothing was accepted.")
+        return float(right / (right + wrong))
+
+    def npv_at(self, prior: float) -> float:
+        """Negative predictive value if targets were this frequent."""
+        share = probability(prior, "prior")
+        right, wrong = (1.0 - share) * self.tnr, share * self.fnr
+        if right + wrong == 0.0:
+            raise UndefinedError("npv_at is undefined: nothing was rejected.")
+        return float(right / (right + wrong))
+
+    def per_class(self, name: str) -> dict[str, float | None]:
+        """A rate of every class against the rest; None where it is undefined."""
+        values: dict[str, float | None] = {}
+        for called, table in zip(self.classes, self._against_rest(range(len(self.classes))), strict=True):
+            try:
+                values[called] = _one_rate(name, table)
+            except UndefinedError:
+                values[called] = None
+        return values
+
+    def average(self, name: str, how: str) -> float:
+        """A rate averaged over the classes: macro (plain mean), weighted (by class frequency) or micro (pooled).
+
+        >>> table = Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]])
+        >>> round(table.average("precision", "macro"), 4), round(table.average("precision", "micro"), 4)
+        (0.7685, 0.7667)
+        """
+        tables = self._against_rest(range(len(self.classes)))
+        if how == "micro":
+            pooled = {cell: sum(table[cell] for table in tables) for cell in ("tp", "fn", "fp", "tn")}
+            return _one_rate(name, pooled)
+        values = [_one_rate(name, table) for table in tables]
+        if how == "macro":
+            return math.fsum(values) / len(values)
+        if how == "weighted":
+            sizes = [table["tp"] + table["fn"] for table in tables]
+            total = sum(sizes)
+            return math.fsum(value * (size / total) for value, size in zip(values, sizes, strict=True))
+        raise InputError(f'an average is "macro", "micro" or "weighted", not {shown(how)}.')
+
+    @property
+    def rates(self) -> Floats:
+        """Each column divided by its sum: how often each decision is taken when the class is true."""
+        sums = self.counts.sum(axis=0)
+        empty = np.flatnonzero(sums == 0)
+        if len(empty):
+            raise UndefinedError(f"The rates of class {shown(self.classes[empty[0]])} are undefined: it has no trials.")
+        return quotients(self.counts, sums)
+
+    def contributions(self, application: object) -> Floats:
+        """Each class's part of the risk: pi_j sum_i R_ij C_ij."""
+        app = self._matched(application)
+        return np.array([
+            pi * math.fsum(r * c) for pi, r, c in zip(app.prior, self.rates.T, app.costs.T, strict=True)
+        ])  # fmt: skip
+
+    def pair_costs(self, application: object) -> Floats:
+        """Every cell's part of the risk: pi_j R_ij C_ij, rows = decision."""
+        app = self._matched(application)
+        return np.asarray(app.prior * self.rates * app.costs)
+
+    def risk(self, application: object) -> float:
+        """Empirical Bayes risk: sum_j pi_j sum_i R_ij C_ij.
+
+        >>> table = Confusion([[205, 111, 56], [145, 199, 121], [50, 92, 225]])
+        >>> round(table.risk(Application.multiclass([.3, .4, .3], "ordinal")), 5)
+        0.55962
+        """
+        return math.fsum(self.contributions(application))
+
+    def normalised_risk(self, application: object) -> float:
+        """The risk divided by the cost of the best action taken without looking."""
+        app = self._matched(application)
+        if app.dummy_cost == 0.0:
+            raise UndefinedError("A normalised risk does not exist: the best dummy costs 0.")
+        return self.risk(app) / app.dummy_cost
+
+    def _matched(self, application: object) -> MulticlassApplication:
+        """The application as this table lays out its classes; a two-class one speaks of the target."""
+        app = application if isinstance(application, MulticlassApplication) else self._laid_out(application)
+        app.check_classes(self.classes)
+        if app.costs.shape != self.counts.shape:
+            raise InputError(f"The application has {len(app.costs)} actions, the table {len(self.counts)}.")
+        if app.renamed(self.classes).actions != self.actions and app.actions != _numbered(len(app.actions)):
+            raise InputError(
+                f"The application's actions ({', '.join(map(shown, app.actions[:4]))}) are not the table's "
+                f"({', '.join(map(shown, self.actions[:4]))})."
+            )
+        return app
+
+    def _laid_out(self, application: object) -> MulticlassApplication:
+        two = as_matrix(application)
+        if len(self.classes) != 2 or self.actions != self.classes:
+            raise InputError("A two-class application needs a table of two classes and the decisions for them.")
+        if self.target is None:
+            raise InputError("Which class is the target? Name it with target=..., or use for_target(...).")
+        order = [0, 1] if self.classes[1] == self.target else [1, 0]
+        prior, costs = two.prior[order], two.costs[np.ix_(order, order)]
+        return Application.multiclass(prior, costs, classes=self.classes)
+
+
+RATES: dict[str, Proportion] = {name: value for name, value in vars(Confusion).items() if isinstance(value, Proportion)}
+
+
+def as_matrix(application: object) -> MulticlassApplication:
+    """Any application as priors and a cost matrix; a two-class one has the classes (non-target, target)."""
+    if isinstance(application, MulticlassApplication):
+        return application
+    two = Application.of(application)
+    return Application.multiclass([1.0 - two.prior, two.prior], [[0.0, two.cost_fn], [two.cost_fp, 0.0]])
+
+
+def _proportion_named(name: str) -> Proportion:
+    if name not in RATES:
+        raise InputError(f"{shown(name)} is not a proportion. Known: {', '.join(RATES)}.")
+    return RATES[name]
+
+
+def _one_rate(name: str, cells: dict[str, int]) -> float:
+    """A rate of one class against the rest, proportion or derived."""
+    if name in DERIVED:
+        return DERIVED[name](cells)
+    proportion = _proportion_named(name)
+    return proportion.value(*proportion.counts(cells))
+
+
+def _f_beta(cells: dict[str, int], beta: float) -> float:
+    found = number(beta, "beta")
+    if not 0.0 < found < math.inf:
+        raise InputError(f"beta must be positive, not {found}.")
+    above, below = found.as_integer_ratio()
+    misses, hits = above * above, above * above + below * below  # b^2 and 1 + b^2, times the same whole number
+    whole = hits * cells["tp"] + misses * cells["fn"] + below * below * cells["fp"]
+    if whole == 0:
+        raise UndefinedError("f_beta is undefined: there are no targets and nothing was accepted.")
+    return hits * cells["tp"] / whole
+
+
+def _lr_plus(cells: dict[str, int]) -> float:
+    return _quotient("lr_plus", _one_rate("tpr", cells), _one_rate("fpr", cells))
+
+
+def _lr_minus(cells: dict[str, int]) -> float:
+    return _quotient("lr_minus", _one_rate("fnr", cells), _one_rate("tnr", cells))
+
+
+def _dor(cells: dict[str, int]) -> float:
+    if cells["tp"] + cells["fn"] == 0 or cells["fp"] + cells["tn"] == 0:
+        raise UndefinedError("dor is undefined: it needs both classes.")
+    return _quotient("dor", cells["tp"] * cells["tn"], cells["fp"] * cells["fn"])
+
+
+def _two_class_mcc(cells: dict[str, int]) -> float:
+    tp, fn, fp, tn = (cells[cell] for cell in CELLS)
+    spread = (tp + fn) * (fp + tn) * (tp + fp) * (tn + fn)
+    if spread == 0:
+        raise UndefinedError("mcc is undefined: only one class was there, or only one was decided.")
+    return _over_root(tp * tn - fp * fn, spread)
+
+
+def _two_class_balance(cells: dict[str, int]) -> float:
+    return (_one_rate("tpr", cells) + _one_rate("tnr", cells)) / 2.0
+
+
+DERIVED: dict[str, Callable[[dict[str, int]], float]] = {
+    "f1": lambda cells: _f_beta(cells, 1.0),
+    "lr_plus": _lr_plus,
+    "lr_minus": _lr_minus,
+    "dor": _dor,
+    "mcc": _two_class_mcc,
+    "balanced_accuracy": _two_class_balance,
+}
+
+
+def _quotient(name: str, above: float, below: float) -> float:
+    if below == 0:
+        if above == 0:
+            raise UndefinedError(f"{name} is undefined: 0 / 0.")
+        return math.inf
+    return above / below
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
+
+
+def _over_root(above: int, square: int) -> float:
+    """above / sqrt(square) for large integers."""
+    sign = -1.0 if above < 0 else 1.0
+    return sign * math.sqrt(above * above / square)
+
+
+def _target(target: object, classes: tuple[str, ...]) -> str | None:
+    """The named target, or the one that standard class names give away."""
+    if target is None:
+        wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
+        return next((name for name in classes if name.lower() == wanted), None)
+    if str(target) not in classes:
+        raise InputError(f"target={shown(target)} is not among the classes {', '.join(map(shown, classes[:6]))}.")
+    return str(target)
+
+
+def _known(decided: NDArray[Any], true: NDArray[Any]) -> list[Any]:
+    """The classes that decisions and labels speak of: 0 and 1 where nothing else occurs, else sorted."""
+    found = (
+        distinct(np.concatenate((true, decided)))
+        if decided.dtype.kind == true.dtype.kind
+        else list(dict.fromkeys([*distinct(true), *distinct(decided)]))
+    )
+    if not found:
+        raise InputError("There are no decisions to count: name the classes (classes=...).")
+    if all(not isinstance(value, str) and value in (0, 1) for value in found):
+        return [0, 1]
+    try:
+        return sorted(found)
+    except TypeError:
+        raise InputError("decisions and labels mix text and numbers: name the classes (classes=...).") from None
+
+
+def _codes(values: NDArray[Any], known: list[Any], name: str) -> NDArray[np.intp]:
+    codes = {value: code for code, value in enumerate(known)}
+    if values.dtype.kind in "iub" and known == [0, 1] and values.size and 0 <= values.min() <= values.max() <= 1:
+        return values.astype(np.intp)
+    try:
+        return np.fromiter((codes[value] for value in values.tolist()), np.intp, len(values))
+    except KeyError as error:
+        raise InputError(
+            f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."
+        ) from None

@@ -1,0 +1,393 @@
+"""Prices: what decisions cost (DCF, Bayes risk) and what scores are worth before any decision (Cllr, log-loss)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
+from tercet._numeric.parallel import over_parts
+from tercet._numeric.validation import frozen, numbers, shown, whole
+from tercet._typing import Floats
+from tercet.application import normalised_dcf
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.curves import Curve
+from tercet.metrics.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials, as_trials, check_posteriors, logit, probability
+
+
+class BayesPlot(NamedTuple):
+    """Normalised costs along the prior log-odds; the best dummy is 1 everywhere. No llr, no actual cost."""
+
+    log_odds: Floats
+    dcf: Floats | None
+    min_dcf: Floats
+
+
+class Span(NamedTuple):
+    """A range of effective-prior log-odds, ends included or not as the rounding has it."""
+
+    low: float
+    high: float
+
+
+Source = Curve | Tally | Trials
+
+
+def _tally(source: Source) -> Tally:
+    return source.tally if isinstance(source, Curve) else Tally.of(source)
+
+
+def actual_dcf(source: Source, log_odds: Floats) -> Floats:
+    """Normalised cost of the Bayes decisions llr > -tau, for each tau."""
+    llr = _tally(source).as_llr()
+    misses, alarms = llr.at(0.0 - np.asarray(log_odds, np.float64))
+    fnr, fpr = quotients(misses, llr.targets.total), quotients(alarms, llr.nontargets.total)
+    return np.asarray(normalised_dcf(log_odds, fnr, fpr), np.float64)
+
+
+def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> BayesPlot:
+    """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only.
+
+    >>> from tercet import Trials
+    >>> plot = bayes_error(Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))), [0.0])
+    >>> plot.dcf.tolist(), plot.min_dcf.tolist()
+    ([1.0], [0.5])
+    """
+    curve, grid = Curve.of(source), numbers(log_odds, "log_odds")
+    if not np.isfinite(grid).all():
+        raise InputError("log_odds must be finite.")
+    actual = None if curve.tally.meaning == "raw" else actual_dcf(llr or curve.tally.as_llr(), grid)
+    columns = (np.array(grid), actual, curve.hull.minimum(grid)[0])
+    return BayesPlot(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
+
+
+def cllr(source: Source) -> float:
+    """Cost of the log-likelihood ratios in bits: 1 when they say nothing, inf for a certain wrong answer.
+
+    (mean_T log2(1 + e^-llr) + mean_F log2(1 + e^llr)) / 2
+
+    >>> from tercet import Trials
+    >>> cllr(Tally.of(Trials.of_llr([0., 0.], [1, 0])))
+    1.0
+    """
+    return empirical_cross_entropy(source, 0.5)
+
+
+def empirical_cross_entropy(source: Source, prior: float) -> float:
+    """Bits needed to name the class when targets have this prior and the llrs are believed.
+
+    pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
+    """
+    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    llr = _tally(source).as_llr()
+    _need_both(llr)
+    target, nontarget = _mean_softplus(llr.targets, -1.0, tau), _mean_softplus(llr.nontargets, 1.0, tau)
+    return (share * target + (1.0 - share) * nontarget) / math.log(2.0)
+
+
+def min_cllr(source: Source) -> float:
+    """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth."""
+    return min_cross_entropy(source, 0.5)
+
+
+def min_cross_entropy(source: Source, prior: float) -> float:
+    """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores."""
+    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    hull = Curve.of(source).hull
+    targets = quotients(np.diff(hull.misses), hull.targets)
+    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
+    llrs = hull.llrs + tau
+    # Blocks of one class cost nothing: their llr is infinite on the right side.
+    mixed = np.isfinite(llrs)
+    miss = exact_sum(targets[mixed] * softplus(-llrs[mixed]))
+    alarm = exact_sum(nontargets[mixed] * softplus(llrs[mixed]))
+    return (share * ratio(miss, 1, UNIT) + (1.0 - share) * ratio(alarm, 1, UNIT)) / math.log(2.0)
+
+
+def softplus(x: Floats) -> Floats:
+    """ln(1 + e^x), without overflow."""
+    positive = x.min(initial=math.inf) >= 0.0
+    mixed = not positive and x.max() > 0.0
+    result = np.exp(-x if positive else -np.abs(x) if mixed else x)
+    np.log1p(result, out=result)
+    if positive or mixed:
+        result += np.maximum(x, 0.0) if mixed else x
+    return result
+
+
+def _mean_softplus(side: Ranked, sign: float, shift: float) -> float:
+    """Mean of ln(1 + e^(sign (llr + shift))), exact but for the logs."""
+    end = side.scores[0 if sign < 0.0 else -1]
+    if end == math.copysign(math.inf, sign):
+        return math.inf
+
+    def cost(scores: Floats) -> Floats:
+        odds = scores if shift == 0.0 else scores + shift
+        return softplus(-odds if sign < 0.0 else odds)
+
+    return _mean(side, cost)
+
+
+def _need_both(tally: Tally) -> None:
+    for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
+        if side.total == 0:
+            raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
+
+
+def useful_priors(source: Source) -> tuple[Span, ...]:
+    """Where Bayes decisions on these llrs cost less than the best dummy: ranges of effective-prior log-odds.
+
+    At threshold t = -tau the actual cost is below 1 iff t < ln(TPR / FPR) for t >= 0, and iff
+    t > ln(FNR / TNR) for t < 0; the rates are constant from one score to the next.
+    """
+    llr = Curve.of(_tally(source).as_llr())
+    starts, ends = llr.thresholds, np.append(llr.thresholds[1:], math.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        highest = np.log(llr.tpr) - np.log(llr.fpr)
+        lowest = np.log(llr.fnr) - np.log(llr.tnr)
+    highest, lowest = np.where(np.isnan(highest), -math.inf, highest), np.where(np.isnan(lowest), math.inf, lowest)
+    low = np.concatenate((np.maximum(starts, lowest), np.maximum(starts, 0.0)))
+    high = np.concatenate((np.minimum(ends, 0.0), np.minimum(ends, highest)))
+    useful = low < high
+    return tuple(Span(0.0 - high, 0.0 - low) for low, high in reversed(_joined(low[useful], high[useful])))
+
+
+def _joined(low: Floats, high: Floats) -> list[tuple[float, float]]:
+    """Ascending spans, touching ones made one."""
+    if len(low) == 0:
+        return []
+    new = np.flatnonzero(low[1:] > high[:-1]) + 1
+    first, last = np.concatenate(([0], new)), np.concatenate((new - 1, [len(low) - 1]))
+    return list(zip(low[first].tolist(), high[last].tolist(), strict=True))
+
+
+class Parts(NamedTuple):
+    """A proper score and its split: score = miscalibration - discrimination + uncertainty."""
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def log_loss_parts(source: Source, prior: float | None = None) -> Parts:
+    """Empirical cross-entropy in bits, split by isotonic recalibration; the data's own prior unless given."""
+    curve = Curve.of(source)
+    share = _share(curve, prior)
+    tau = np.array([logit(share)])  # the score of saying nothing, in the same form as the score
+    nothing = float((share * softplus(-tau) + (1.0 - share) * softplus(tau))[0]) / math.log(2.0)
+    best, score = min_cross_entropy(curve, share), empirical_cross_entropy(curve.tally, share)
+    return Parts(score, score - best, nothing - best, nothing)
+
+
+def brier_parts(source: Source, prior: float | None = None) -> Parts:
+    """Two-class Brier score pi mean_T (1 - p)^2 + (1 - pi) mean_F p^2, split by isotonic recalibration.
+
+    >>> from tercet import Trials
+    >>> p = Trials.of_posteriors([.4, .3, .2, .1, .5, .9], [0, 0, 0, 1, 1, 1], trained_prior=.5)
+    >>> [round(part, 7) for part in brier_parts(Curve.of(Tally.of(p)))[1:]]
+    [0.1016667, 0.125, 0.25]
+    """
+    curve = Curve.of(source)
+    share = _share(curve, prior)
+    tau = logit(share)
+    llr = curve.tally.as_llr()
+    score = share * _mean(llr.targets, lambda s: _sigmoid(-(s + tau)) ** 2)
+    score += (1.0 - share) * _mean(llr.nontargets, lambda s: _sigmoid(s + tau) ** 2)
+    hull = curve.hull
+    posterior = _sigmoid(hull.llrs + tau)
+    targets = quotients(np.diff(hull.misses), hull.targets)
+    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
+    best = math.fsum(share * targets * (1.0 - posterior) ** 2 + (1.0 - share) * nontargets * posterior**2)
+    nothing = share * (1.0 - share)
+    return Parts(score, score - best, nothing - best, nothing)
+
+
+def _share(curve: Curve, prior: float | None) -> float:
+    if prior is None:
+        return probability(curve.targets / (curve.targets + curve.nontargets), "the data's own prior, as a double,")
+    return probability(prior, "prior")
+
+
+def _sigmoid(x: Floats) -> Floats:
+    """1 / (1 + e^-x), without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0.0, 1.0, small) / (1.0 + small))
+
+
+def entropy(distribution: object, base: float = 2.0) -> float:
+    """-sum p log p, 0 log 0 = 0.
+
+    >>> entropy([.5, .25, .25])
+    1.5
+    """
+    p = numbers(distribution, "distribution")
+    if (p < 0.0).any() or abs(math.fsum(p) - 1.0) > 1e-6:
+        raise InputError("distribution must not be negative and must sum to 1.")
+    return math.fsum(-p[p > 0.0] * np.log(p[p > 0.0])) / _log_base(base)
+
+
+def _log_base(base: float) -> float:
+    if not 1.0 < base < math.inf:
+        raise InputError(f"base must be above 1, not {base}.")
+    return math.log(base)
+
+
+def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> float:
+    """Mean of -log p(class | trial), classes weighing as in the prior (the data's own frequencies unless given).
+
+    The posteriors are those at that same prior. In bits unless another base is given; a certain wrong answer
+    costs inf.
+
+    >>> p = [[.2, .7, .1], [.6, .2, .2], [.6, .1, .3]]
+    >>> round(log_loss(Trials.of_posteriors(p, [1, 0, 2], trained_prior=[1/3, 1/3, 1/3]), base=math.e), 7)
+    0.6904911
+    """
+    share = class_prior(as_trials(trials), prior)
+    return _class_means(trials, share, surprise) / _log_base(base)
+
+
+def surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
+    top = logs == 0.0
+    rest = class_sum(np.where(top, 0.0, np.exp(logs))) + (top.sum(axis=0) - 1)
+    return np.asarray(np.log1p(rest) - logs[labels, np.arange(len(labels))])
+
+
+def perplexity(trials: Trials, prior: object = None) -> float:
+    """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling."""
+    with np.errstate(over="ignore"):
+        return float(np.exp2(log_loss(trials, prior)))
+
+
+def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
+    """Log-loss divided by the prior's entropy: 1 is what knowing only the prior costs."""
+    share = class_prior(trials, prior)
+    return log_loss(trials, share) / entropy(share)
+
+
+def brier(trials: Trials, prior: object = None) -> float:
+    """Mean over trials of the squared distance between posteriors and truth.
+
+    Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
+    """
+    share = class_prior(trials, prior)
+    return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
+
+
+def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+    """Squared distance of the posteriors from the truth."""
+    wrong = np.exp(logs)
+    wrong /= class_sum(wrong)
+    wrong[labels, np.arange(len(labels))] -= 1.0
+    return class_sum(wrong * wrong)
+
+
+def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
+    """How often the true class is among the k most probable, averaged over the orders of tied classes."""
+    if whole(k, "k", 1) > len(trials.classes):
+        raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
+
+    def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+        own = logs[labels, np.arange(len(labels))]
+        room = k - (logs > own).sum(axis=0)  # places left for the true class and those tied with it
+        return np.asarray(np.clip(room / (logs == own).sum(axis=0), 0.0, 1.0))
+
+    return _class_means(trials, class_prior(trials, prior), found)
+
+
+def class_prior(trials: Trials, prior: object = None) -> Floats:
+    """The given prior, one entry a class, or the frequencies of the labels."""
+    if prior is not None:
+        return prior_of(prior, len(trials.classes))
+    labels = trials.known_labels().astype(np.intp)
+    sizes, _ = _class_weights(labels, trials, len(trials.classes))
+    empty = [name for size, name in zip(sizes, trials.classes, strict=True) if size == 0]
+    if empty:
+        raise UndefinedError(f"The data's own prior is 0 for class {shown(empty[0])}: give a prior, or drop the class.")
+    return np.array([size / sum(sizes) for size in sizes])
+
+
+def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tuple[list[int], Counts | None]:
+    """The total weight of each class, as integers, and each row's."""
+    if trials.weights is None:
+        return np.bincount(labels, minlength=classes).tolist(), None
+    kept = trials.weights > 0.0
+    integers, _ = as_integers(trials.weights[kept])
+    rows: Counts = np.zeros(len(labels), integers.dtype)
+    rows[kept] = integers
+    sums: Counts = np.zeros(classes, integers.dtype)
+    np.add.at(sums, labels, rows)
+    return [int(value) for value in sums], rows
+
+
+def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[np.intp]], Floats]) -> float:
+    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding.
+
+    cost takes the joint logs (classes x rows) and the labels.
+    """
+    labels = trials.known_labels().astype(np.intp)
+    sizes, weights = _class_weights(labels, trials, len(share))
+    likelihoods, log_prior = likelihoods_of(trials), np.log(share)
+    values = np.empty(len(labels))
+
+    def fill(rows: slice) -> None:
+        values[rows] = cost(joint(likelihoods[rows], log_prior), labels[rows])
+
+    over_blocks(fill, len(values))
+    return math.fsum(
+        pi * _class_mean(values, labels == code, weights, size, name)
+        for code, (pi, size, name) in enumerate(zip(share.tolist(), sizes, trials.classes, strict=True))
+    )
+
+
+def _class_mean(values: Floats, own: NDArray[np.bool_], weights: Counts | None, size: int, name: str) -> float:
+    if size == 0:
+        raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
+    heavy = None if weights is None else weights[own]
+    costs = values[own] if heavy is None else np.where(heavy > 0, values[own], 0.0)
+    if np.isinf(costs).any():
+        return math.inf
+    return ratio(exact_sum(costs) if heavy is None else exact_dot(costs, heavy), size, UNIT)
+
+
+class KnownTruth(NamedTuple):
+    """Cross-entropy against known posteriors = conditional entropy + divergence, all in the same base."""
+
+    cross_entropy: float
+    conditional_entropy: float
+    divergence: float
+
+
+def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) -> KnownTruth:
+    """What the model's posteriors cost when the true ones are known, row by row.
+
+    >>> parts = cross_entropy_of_truth([[.5, .5]], [[.25, .75]])
+    >>> parts.conditional_entropy, round(parts.cross_entropy - parts.divergence, 12)
+    (1.0, 1.0)
+    """
+    q, p = numbers(true, "true", ndim=2), numbers(model, "model", ndim=2)
+    if q.shape != p.shape or len(q) == 0:
+        raise InputError(f"true and model must have the same shape and rows, not {q.shape} and {p.shape}.")
+    check_posteriors(q)
+    check_posteriors(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(q > 0.0, -q * np.log(q), 0.0).sum(axis=1)
+        excess = np.where(q > 0.0, q * (np.log(q) - np.log(p)), 0.0).sum(axis=1)
+    scale = len(q) * _log_base(base)
+    conditional, divergence = math.fsum(own) / scale, max(math.fsum(excess) / scale, 0.0)
+    return KnownTruth(conditional + divergence, conditional, divergence)
+
+
+def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
+    """Mean of a finite cost over one class, exact but for the cost's own rounding."""
+    if side.running is not None:
+        return ratio(exact_dot(cost(side.scores), np.diff(side.running)), side.total, UNIT)
+    sums = over_parts(lambda part: exact_sum(side.scores[part], cost), len(side.scores))
+    return ratio(sum(sums), side.total, UNIT)

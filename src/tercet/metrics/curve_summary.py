@@ -1,0 +1,398 @@
+"""What a result keeps of millions of scores: a curve of a few thousand points, and histograms.
+
+Every kept point is exact. Between two of them the counts of a class either stay until the upper one or follow the
+line that joins them, as "path" says, and the points are chosen so that every normalised cost FNR + e^-tau FPR
+(tau <= 0) or FPR + e^tau FNR of the Bayes decisions with tau in -9..9 is then off by at most 1e-4, or by 1e-4 of
+itself where it is above 1.
+
+Why that holds: the trials that are rejected grow with the threshold, and so does what is read off between two kept
+points. Of each class so many scores are looked at that little lies between neighbours x < x'. If c are rejected at x,
+c' just below x', and the reading runs from r to r' meanwhile, it is off by at most max(r' - c, c' - r): the distance of
+the two middles plus half of both rises. That times the dearest price of an error between x and x', for both classes
+together, is held below the least tolerance there, for all neighbours between two kept points. A kept point may lie
+after its score, before the next one: until there the reading lags by what it rises meanwhile, held below as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.parallel import together
+from tercet._typing import Floats
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import to_llr
+
+Flags = NDArray[np.bool_]
+Places = NDArray[np.intp]
+REACH = 9.0  # the log-odds up to which costs are promised
+_TOLERANCE = 0.999e-4  # of a normalised cost, a little kept for rounding
+_FINE = 0.4  # of the tolerance: what of either class may hide between two scores that are looked at
+_EDGES = np.linspace(-REACH, REACH, 257)  # of the cells in which scores are looked at equally often
+_FEW = 50.0  # less where few are borne: there chance makes the points
+_ALL = 1000  # so many scores are kept whole
+_GRID = 200  # quantiles of each class, for drawing
+_EXTREMES = 300  # the worst errors of each side, kept one by one
+_LENGTH = 0.05  # of a line, in llr, to begin with
+_CHANCE = 1.5  # variance that a line bears, in squared tolerances, to begin with
+_JOININGS = 3
+_POWERS = 10.0 ** np.arange(16)
+_STEPS = np.linspace(0.0, 1.0, 201)  # the edges of 200 bins
+_PATHS = "lmfs"  # both classes on lines; misses stay; false alarms stay; both stay
+STAYS = {"misses": "ms", "false_alarms": "fs"}
+
+
+class _Kept(NamedTuple):
+    """Thresholds to keep, ascending, the llrs they stand for, and whether each class's count stays until them."""
+
+    thresholds: Floats
+    llrs: Floats
+    stays: tuple[Flags, Flags]
+
+
+def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
+    """The curve's points as the JSON holds them: the hull whole, the worst errors one by one, a few between.
+
+    A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
+    """
+    tally, hull = curve.tally, curve.hull
+    complete = len(tally) <= _ALL
+    kept = _whole(tally) if complete else _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
+    misses, alarms = tally.at(kept.thresholds)
+    result = {
+        "targets": curve.targets,
+        "nontargets": curve.nontargets,
+        "unit": tally.unit,
+        "complete": complete,
+        "thresholds": ["-inf", *_listed(kept.thresholds)],
+        "misses": [0, *misses.tolist()],
+        "false_alarms": [curve.nontargets, *alarms.tolist()],
+        "hull": {
+            "thresholds": _listed(hull.thresholds),
+            "misses": hull.misses.tolist(),
+            "false_alarms": hull.false_alarms.tolist(),
+        },
+    }
+    if not complete:
+        codes = kept.stays[0] + 2 * kept.stays[1].astype(np.uint8)
+        result["path"] = "s" + np.frombuffer(_PATHS.encode(), np.uint8)[codes].tobytes().decode()
+    if tally.meaning not in ("llr", "raw"):
+        result["llrs"] = ["-inf", *_listed(kept.llrs)]
+    return result
+
+
+def interpolated(kept: dict[str, Any], key: str, llrs: Floats) -> Floats:
+    """The "misses" or "false_alarms" at any llr thresholds, from the points that the JSON holds.
+
+    From the last kept threshold <= llr on, the count stays as it is or follows the line to the next one.
+    """
+    x = np.array([float(value) for value in kept.get("llrs", kept["thresholds"])])
+    counts, stays = np.array(kept[key], np.float64), [kind in STAYS[key] for kind in kept.get("path", "s" * len(x))]
+    place = np.searchsorted(x, llrs, "right") - 1
+    after = np.minimum(place + 1, len(x) - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        line = counts[place] + (counts[after] - counts[place]) * ((llrs - x[place]) / (x[after] - x[place]))
+    return np.where(np.array(stays)[after] | (after == place), counts[place], line)
+
+
+def llrs_of(tally: Tally, scores: Floats) -> Floats:
+    """What some of a tally's scores are as log-likelihood ratios."""
+    return to_llr(scores, tally.meaning, tally.trained_prior)
+
+
+def _listed(values: Floats) -> list[Any]:
+    """Numbers as JSON has them, infinities as text."""
+    plain: list[Any] = values.tolist()
+    if len(plain) and math.isfinite(plain[0]) and math.isfinite(plain[-1]):  # ascending: infinities are at the ends
+        return plain
+    return [value if math.isfinite(value) else "inf" if value > 0.0 else "-inf" for value in plain]
+
+
+def _distinct(*parts: Floats) -> Floats:
+    """The values of all parts, ascending, each once."""
+    values: Floats = np.sort(np.concatenate(parts))
+    new: Floats = values[np.append(True, values[1:] != values[:-1])]
+    return new
+
+
+def _whole(tally: Tally) -> _Kept:
+    scores = _distinct(tally.targets.scores, tally.nontargets.scores)
+    return _steps(tally, scores)
+
+
+def _steps(tally: Tally, scores: Floats) -> _Kept:
+    """Scores at which both counts step."""
+    llrs = scores if tally.meaning == "raw" else np.maximum.accumulate(llrs_of(tally, scores))
+    stays = np.ones(len(scores), np.bool_)
+    return _Kept(scores, llrs, (stays, stays))
+
+
+def _plain(curve: Curve) -> _Kept:
+    """Raw scores have no costs to promise: the hull, and what drawing needs."""
+    return _steps(curve.tally, _distinct(_drawn(curve.tally), curve.hull.thresholds[1:]))
+
+
+def _drawn(tally: Tally) -> Floats:
+    """Quantiles of each class, and the worst errors of both."""
+    sides = (tally.targets.scores, tally.nontargets.scores)
+    quantiles = [side[np.linspace(0, len(side) - 1, _GRID).astype(np.intp)] for side in sides]
+    return _distinct(*quantiles, sides[0][:_EXTREMES], sides[1][-_EXTREMES:])
+
+
+def _chosen(curve: Curve, rounded: bool) -> _Kept:
+    """Points of a long curve of llrs: those that the promise needs, and beyond its reach those for drawing."""
+    tally = curve.tally
+    drawn = _drawn(tally)
+    x = llrs_of(tally, drawn)
+    looked = _Looked.over(tally, drawn[np.isfinite(x) & (np.abs(x) > REACH)])
+    if len(looked.x) < 2:
+        return _steps(tally, _distinct(drawn, looked.scores))
+    parts = (_steps(tally, drawn[x == -math.inf]), looked.needed(rounded), _steps(tally, drawn[x == math.inf]))
+    thresholds, llrs = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+    stays = np.concatenate([np.stack(part.stays) for part in parts], axis=1)
+    stays[:, np.count_nonzero(x == -math.inf)] = True  # nothing lies on a line from -inf
+    return _Kept(thresholds, llrs, (stays[0], stays[1]))
+
+
+class _Side(NamedTuple):
+    """One class at the scores looked at."""
+
+    at: Floats  # weight of its scores <= each
+    under: Floats  # and < each
+    middle: Floats  # of the weights between each score and the next
+    dear: Floats  # the highest price of one count there, in normalised cost
+
+    @classmethod
+    def of(cls, side: Ranked, scores: Floats, lowest: Floats, factors: Floats) -> _Side:
+        """At ascending scores, lowest being the first of those that are the same llr."""
+        upto = np.searchsorted(side.scores, scores, "right")
+        below = upto - (side.scores[upto - 1] == scores)
+        below[upto == 0] = 0
+        tied = np.flatnonzero((side.scores[below - 1] >= lowest) & (below > 0))
+        below[tied] = np.searchsorted(side.scores, lowest[tied])
+        at, under = (
+            (places if side.running is None else side.running[places]).astype(np.float64) for places in (upto, below)
+        )
+        return cls(at, under, (at[:-1] + under[1:]) / 2.0, factors / float(side.total))
+
+
+class _Looked(NamedTuple):
+    """Scores that are looked at, x being their llrs: between two of them next to nothing hides."""
+
+    tally: Tally
+    scores: Floats
+    x: Floats
+    sides: tuple[_Side, _Side]
+    allowed: Floats  # how far the cost may be off from each up to the next
+    room: Floats  # what is left of that beside the errors that hide there
+    step: Flags  # whether it would be further off on the line from each to the next
+    half: Floats  # of the way to the next
+
+    @classmethod
+    def over(cls, tally: Tally, more: Floats) -> _Looked:
+        scores = _distinct(*_sampled(tally), more)
+        x = np.maximum.accumulate(llrs_of(tally, scores))
+        scores, x = scores[np.isfinite(x)], x[np.isfinite(x)]
+        new = x[1:] != x[:-1]  # conversion may merge neighbours
+        lowest = scores[np.append(True, new)[: len(x)]]
+        scores, x = scores[np.append(new, True)[: len(x)]], x[np.append(new, True)[: len(x)]]
+        factors = [np.exp(np.clip(sign * x, 0.0, REACH)) for sign in (-1.0, 1.0)]  # in either class's price
+        one, other = together(
+            [
+                lambda: _Side.of(tally.targets, scores, lowest, factors[0][:-1]),
+                lambda: _Side.of(tally.nontargets, scores, lowest, factors[1][1:]),
+            ],
+            len(tally),
+        )
+        misses, alarms = one.at[:-1] / tally.targets.total, 1.0 - other.under[1:] / tally.nontargets.total
+        least = factors[0][1:] * misses + factors[1][:-1] * alarms
+        allowed = _TOLERANCE * np.maximum(least, 1.0)
+        allowed[(x[1:] <= -REACH) | (x[:-1] >= REACH)] = math.inf
+        hidden = one.dear * (one.middle - one.at[:-1]) + other.dear * (other.middle - other.at[:-1])
+        line = one.dear * np.diff(one.at) + other.dear * np.diff(other.at)
+        return cls(tally, scores, x, (one, other), allowed, allowed - hidden, line > allowed, np.diff(x) / 2.0)
+
+    def needed(self, rounded: bool) -> _Kept:
+        """Points between which the promise holds: a guess, divided where it is wrong, joined where it is timid."""
+        kept, marks = self._guess(), self.x.copy()
+        places = np.flatnonzero(kept)
+        low, high = places[:-1], places[1:]
+        while True:
+            if rounded:
+                self._round(marks, places)
+            low, high = low[high - low > 1], high[high - low > 1]  # from one to the next it holds: little hides there
+            if len(low) == 0:
+                break
+            wrong = ~self._holds(marks, low, high)
+            low, high = low[wrong], high[wrong]
+            places = (low + high) // 2
+            kept[places] = True
+            low, high = np.stack((low, places), 1).ravel(), np.stack((places, high), 1).ravel()
+        for first in range(_JOININGS):
+            self._join(marks, kept, first % 2)
+        return self._points(marks, np.flatnonzero(kept), rounded)
+
+    def _guess(self) -> Flags:
+        """Points between which chance moves the cost by about the tolerance; all beyond the reach, and both ends."""
+        pieces = self.half * (2.0 / _LENGTH)
+        for side in self.sides:
+            one = np.max(side.at - side.under)  # what a score weighs, at most
+            pieces += one * np.diff(side.at) * (side.dear / self.allowed) ** 2 / _CHANCE
+        kept = np.abs(self.x) >= REACH
+        kept[[0, -1]] = True
+        kept[1:] |= np.diff(np.floor(np.cumsum(np.minimum(pieces, 1.0))), prepend=0.0) > 0.0
+        return kept
+
+    def _join(self, marks: Floats, kept: Flags, first: int) -> None:
+        """Drops every other point where the promise holds without it, from the first or the second on."""
+        places = np.flatnonzero(kept)[first:]
+        places = places[: len(places) - 1 + len(places) % 2]
+        if len(places) > 2:
+            middle = places[1::2]
+            kept[middle[self._holds(marks, places[:-2:2], places[2::2]) & (np.abs(self.x[middle]) < REACH)]] = False
+
+    def _holds(self, marks: Floats, low: Places, high: Places) -> Flags:
+        """Whether the promise holds from each point of low up to its one of high, the points lying at their marks."""
+        sizes = high - low
+        firsts = np.cumsum(sizes) - sizes
+        inner: Any = slice(int(low[0]), int(high[-1]))
+        if (low[1:] != high[:-1]).any():
+            inner = np.repeat(low - firsts, sizes) + np.arange(sizes.sum())
+        half = self.half[inner].copy()
+        half[firsts] = (self.x[low + 1] - marks[low]) / 2.0
+        centre = self.x[1:][inner] - np.repeat(marks[low], sizes)
+        centre -= half
+        off, last = np.zeros(len(half)), np.zeros(len(low))
+        beyond, late = np.minimum(high, len(self.room) - 1), marks[high] - self.x[high]
+        for side in self.sides:
+            stays, rise = self._stays(side, low, high), side.at[high] - side.at[low]
+            slope = np.where(stays, 0.0, rise / (marks[high] - marks[low]))
+            steep = np.repeat(slope, sizes)
+            reading = steep * centre
+            reading += np.repeat(side.at[low], sizes)
+            reading -= side.middle[inner]
+            np.abs(reading, out=reading)
+            steep *= half
+            reading += steep
+            reading *= side.dear[inner]
+            off += reading
+            last += side.dear[beyond] * np.where(stays, rise * (late > 0.0), slope * late)
+        good: Flags = np.logical_and.reduceat(off <= self.room[inner], firsts)
+        return good & (last <= np.minimum(self.allowed[high - 1], self.allowed[beyond]))
+
+    def _stays(self, side: _Side, low: Places, high: Places) -> Flags:
+        """Whether a count stays from low to high: a step, or most of what comes up to high is on it."""
+        hidden, jump = side.under[high] - side.at[low], side.at[high] - side.under[high]
+        return np.where(high - low == 1, self.step[low], hidden < jump)
+
+    def _round(self, marks: Floats, places: Places) -> None:
+        """Moves points to the shortest number before the next score, where a line from the last score would do."""
+        places = places[(places > 0) & (places < len(self.room))]
+        cost = sum(side.dear[places] * (side.at[places] - side.at[places - 1]) for side in self.sides)
+        places = places[cost <= np.minimum(self.allowed[places - 1], self.allowed[places])]
+        marks[places] = _shortest(self.x[places], llrs_of(self.tally, self._follow(places)))
+
+    def _follow(self, places: Places) -> Floats:
+        """The next score of either class; the score itself where there is none."""
+        scores = self.scores[places]
+        follow = np.full(len(places), math.inf)
+        for every in (self.tally.targets.scores, self.tally.nontargets.scores):
+            after = np.searchsorted(every, scores, "right")
+            np.minimum(follow, every[np.minimum(after, len(every) - 1)], out=follow, where=after < len(every))
+        return np.where(np.isfinite(follow), follow, scores)
+
+    def _points(self, marks: Floats, places: Places, rounded: bool) -> _Kept:
+        thresholds = marks[places] if self.tally.meaning == "llr" else self.scores[places]
+        if rounded and self.tally.meaning != "llr":
+            thresholds = _shortest(thresholds, self._follow(places))
+        one, other = (np.append(True, self._stays(side, places[:-1], places[1:])) for side in self.sides)
+        return _Kept(thresholds, marks[places], (one, other))
+
+
+def _shortest(low: Floats, high: Floats) -> Floats:
+    """A decimal number with few digits in low <= number < high; low where none is found."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        digits = np.ceil(-np.log10(np.clip(high - low, 1e-15, 1.0))).astype(np.intp)
+        short = np.ceil(low * _POWERS[digits]) / _POWERS[digits] + 0.0  # never -0.0
+    return np.where((short >= low) & (short < high), short, low)
+
+
+def _sampled(tally: Tally) -> list[Floats]:
+    """Scores to look at: so many that the weight between two of a class is a small part of the tolerance."""
+    sides = (tally.targets, tally.nontargets)
+    places = [_cells(tally, side) for side in sides]
+    weights = [
+        np.asarray(cells if side.running is None else side.running[cells], np.float64)
+        for side, cells in zip(sides, places, strict=True)
+    ]
+    factors = [np.exp(np.maximum(sign * _EDGES, 0.0)) for sign in (-1.0, 1.0)]
+    misses, alarms = weights[0] / sides[0].total, 1.0 - weights[1] / sides[1].total
+    tolerance = _TOLERANCE * np.maximum(misses[:-1] * factors[0][1:] + alarms[1:] * factors[1][:-1], 1.0)
+    found = []
+    for side, cells, weight, factor in zip(sides, places, weights, factors, strict=True):
+        bearable = tolerance * (float(side.total) / np.maximum(factor[1:], factor[:-1]))
+        every = bearable * np.minimum(_FINE, bearable / _FEW)
+        found.append(side.scores[_marks(side, cells, weight, every)])
+    return found
+
+
+def _marks(side: Ranked, places: Places, weights: Floats, every: Floats) -> Places:
+    """Places in each cell with less than `every` between two, the last of each cell, and one beyond either end."""
+    sizes = np.diff(places)
+    steps = np.maximum(np.floor(every), 1.0) if side.running is None else every
+    counts = np.minimum(np.ceil(np.diff(weights) / steps), sizes).astype(np.intp)
+    cell = np.repeat(np.arange(len(sizes)), counts)
+    number = np.arange(len(cell)) - np.repeat(np.cumsum(counts) - counts, counts)
+    found = places[cell] + number
+    if side.running is None:
+        found += number * (steps[cell] - 1.0).astype(np.intp)
+    else:
+        sparse = np.flatnonzero((counts < sizes)[cell])
+        asked = weights[cell[sparse]] + number[sparse] * steps[cell[sparse]]
+        found[sparse] = np.searchsorted(side.running, asked.astype(side.running.dtype), "right") - 1
+    ends = np.concatenate((places[:1] - 1, places[1:] - 1, places[-1:]))
+    return np.concatenate((found, ends[(ends >= 0) & (ends < len(side.scores))]))
+
+
+def _cells(tally: Tally, side: Ranked) -> Places:
+    """How many scores of a class have an llr below each edge, by halving: only a few scores are converted."""
+    count = len(side.scores)
+    low, high = np.zeros(len(_EDGES), np.intp), np.full(len(_EDGES), count, np.intp)
+    while (low < high).any():
+        middle = (low + high) // 2
+        below = (llrs_of(tally, side.scores[np.minimum(middle, count - 1)]) < _EDGES) & (low < high)
+        low, high = np.where(below, middle + 1, low), np.where(below | (low >= high), high, middle)
+    return low
+
+
+def histogram(tally: Tally) -> dict[str, Any]:
+    """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
+    sides = {"targets": tally.targets, "nontargets": tally.nontargets}
+    finite = [
+        side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
+        for side in sides.values()
+    ]
+    ends = [side[[int(0.0005 * (len(side) - 1)), -1 - int(0.0005 * (len(side) - 1))]] for side in finite if len(side)]
+    if not ends:
+        return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
+    low, high = float(np.min(ends)), float(np.max(ends))
+    edges = low * (1.0 - _STEPS) + high * _STEPS if high > low else np.array([low, low])
+    result: dict[str, Any] = {"edges": edges.tolist()}
+    for key, side in sides.items():
+        result[key] = _binned(side, edges, tally)
+    return result
+
+
+def _binned(side: Ranked, edges: Floats, tally: Tally) -> dict[str, Any]:
+    counts = side.below(edges)
+    counts[-1] = side.upto(edges[-1])
+    bins = np.diff(counts)
+    return {
+        "below": tally.weight(int(counts[0])),
+        "bins": bins.tolist() if tally.unit == 0 else [tally.weight(count) for count in bins.tolist()],
+        "above": tally.weight(side.total - int(counts[-1])),
+    }

@@ -1,0 +1,528 @@
+"""Curve: how misses and false alarms trade as the threshold moves; its convex hull is the PAV algorithm."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio, shifted
+from tercet._numeric.parallel import over_parts
+from tercet._numeric.validation import frozen, number, numbers, shown
+from tercet._typing import Floats
+from tercet.application import Application, normalised_dcf
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.confusion import Confusion
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials
+
+_SAMPLE = 64  # every 64th point gives a hull that most others lie above
+_FEW = 256  # so many points are walked along faster than compared as arrays
+EER_DEFINITIONS = ("rocch", "interpolated", "nearest")
+
+
+class Eer(NamedTuple):
+    """Equal error rate: its value, the threshold at (or just below) it, and which definition it follows.
+
+    With probability `randomisation` the next higher threshold of the hull or curve is used instead.
+    """
+
+    value: float
+    threshold: float
+    definition: str
+    randomisation: float = 0.0
+
+
+class Minimum(NamedTuple):
+    """The least normalised cost over all thresholds, where it is reached (lowest threshold) and its errors."""
+
+    dcf: Any
+    threshold: Any
+    misses: Any
+    false_alarms: Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve:
+    """Errors when exactly the scores > threshold are accepted.
+
+    Points ascend by threshold: first accepting everything (its threshold is written -inf, and it accepts even
+    -inf), then one point per distinct score. Tied scores are one point. Counts are in the tally's unit.
+
+    >>> from tercet import Trials
+    >>> curve = Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])))
+    >>> curve.auc, curve.eer().value
+    (0.75, 0.25)
+    """
+
+    tally: Tally
+
+    @classmethod
+    def of(cls, source: Curve | Tally | Trials) -> Curve:
+        """The curve of trials, or of their tally, that hold both classes."""
+        if isinstance(source, Curve):
+            return source
+        tally = Tally.of(source)
+        for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
+            if side.total == 0:
+                raise UndefinedError(f"There is no curve, EER, AUC or cost: there are no {called} among the trials.")
+        return cls(tally)
+
+    def __repr__(self) -> str:
+        return f"Curve: {self.tally.weight(self.targets)} targets, {self.tally.weight(self.nontargets)} non-targets"
+
+    @property
+    def targets(self) -> int:
+        """All targets."""
+        return self.tally.targets.total
+
+    @property
+    def nontargets(self) -> int:
+        """All non-targets."""
+        return self.tally.nontargets.total
+
+    @cached_property
+    def _points(self) -> tuple[Floats, Counts, Counts]:
+        scores, _ = Ranked(
+            np.sort(np.concatenate((self.tally.targets.scores, self.tally.nontargets.scores)))
+        ).distinct()
+        misses, alarms = self.tally.at(scores)
+        return (
+            frozen(np.concatenate(([-math.inf], scores))),
+            frozen(np.concatenate((np.zeros(1, misses.dtype), misses))),
+            frozen(np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))),
+        )
+
+    @property
+    def thresholds(self) -> Floats:
+        """-inf for accepting everything, then the distinct scores."""
+        return self._points[0]
+
+    @property
+    def misses(self) -> Counts:
+        """Targets rejected at each point."""
+        return self._points[1]
+
+    @property
+    def false_alarms(self) -> Counts:
+        """Non-targets accepted at each point."""
+        return self._points[2]
+
+    @property
+    def fnr(self) -> Floats:
+        """Miss rate at each point."""
+        return quotients(self.misses, self.targets)
+
+    @property
+    def tpr(self) -> Floats:
+        """Detection rate at each point."""
+        return quotients(self.targets - self.misses, self.targets)
+
+    @property
+    def fpr(self) -> Floats:
+        """False-alarm rate at each point."""
+        return quotients(self.false_alarms, self.nontargets)
+
+    @property
+    def tnr(self) -> Floats:
+        """Correct-rejection rate at each point."""
+        return quotients(self.nontargets - self.false_alarms, self.nontargets)
+
+    def det(self) -> tuple[Floats, Floats]:
+        """DET: the probits of (FPR, FNR), point by point; rates of 0 and 1 lie at -inf and inf."""
+        from scipy.special import ndtri
+
+        return ndtri(self.fpr), ndtri(self.fnr)
+
+    def precision_recall(self) -> tuple[Floats, Floats]:
+        """(precision, recall) at each point that accepts something: reject-all has no precision."""
+        hits = (self.targets - self.misses)[:-1]
+        accepted = hits + self.false_alarms[:-1]
+        return quotients(hits, accepted), quotients(hits, self.targets)
+
+    @cached_property
+    def _meeting(self) -> _Meeting:
+        return _Meeting.of(self.tally.targets, self.tally.nontargets)
+
+    @property
+    def auc(self) -> float:
+        """The Mann-Whitney statistic: how often a target scores above a non-target, ties counting one half."""
+        return ratio(self._meeting.half_wins(), 2 * self.targets * self.nontargets)
+
+    @cached_property
+    def hull(self) -> Hull:
+        """The ROC convex hull, strict vertices only: its segments are the blocks of isotonic regression."""
+        misses, rejected = self._meeting.corners()
+        kept = convex_vertices(rejected, misses, self.targets * self.nontargets)
+        misses, rejected = misses[kept], rejected[kept]
+        thresholds = np.maximum(self.tally.targets.highest(misses), self.tally.nontargets.highest(rejected))
+        alarms = self.nontargets - rejected
+        return Hull(frozen(thresholds), frozen(misses), frozen(alarms), self.targets, self.nontargets)
+
+    @property
+    def hull_auc(self) -> float:
+        """The area under the hull: what randomising between thresholds could reach."""
+        return self.hull.area
+
+    def eer(self, definition: str = "rocch") -> Eer:
+        """Equal error rate, where FPR = FNR.
+
+        "rocch": on the convex hull; "interpolated": on the curve's own segments; "nearest": the mean of the two
+        rates where they are closest.
+        """
+        if definition == "rocch":
+            return _crossing(self.hull.thresholds, self.hull.misses, self.hull.false_alarms, self, definition)
+        if definition == "interpolated":
+            return _crossing(self.thresholds, self.misses, self.false_alarms, self, definition)
+        if definition == "nearest":
+            return self._nearest()
+        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(definition)}.")
+
+    def _nearest(self) -> Eer:
+        misses, alarms = self._scaled_errors(self.misses, self.false_alarms)
+        place = int(np.abs(misses - alarms).argmin())
+        value = ratio(int(misses[place]) + int(alarms[place]), 2 * self.targets * self.nontargets)
+        return Eer(value, float(self.thresholds[place]), "nearest")
+
+    def _scaled_errors(self, misses: Counts, alarms: Counts) -> tuple[Counts, Counts]:
+        """Both error counts over the common denominator targets x nontargets."""
+        wide = _wide(self.targets * self.nontargets, misses, alarms)
+        return wide[0] * self.nontargets, wide[1] * self.targets
+
+    def min_dcf(self, application: object) -> Minimum:
+        """The least normalised DCF over all thresholds for one working point."""
+        app = Application.of(application)
+        app.check_normaliser()
+        found = self.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
+        least, threshold, misses, alarms = (value.item() for value in found)
+        return Minimum(least, threshold, self.tally.weight(misses), self.tally.weight(alarms))
+
+    def confusion(self, threshold: float) -> Confusion:
+        """The confusion matrix when exactly the scores > threshold are accepted.
+
+        >>> from tercet import Trials
+        >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).confusion(0.5).matrix
+        [[1, 1], [1, 1]]
+        """
+        misses, alarms = (int(count) for count in self.tally.at(threshold))
+        cells = np.array([self.nontargets - alarms, misses, alarms, self.targets - misses], np.object_)
+        names = ("nontarget", "target")
+        return Confusion.made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
+
+    def partial_auc(self, *, fpr: tuple[float, float] | None = None, tpr: tuple[float, float] | None = None) -> float:
+        """The area under the ROC between two false-alarm rates, or right of it between two detection rates.
+
+        Not divided by the width: a perfect system reaches the width of the range.
+        """
+        if (fpr is None) == (tpr is None):
+            raise InputError("partial_auc takes a range of either fpr or tpr.")
+        if fpr is not None:
+            return _area(self.fpr[::-1], self.tpr[::-1], fpr)
+        assert tpr is not None
+        return _area(self.tpr[::-1], self.tnr[::-1], tpr)
+
+    @property
+    def average_precision(self) -> float:
+        """Step sum over the recalled targets of the precision there, ties pooled."""
+        scores, running = self.tally.targets.distinct()
+        hits = self.targets - running[:-1]
+        alarms = self.nontargets - self.tally.nontargets.below(scores)
+        total = exact_dot(quotients(hits, hits + alarms), np.diff(running))
+        return ratio(total, self.targets, UNIT)
+
+    def precision_at_recalled(self, k: float) -> float:
+        """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K."""
+        above, below = self._units(k, self.targets, "targets")
+        scores, running = self.tally.targets.distinct()
+        place = int(np.searchsorted(running, (self.targets * below - above) // below, "right")) - 1
+        hits = self.targets - int(running[place])
+        return ratio(hits, hits + self.nontargets - int(self.tally.nontargets.below(scores[place])))
+
+    def precision_at(self, k: float) -> float:
+        """Precision among the k highest scores, averaged over the orders of tied ones."""
+        hits, of = self._top(k)
+        above, below = self._units(k, self.targets + self.nontargets, "trials")
+        return ratio(hits * below, of * above)
+
+    def recall_at(self, k: float) -> float:
+        """The part of the targets among the k highest scores, averaged over the orders of tied ones."""
+        hits, of = self._top(k)
+        return ratio(hits, of * self.targets)
+
+    def _top(self, k: float) -> tuple[int, int]:
+        """Targets expected among the k highest scores, as a fraction."""
+        above, below = self._units(k, self.targets + self.nontargets, "trials")
+        hits = self.targets - self.misses
+        accepted = hits + self.false_alarms  # falls from everything to nothing
+        place = int(np.searchsorted(-accepted, -above // below, "right")) - 1  # the last that accepts k or more
+        (high, most), (low, least) = ((int(accepted[i]), int(hits[i])) for i in (place, place + 1))
+        return least * (high - low) * below + (most - least) * (above - low * below), (high - low) * below
+
+    def _units(self, k: float, most: int, what: str) -> tuple[int, int]:
+        """A number of rows (or their weight) in the tally's unit, as a fraction."""
+        found = number(k, "k")
+        above, below = found.as_integer_ratio() if math.isfinite(found) else (0, 1)
+        above, below = above << max(-self.tally.unit, 0), below << max(self.tally.unit, 0)
+        if not 0 < above <= most * below:
+            raise InputError(f"k must lie between 1 and the {self.tally.weight(most)} {what}, not {k}.")
+        return above, below
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hull:
+    """Vertices of the ROC convex hull, thresholds ascending: from accepting to rejecting everything."""
+
+    thresholds: Floats
+    misses: Counts
+    false_alarms: Counts
+    targets: int
+    nontargets: int
+
+    @cached_property
+    def llrs(self) -> Floats:
+        """Each segment's log-likelihood ratio, strictly ascending: what its scores are worth.
+
+        ln((misses / targets) / (non-targets / all non-targets)) of the scores between two vertices.
+        """
+        blocks = zip(np.diff(self.misses).tolist(), (-np.diff(self.false_alarms)).tolist(), strict=True)
+        return frozen(np.array([log_ratio(t * self.nontargets, n * self.targets) for t, n in blocks]))
+
+    @property
+    def fnr(self) -> Floats:
+        """Miss rate at each vertex."""
+        return quotients(self.misses, self.targets)
+
+    @property
+    def fpr(self) -> Floats:
+        """False-alarm rate at each vertex."""
+        return quotients(self.false_alarms, self.nontargets)
+
+    @property
+    def area(self) -> float:
+        """The area under the hull."""
+        misses, alarms = self.misses.astype(object), self.false_alarms.astype(object)
+        twice = ((alarms[:-1] - alarms[1:]) * (2 * self.targets - misses[:-1] - misses[1:])).sum()
+        return ratio(twice, 2 * self.targets * self.nontargets)
+
+    def minimum(self, log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats, Counts, Counts]:
+        """Least normalised cost for each tau: (dcf, threshold, misses, false alarms), lowest threshold on ties.
+
+        Moving up a segment pays while its llr is below -tau; neighbours are compared because logs round.
+        """
+        best = np.searchsorted(self.llrs, -log_odds)
+        near = np.clip(best[:, None] + np.array([-1, 0, 1]), 0, len(self.misses) - 1)
+        column = None if factors is None else factors[:, None]
+        costs = normalised_dcf(log_odds[:, None], self.fnr[near], self.fpr[near], column)
+        least = costs.min(axis=1)
+        pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
+        place = near[np.arange(len(pick)), pick]
+        return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
+
+
+class _Meeting(NamedTuple):
+    """Where the scores of the smaller class fall among those of the larger one.
+
+    That is enough for ranks and hull: a vertex of the hull lies between two scores of different classes.
+    """
+
+    targets: Ranked
+    nontargets: Ranked
+    of_targets: bool  # whether the smaller class is the targets
+    running: Counts  # of the smaller class, at its distinct scores, 0 in front
+    below: Counts  # weight of the larger class < each of these scores
+    upto: Counts  # and <= each
+
+    @classmethod
+    def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
+        of_targets = len(targets.scores) <= len(nontargets.scores)
+        few, many = (targets, nontargets) if of_targets else (nontargets, targets)
+        scores, running = few.distinct()
+        low = np.concatenate(over_parts(lambda part: np.searchsorted(many.scores, scores[part]), len(scores)))
+        tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
+        high = low
+        if len(tied):
+            high = low.copy()
+            high[tied] = np.searchsorted(many.scores, scores[tied], "right")
+        if many.running is not None:
+            low, high = many.running[low], many.running[high]
+        return cls(targets, nontargets, of_targets, running, low, high)
+
+    def half_wins(self) -> int:
+        """Twice the pairs in which the target is higher, tied pairs counting once."""
+        pairs = 2 * self.targets.total * self.nontargets.total
+        weights, low, high = _wide(pairs, np.diff(self.running), self.below, self.upto)
+        wins = int(np.dot(weights, low)) + int(np.dot(weights, high))
+        return wins if self.of_targets else pairs - wins
+
+    def corners(self) -> tuple[Counts, Counts]:
+        """(misses, rejected non-targets) of the points that can be vertices of the hull, both ends included."""
+        inner = (self.running[:-1], self.below) if self.of_targets else (self.upto, self.running[1:])
+        misses, rejected = (
+            np.concatenate((np.zeros(1, column.dtype), column, np.full(1, end, column.dtype)))
+            for column, end in zip(inner, (self.targets.total, self.nontargets.total), strict=True)
+        )
+        return misses, rejected
+
+
+def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
+    """Python's integers where products could leave 64 bits."""
+    return columns if largest < 2**62 else tuple(column.astype(object) for column in columns)
+
+
+def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
+    """The places of the strict vertices of the lower convex hull of points that ascend in both coordinates.
+
+    A point on or above the chord of two other points is no vertex. The chords of a sample's hull sort out nearly
+    all points, neighbours' chords most of the rest, and a walk the last. Slopes are compared as integers, never
+    divided.
+    """
+    x, y = _wide(largest, x, y)
+    new = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    if not new.all():  # of equal points, one
+        places = np.flatnonzero(np.append(True, new))
+        return np.asarray(places[convex_vertices(x[places], y[places], largest)])
+    places = np.arange(len(x))
+    if len(x) > _SAMPLE**2:
+        sample = np.append(places[:-1:_SAMPLE], len(x) - 1)
+        places = _below_chords(x, y, sample[convex_vertices(x[sample], y[sample], largest)])
+    while len(places) > _FEW:
+        dx, dy = (column[places[1:]] - column[places[:-1]] for column in (x, y))
+        convex = np.concatenate(([True], dx[:-1] * dy[1:] > dx[1:] * dy[:-1], [True]))
+        before, places = len(places), places[convex]
+        if len(places) > 0.9 * before:
+            break
+    return places[_chain(x[places].tolist(), y[places].tolist())]
+
+
+def _below_chords(x: Counts, y: Counts, ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The chords' ends and the places of all points strictly below the chord over them."""
+    kept = [ends]
+    for start, end in itertools.pairwise(ends.tolist()):
+        inner = slice(start + 1, end)
+        below = (x[inner] - x[start]) * (y[end] - y[start]) > (y[inner] - y[start]) * (x[end] - x[start])
+        kept.append(np.flatnonzero(below) + (start + 1))
+    return np.sort(np.concatenate(kept))
+
+
+def _chain(x: list[int], y: list[int]) -> list[int]:
+    """The lower hull by walking along the points and stepping back where it would bend the wrong way."""
+    kept: list[int] = []
+    for i in range(len(x)):
+        while len(kept) > 1:
+            b, a = kept[-1], kept[-2]
+            if (x[b] - x[a]) * (y[i] - y[b]) > (x[i] - x[b]) * (y[b] - y[a]):
+                break
+            kept.pop()
+        if kept and x[kept[-1]] == x[i] and y[kept[-1]] == y[i]:
+            continue
+        kept.append(i)
+    return kept
+
+
+def _crossing(thresholds: Floats, misses: Counts, alarms: Counts, curve: Curve, definition: str) -> Eer:
+    """Where the segments of a curve meet FPR = FNR, in whole numbers until the last division."""
+    scaled_misses, scaled_alarms = curve._scaled_errors(misses, alarms)
+    gap = scaled_misses - scaled_alarms  # ascends from below 0 to above it
+    place = int(np.searchsorted(gap, 0))
+    if gap[place] == 0:
+        return Eer(ratio(int(misses[place]), curve.targets), float(thresholds[place]), definition)
+    below, above = -int(gap[place - 1]), int(gap[place])
+    mixed = int(misses[place - 1]) * above + int(misses[place]) * below
+    value = ratio(mixed, (below + above) * curve.targets)
+    return Eer(value, float(thresholds[place - 1]), definition, ratio(below, below + above))
+
+
+def _area(x: Floats, y: Floats, limits: tuple[float, float]) -> float:
+    """The area below a piecewise linear curve between two x."""
+    low, high = numbers(limits, "a range of rates").tolist() if np.size(limits) == 2 else (0.0, 0.0)
+    if not 0.0 <= low < high <= 1.0:
+        raise InputError(f"A range of rates is two of them that ascend within 0..1, not {shown(limits)}.")
+    left, right = np.clip(x[:-1], low, high), np.clip(x[1:], low, high)
+    width = x[1:] - x[:-1]
+    steep = np.divide(y[1:] - y[:-1], width, out=np.zeros_like(width), where=width > 0.0)
+    middle = y[:-1] + steep * ((left + right) / 2.0 - x[:-1])
+    return math.fsum((right - left) * middle)
+
+
+class BestRule(NamedTuple):
+    """A decision rule on the joint hull, with the range of effective-prior log-odds where it is cheapest."""
+
+    name: str
+    threshold: float | None
+    fpr: float
+    fnr: float
+    log_odds: tuple[float, float]
+
+
+def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> tuple[BestRule, ...]:
+    """Which rule to use at which prior: the convex hull over several systems, tables or bare (FPR, TPR) pairs.
+
+    The two trivial rules are always there. Between two neighbours, randomising reaches every point.
+
+    >>> [(r.name, round(r.log_odds[0], 2)) for r in best_rules({"a": (.1, .6), "b": (.5, .7)})]
+    [('always reject', -inf), ('a', -1.79), ('always accept', 0.81)]
+    """
+    points = [_Rule(0.0, 0.0, 1.0, "always reject", None), _Rule(1.0, 1.0, 0.0, "always accept", None)]
+    for name, rule in rules.items():
+        points += _rule_points(name, rule)
+    kept = _upper_hull(sorted(points, key=lambda point: (point.fpr, -point.tpr)))
+    tips = [_trade(a, b) for a, b in itertools.pairwise(kept)]
+    ranges = itertools.pairwise([-math.inf, *tips, math.inf])
+    return tuple(BestRule(p.name, p.threshold, p.fpr, p.fnr, span) for p, span in zip(kept, ranges, strict=True))
+
+
+class _Rule(NamedTuple):
+    fpr: float
+    tpr: float
+    fnr: float
+    name: str
+    threshold: float | None
+
+
+def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> list[_Rule]:
+    if isinstance(rule, Curve):
+        hull = rule.hull
+        hits = quotients(hull.targets - hull.misses, hull.targets)
+        columns = (hull.fpr, hits, hull.fnr, hull.thresholds)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [_Rule(fpr, tpr, fnr, name, threshold) for fpr, tpr, fnr, threshold in rows][1:-1]
+    if isinstance(rule, Confusion):
+        return [_Rule(rule.fpr, rule.tpr, rule.fnr, name, None)]
+    fpr, tpr = rule
+    for called, value in (("fpr", fpr), ("tpr", tpr)):
+        if not 0.0 <= value <= 1.0:
+            raise InputError(f"The rule {shown(name)} has {called} = {value}, which is no rate.")
+    return [_Rule(float(fpr), float(tpr), 1.0 - float(tpr), name, None)]
+
+
+def _upper_hull(points: Sequence[_Rule]) -> list[_Rule]:
+    """Strict vertices, compared as exact fractions of the given rates."""
+    from fractions import Fraction
+
+    kept: list[_Rule] = []
+    exact: list[tuple[Fraction, Fraction]] = []
+    for point in points:
+        x, y = Fraction(point.fpr), Fraction(point.tpr)
+        if exact and y <= exact[-1][1]:  # at no fewer false alarms it detects no more
+            continue
+        while len(exact) > 1:
+            (xa, ya), (xb, yb) = exact[-2], exact[-1]
+            if (yb - ya) * (x - xb) > (y - yb) * (xb - xa):
+                break
+            kept.pop()
+            exact.pop()
+        kept.append(point)
+        exact.append((x, y))
+    return kept
+
+
+def _trade(a: _Rule, b: _Rule) -> float:
+    """The log-odds tau at which two rules cost the same: e^tau (FNR_a - FNR_b) = FPR_b - FPR_a."""
+    wide, high = b.fpr - a.fpr, (a.fnr - b.fnr if a.fnr <= 0.5 else b.tpr - a.tpr)
+    return math.log(wide) - math.log(high) if wide > 0.0 else -math.inf

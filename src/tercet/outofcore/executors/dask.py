@@ -1,0 +1,161 @@
+"""A dask cluster: an existing one by its scheduler's address, or one on this machine for as long as the work takes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
+from typing import Any
+from uuid import uuid4
+
+from tercet.errors import InputError, TercetError
+
+log = logging.getLogger("tercet.outofcore.executors.dask")
+Make = Callable[[dict[str, Any], Any], dict[str, Any]]
+Add = Callable[[Sequence[dict[str, Any]]], dict[str, Any]]
+_PATIENCE = 5  # seconds until a scheduler that does not answer, or has no workers, is given up
+_LOOK = 2  # seconds between two looks at the workers while nothing is done
+_LONGEST = 30  # seconds without any worker until the work is given up
+_RETRIES = 3  # workers that may die over one batch
+
+
+@contextmanager
+def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
+    """A client of the scheduler at an address, or of a cluster of processes started here."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise InputError("engine='dask' needs dask.distributed: pip install 'tercet[dask]'.") from None
+    with ExitStack() as stack:
+        if scheduler is None:
+            cluster = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
+            )
+            stack.callback(cluster.close, timeout=_PATIENCE)
+            yield stack.enter_context(distributed.Client(cluster))
+            return
+        try:
+            _check_scheduler(distributed, scheduler)
+            client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except (OSError, TimeoutError, ValueError) as error:
+            what = "it has no workers" if "workers" in str(error) else "no scheduler answers there"
+            raise InputError(
+                f"scheduler={scheduler!r} cannot be used: {what}. Start it (dask scheduler, dask worker), or "
+                f"leave scheduler out to work on this machine."
+            ) from None
+        yield client
+
+
+def _check_scheduler(distributed: Any, address: str) -> None:
+    """Refuses in seconds an address where something else listens: a client would wait for its answer for ever."""
+    if not isinstance(address, str):
+        raise ValueError(address)
+    if address.startswith("inproc:"):
+        return  # a scheduler of this process: nothing else has such an address
+
+    async def ask() -> str:
+        how = distributed.Security().get_connection_args("client")
+        async with asyncio.timeout(_PATIENCE), distributed.rpc(address, connection_args=how) as there:
+            return str((await there.identity())["type"])
+
+    with ThreadPoolExecutor(1) as pool:  # the caller's thread may have a loop of its own, as in a notebook
+        try:
+            found = pool.submit(asyncio.run, ask()).result()
+        except MemoryError:  # the first bytes of another protocol, read as a length
+            found = "unknown"
+    if found != "Scheduler":
+        raise ValueError(found)
+
+
+def collect(
+    make: Make, job: dict[str, Any], batches: Sequence[Any], *, client: Any, add: Add | None = None
+) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """(number of the batch, make(job, batch)) as they are ready; a batch whose worker dies is given to another.
+
+    With `add` the workers add up the results, two by two: only the last batch comes with one, the sum of all.
+    """
+    delayed = import_module("dask").delayed
+    name = f"tercet-{uuid4().hex}"
+    # One graph: what a worker takes to its grave is made again from it, the job too, which is sent once.
+    shared = delayed(dict)(delayed(job, name=f"{name}-job", traverse=False))
+    tasks = [
+        delayed(make)(shared, delayed(batch, traverse=False), dask_key_name=f"{name}-{number}")
+        for number, batch in enumerate(batches)
+    ]
+    whole = [] if add is None or not tasks else [_sum_of(delayed(add), tasks)]
+    futures = client.compute([*whole, *tasks], optimize_graph=False, retries=0)
+    left = set(futures)
+    try:
+        for done, future in enumerate(_completed(client, futures[len(whole) :]), 1):
+            number = int(future.key.rpartition("-")[2])
+            result = None
+            if not whole or future.status == "error":
+                result = _result(future, f"Batch {number}")
+            elif done == len(tasks):
+                result = _result(futures[0], "The sum of all batches")
+            yield number, result
+            left.remove(future)
+            future.release()
+    except (OSError, CancelledError) as error:
+        raise TercetError(
+            f"The dask scheduler is gone ({str(error)!r}): start it and evaluate again, with resume=FOLDER to "
+            f"keep what is done."
+        ) from None
+    finally:
+        with suppress(OSError, TimeoutError):  # a scheduler that is gone has nothing to cancel
+            client.cancel([*left])
+
+
+def _completed(client: Any, futures: Sequence[Any]) -> Iterator[Any]:
+    """The futures as they are done, with a look at the workers in between: without any the work would wait for ever."""
+    distributed: Any = import_module("distributed")
+    known, waiting, seen = set(client.nthreads()), set(futures), time.monotonic()
+    while waiting:
+        try:
+            done = distributed.wait(waiting, timeout=_LOOK, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            done = set()
+        known = _watch(client, known)
+        if known or done:
+            seen = time.monotonic()
+        elif time.monotonic() - seen > _LONGEST:
+            raise TercetError(
+                f"The dask cluster has had no workers for {_LONGEST} seconds: start some and evaluate again, with "
+                f"resume=FOLDER to keep what is done."
+            )
+        waiting -= done
+        yield from done
+
+
+def _sum_of(add: Any, tasks: Sequence[Any]) -> Any:
+    """The sum of all results, two by two."""
+    while len(tasks) > 1:
+        tasks = [add(tasks[place : place + 2]) for place in range(0, len(tasks), 2)]
+    return tasks[0]
+
+
+def _result(future: Any, called: str) -> Any:
+    """What a task made, once it has; the ends of dask in the words of tercet."""
+    distributed: Any = import_module("distributed")
+    try:
+        return future.result()
+    except distributed.KilledWorker as error:
+        raise TercetError(
+            f"{called} was given up: {_RETRIES} or more dask workers died over it ({error}). "
+            f"Give the workers more memory, or lower memory_limit."
+        ) from None
+    except ModuleNotFoundError as error:
+        raise InputError(f"The dask workers cannot load {error.name}: install tercet on all of them.") from None
+
+
+def _watch(client: Any, known: set[str]) -> set[str]:
+    """Logs the workers that came and went."""
+    now = set(client.nthreads())
+    for gone in known - now:
+        log.warning("dask worker %s is gone: what it had not returned is done again by others", gone)
+    return known | now if not known - now else now

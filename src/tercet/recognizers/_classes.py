@@ -1,0 +1,107 @@
+"""What recognisers share: labels as class numbers, their sizes, and the trials that log-likelihoods make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric import serialization as saved
+from tercet._numeric.validation import distinct, names, same_length, shown
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.trials import Trials, class_names
+
+Ints = NDArray[np.intp]
+Readers = Mapping[str, Callable[[object, str], Any]]
+
+_CAP = 1 << 27  # numbers in one model: 1 GiB
+
+
+def one_of(value: object, known: tuple[str, ...], name: str) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} must be one of {', '.join(known)}, not {shown(value)}.")
+    return value
+
+
+def check_size(cells: int, what: str) -> None:
+    """Refuses a model too large to hold."""
+    if cells > _CAP:
+        raise InputError(f"The model would hold {cells} numbers ({what}), above the cap of {_CAP}: merge or drop some.")
+
+
+def labelled(rows: int, labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, ...], Ints, Ints]:
+    """Class names, the class number of every row, and how many rows each class has."""
+    named, codes = coded(labels, classes)
+    same_length(rows, {"labels": codes})
+    return named, codes, _sizes(codes, named)
+
+
+def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, ...], Ints]:
+    """Class names, and each label as its class's number."""
+    array = names(labels, "labels")
+    values, codes = _distinct_numbers(array) if array.dtype.kind in "iuf" else _distinct_texts(array)
+    found = class_names(values, len(values))
+    if classes is None:
+        return found, codes
+    given = list(classes)
+    named = class_names(given, len(given))
+    place = {name: code for code, name in enumerate(named)}
+    unknown = next((name for name in found if name not in place), None)
+    if unknown is not None:
+        raise InputError(
+            f"labels hold {shown(unknown)}, which is not among the classes {', '.join(map(shown, named[:6]))}."
+        )
+    return named, np.array([place[name] for name in found], np.intp)[codes] if len(codes) else codes
+
+
+def _distinct_numbers(array: NDArray[Any]) -> tuple[list[object], Ints]:
+    """The numbers that occur, ascending, and each entry's place among them; whole doubles count as integers."""
+    if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)) and np.all(np.abs(array) < 2.0**53):
+        array = array.astype(np.int64)
+    if array.dtype.itemsize < 8 and array.dtype.kind != "f":
+        array = array.astype(np.int64)  # so that differences cannot wrap around
+    if array.dtype.kind != "f" and len(array):
+        low = int(array.min())
+        if int(array.max()) - low < 4 * len(array):
+            offsets = (array - array.dtype.type(low)).astype(np.intp)
+            present = np.bincount(offsets) > 0
+            return [int(value) + low for value in np.flatnonzero(present)], (np.cumsum(present) - 1)[offsets]
+    values, codes = np.unique(array, return_inverse=True)
+    return values.tolist(), codes
+
+
+def _distinct_texts(array: NDArray[Any]) -> tuple[list[object], Ints]:
+    if array.dtype.kind == "S":
+        raise InputError("labels are bytes: decode them first.")
+    values = sorted(distinct(array), key=str)
+    place = {value: code for code, value in enumerate(values)}
+    return values, np.fromiter(map(place.__getitem__, array.tolist()), np.intp, len(array))
+
+
+def _sizes(codes: Ints, classes: tuple[str, ...]) -> Ints:
+    """Samples of each class: at least two classes, none of them empty."""
+    sizes = np.bincount(codes, minlength=len(classes))
+    if len(classes) < 2:
+        raise InputError(f"labels must name at least two classes to tell apart, not {len(classes)}.")
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty):
+        raise InputError(f"Class {shown(classes[empty[0]])} has no training samples: leave it out of classes.")
+    return sizes
+
+
+def as_trials(log_likelihoods: Floats, labels: object, classes: tuple[str, ...]) -> Trials:
+    """Log-likelihoods, and labels where there are any, as trials of these classes."""
+    codes = None if labels is None else coded(labels, classes)[1]
+    trials = Trials.of_log_likelihoods(log_likelihoods, codes, orientation="samples x classes")
+    return replace(trials, classes=classes)
+
+
+def check_classes(classes: tuple[str, ...], count: int) -> None:
+    """Refuses a saved model whose names do not fit its numbers."""
+    if len(class_names(classes, count)) < 2:
+        raise saved.damaged("there must be at least two classes")

@@ -1,0 +1,1 @@
+"""What resampling needs: draws, running totals, interval ends."""

@@ -1,0 +1,163 @@
+"""Corners of a curve: areas, minima, equal errors and hulls from the running totals of two classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tercet._numeric.exact import Counts
+from tercet._typing import Floats
+from tercet.metrics.costs import softplus
+from tercet.metrics.curves import convex_vertices
+from tercet.uncertainty._kernel.steps import GROUP, Places, Totals
+
+_SLACK = 1.0 + 1e-12  # bounds and costs are rounded
+
+
+class Corners(NamedTuple):
+    """At the end of each step n.at(step) non-targets and t.at(step) targets are rejected."""
+
+    n: Totals
+    t: Totals
+
+    def errors(self, steps: Any) -> tuple[Any, Any]:
+        """Misses and false alarms at these corners."""
+        return self.t.at(steps), self.n.whole - self.n.at(steps)
+
+    def rates(self, steps: Places) -> list[Floats]:
+        """FNR and FPR at these corners."""
+        misses, alarms = self.errors(steps)
+        return [misses / self.t.whole, alarms / self.n.whole]
+
+    def auc(self, tied: Places) -> float:
+        """Mann-Whitney: pairs in which the target is higher, tied ones half, over all pairs."""
+        n, t = self.n, self.t
+        pairs = float(t.whole) * float(n.whole)
+        lost = np.einsum("ij,ij->j", n.each, t.inside).sum(dtype=np.float64)
+        lost += (t.before[:-1] * n.inside[-1].astype(np.float64)).sum()
+        if len(tied):
+            block, step = np.divmod(tied, len(n.each))
+            lost -= 0.5 * (n.each[step, block] * t.each[step, block]).sum()
+        return float((pairs - lost) / pairs)
+
+    def lowest(self, miss: Floats, alarm: Floats) -> Places:
+        """For each pair of factors the first corner where miss x misses + alarm x false alarms is least.
+
+        Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
+        where that is not above the best cost known can the minimum lie: groups of blocks are looked at first, then
+        the blocks of those that are left, then the steps of the blocks that are left.
+        """
+        misses, alarms = (column.astype(np.float64) for column in (self.t.before, self.n.whole - self.n.before))
+        depth, each = len(self.t.each), np.arange(len(miss))
+        if depth == 1 or len(miss) == 0:
+            return np.asarray((miss[:, None] * misses[1:] + alarm[:, None] * alarms[1:]).argmin(axis=1))
+        upfront, behind = miss[:, None] * misses[::GROUP], alarm[:, None] * alarms[::GROUP]
+        best = (upfront + behind).min(axis=1) * _SLACK
+        factor, group = np.nonzero(upfront[:, :-1] + behind[:, 1:] <= best[:, None])
+        places = np.arange(GROUP + 1)[:, None] + GROUP * group
+        upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
+        best = _least((upfront + behind).min(axis=0), factor) * _SLACK
+        place, inner = np.nonzero((upfront[:-1] + behind[1:] <= best).T)
+        factor, block = factor[place], places[inner, place]
+        costs = miss[factor] * (misses[block] + self.t.inside.take(block, axis=1))
+        costs += alarm[factor] * (alarms[block] - self.n.inside.take(block, axis=1))
+        least = costs.min(axis=0)
+        chosen = np.flatnonzero(least == _least(least, factor))
+        chosen = chosen[np.searchsorted(factor[chosen], each)]
+        return np.asarray(block[chosen] * depth + costs[:, chosen].argmin(axis=0))
+
+    def eer(self, known: Sequence[int]) -> float:
+        """The equal error rate on the hull; `known` corners of the hull make it faster to find."""
+        left, right = self._crossing(known)
+        if left.step == right.step:
+            return float(left.misses / self.t.whole)
+        mixed = left.misses * right.gap - right.misses * left.gap
+        return float(mixed / ((right.gap - left.gap) * self.t.whole.item()))
+
+    def level(self) -> float:
+        """The p at which p FNR + (1 - p) FPR is the same all along the hull's edge through FNR = FPR."""
+        left, right = self._crossing([])
+        return self._level(left, right) if left.step < right.step else 0.5
+
+    def _crossing(self, known: Sequence[int]) -> tuple[_Corner, _Corner]:
+        """The corners of the hull on either side of FNR = FPR, or twice the one that lies on it.
+
+        While a third corner lies below the line through two, it takes the place of one.
+        """
+        targets, nontargets = self.t.whole.item(), self.n.whole.item()
+        left = _Corner(0, 0, nontargets, -targets * nontargets)
+        right = _Corner(self.t.each.size - 1, targets, 0, targets * nontargets)
+        for one in map(self._corner, known):
+            left, right = one.beside(left, right)
+        while left.step < right.step:
+            one = self._below(left, right)
+            if not one.is_below(left, right):
+                break
+            left, right = one.beside(left, right)
+        return left, right
+
+    def _corner(self, step: int) -> _Corner:
+        misses, alarms = (count.item() for count in self.errors(step))
+        return _Corner(step, misses, alarms, misses * self.n.whole.item() - alarms * self.t.whole.item())
+
+    def _level(self, left: _Corner, right: _Corner) -> float:
+        """The p at which p FNR + (1 - p) FPR is the same at two corners."""
+        wide, high = (left.alarms - right.alarms) / self.n.whole, (right.misses - left.misses) / self.t.whole
+        return float(wide / (wide + high))
+
+    def _below(self, left: _Corner, right: _Corner) -> _Corner:
+        """The corner farthest below the line through two, among the blocks from the one to the other."""
+        n, t, depth, share = self.n, self.t, len(self.t.each), self._level(left, right)
+        first, last = left.step // depth, right.step // depth + 1
+        costs = share / t.whole * (t.before[first:last] + t.inside[:, first:last])
+        costs -= (1.0 - share) / n.whole * (n.before[first:last] + n.inside[:, first:last])
+        step, block = divmod(int(costs.argmin()), last - first)
+        return self._corner((first + block) * depth + step)
+
+    def hull(self) -> tuple[Counts, Counts]:
+        """Misses and rejected non-targets at the vertices of the convex hull."""
+        misses, rejected = self.t.flat(), self.n.flat()
+        kept = convex_vertices(rejected, misses, int(self.t.whole) * int(self.n.whole))
+        return misses[kept], rejected[kept]
+
+    def min_cllr(self) -> float:
+        """Cllr after isotonic recalibration."""
+        misses, rejected = self.hull()
+        t, n = np.diff(misses) / self.t.whole, np.diff(rejected) / self.n.whole
+        mixed = (t > 0.0) & (n > 0.0)
+        llr = np.log(t[mixed] / n[mixed])
+        return float((t[mixed] * softplus(-llr) + n[mixed] * softplus(llr)).sum()) / (2.0 * math.log(2.0))
+
+    def miss_rates(self, fpr: Floats) -> Floats:
+        """The lowest miss rate whose false-alarm rate is at most each bound."""
+        needed = self.n.whole - fpr * (1.0 + 1e-12) * self.n.whole
+        return np.asarray(self.t.flat()[np.searchsorted(self.n.flat(), needed)] / self.t.whole, np.float64)
+
+
+def _least(values: Floats, kinds: Places) -> Floats:
+    """For each value the least of its kind; kinds are 0, 1, ... in ascending order, none left out."""
+    starts = np.searchsorted(kinds, np.arange(kinds[-1] + 1))
+    return np.asarray(np.minimum.reduceat(values, starts)[kinds])
+
+
+class _Corner(NamedTuple):
+    step: int
+    misses: Any
+    alarms: Any
+    gap: Any  # (FNR - FPR) x targets x non-targets
+
+    def beside(self, left: _Corner, right: _Corner) -> tuple[_Corner, _Corner]:
+        """The corners on either side of FNR = FPR when this one takes the place of one of two."""
+        if self.gap == 0:
+            return self, self
+        return (self, right) if self.gap < 0 else (left, self)
+
+    def is_below(self, left: _Corner, right: _Corner) -> bool:
+        """Whether this corner lies strictly below the line through two others."""
+        first = (left.alarms - right.alarms) * (self.misses - left.misses)
+        second = (right.misses - left.misses) * (left.alarms - self.alarms)
+        close = 1e-12 * (abs(first) + abs(second)) if isinstance(first, float) or isinstance(second, float) else 0
+        return bool(first < second - close)

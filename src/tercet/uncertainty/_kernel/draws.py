@@ -1,0 +1,222 @@
+"""Draws: which rows a resample holds, as whole weights, and the same ones for the same seed and number.
+
+Rows are drawn within their class, or whole groups are. Every resample has its own generator, made from the seed and
+the resample's number, so that neither the order of the work nor the number of threads can change it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts
+from tercet._numeric.validation import shown
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.trials import Trials
+from tercet.uncertainty._kernel.runs import RunCounts, Runs
+
+Places = NDArray[np.intp]
+
+MOST_REDRAWS = 1000  # so many resamples in a row without a class: the data cannot be resampled this way
+LARGE = 1 << 14  # rows above which counts are drawn row by row instead of draw by draw
+_BLOCKS = 200  # parts of a class (or of the groups) that are left out in turn
+_DOUBTFUL = 255
+
+
+class Draw(NamedTuple):
+    """The weight of every row of each class in one resample, and how many were thrown away before it."""
+
+    weights: tuple[Any, ...]  # counts of rows, or RunCounts
+    redrawn: int
+
+    def rows(self) -> tuple[Counts, ...]:
+        """The weights row by row."""
+        return tuple(one.rows() if isinstance(one, RunCounts) else one for one in self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """What is drawn: rows within each class, or whole groups, or the product of two crossed groupings."""
+
+    sizes: tuple[int, ...]  # rows of each class
+    weights: tuple[Counts | None, ...]  # their own weights; None is one each
+    groups: tuple[tuple[Places, ...], ...] = ()  # for each grouping the group number of each class's rows
+    counts: tuple[int, ...] = ()  # groups in each grouping
+    runs: tuple[Runs, ...] = ()  # of each class, where rows are drawn run by run
+
+    @classmethod
+    def of(cls, trials: Trials, rows: Sequence[Places], by: Sequence[str]) -> Design:
+        """The design of these rows of each class; `by` names the grouping columns, if any."""
+        own = row_weights(trials)
+        weights = tuple(None if own is None else own[places] for places in rows)
+        codes = [group_codes(trials, name) for name in by]
+        for name, code in zip(by, codes, strict=True):
+            _check_groups(trials, name, code, rows)
+        groups = tuple(tuple(code[places] for places in rows) for code in codes)
+        return cls(tuple(map(len, rows)), weights, groups, tuple(int(code.max()) + 1 for code in codes))
+
+    def base(self) -> tuple[Counts, ...]:
+        """The weights of the sample itself."""
+        return tuple(
+            np.ones(size, np.int64) if weights is None else weights
+            for size, weights in zip(self.sizes, self.weights, strict=True)
+        )
+
+    def draw(self, seed: int, number: int, stream: int = 0) -> Draw:
+        """Resample `number` of a seed; one that lacks a class is thrown away and drawn again."""
+        for attempt in range(MOST_REDRAWS):
+            rng = generator(seed, stream, number, attempt)
+            weights = self._by_groups(rng) if self.groups else self._by_class(rng)
+            if not self.groups or all(bool(rows.any()) for rows in weights):
+                return Draw(weights, attempt)
+        raise InputError(
+            f"Resampling whole groups gave {MOST_REDRAWS} sets in a row that lack a class: the class sits in too few "
+            f"groups. Resample trials within class instead (by=None), or merge groups."
+        )
+
+    def _by_class(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        if self.runs:
+            return tuple(runs.draw(rng) for runs in self.runs)
+        return tuple(_class_counts(rng, size, own) for size, own in zip(self.sizes, self.weights, strict=True))
+
+    def _by_groups(self, rng: np.random.Generator) -> tuple[Counts, ...]:
+        drawn = [uniform_counts(rng, count).astype(np.int64) for count in self.counts]
+        return self._spread(drawn)
+
+    def _spread(self, drawn: Sequence[Counts]) -> tuple[Counts, ...]:
+        """The weights of rows from those of their groups: the product over the groupings, times the row's own."""
+        rows = []
+        for place, own in enumerate(self.weights):
+            weights = drawn[0][self.groups[0][place]]
+            for counts, codes in zip(drawn[1:], self.groups[1:], strict=True):
+                weights = weights * counts[codes[place]]
+            rows.append(weights if own is None else weights * own)
+        return tuple(rows)
+
+    def units(self) -> tuple[int, ...]:
+        """How many independent things stand behind each class: rows (whole weights count), or its groups."""
+        if self.groups:
+            return tuple(min(len(np.unique(codes[j])) for codes in self.groups) for j in range(len(self.sizes)))
+        return tuple(
+            size if own is None or own.dtype.kind == "f" else int(own.sum())
+            for size, own in zip(self.sizes, self.weights, strict=True)
+        )
+
+    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """For each stratum the sample's weights without one part of it, part by part, made one at a time."""
+        rng = generator(seed, 1, 0, 0)
+        strata = self.counts if self.groups else self.sizes
+        return (self._without(place, _parts(rng, size)) for place, size in enumerate(strata))
+
+    def _without(self, place: int, parts: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+        if self.runs:
+            whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs]
+            for part in range(int(parts.max()) + 1):
+                kept = self.runs[place].without(np.flatnonzero(parts == part))
+                yield (*whole[:place], kept, *whole[place + 1 :])
+            return
+        base, ones = self.base(), [np.ones(n, np.int64) for n in self.counts]
+        for part in range(int(parts.max()) + 1):
+            keep = (parts != part).astype(np.int64)
+            if self.groups:
+                yield self._spread([*ones[:place], keep, *ones[place + 1 :]])
+            else:
+                yield (*base[:place], base[place] * keep, *base[place + 1 :])
+
+
+def generator(seed: int, stream: int, number: int, attempt: int) -> np.random.Generator:
+    """The generator of one attempt at one resample."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(stream, number, attempt))))
+
+
+def row_weights(trials: Trials) -> Counts | None:
+    """The rows' own weights: whole numbers as such (a row of weight 3 is three rows), else real ones."""
+    if trials.weights is None:
+        return None
+    whole = bool((trials.weights == np.floor(trials.weights)).all()) and float(trials.weights.sum()) < 2.0**53
+    return trials.weights.astype(np.int64) if whole else np.array(trials.weights)
+
+
+def _class_counts(rng: np.random.Generator, size: int, own: Counts | None) -> Counts:
+    """Multinomial weights of one class: as many draws as it has rows, whole weights standing for repeated rows."""
+    if own is None:
+        return uniform_counts(rng, size)
+    if own.dtype.kind == "f":  # a real weight is no count: its row is drawn and carries it along
+        return uniform_counts(rng, size) * own
+    total = int(own.sum())
+    return rng.multinomial(total, own / total)
+
+
+def uniform_counts(rng: np.random.Generator, size: int) -> Counts:
+    """How often each of `size` rows is drawn in `size` draws with replacement: an exact multinomial.
+
+    Many rows: independent Poisson counts of a rate just below 1 are multinomial given their sum, whatever it is; the
+    few draws that are missing to `size` are drawn one by one.
+
+    >>> [int(uniform_counts(np.random.default_rng(0), size).sum()) for size in (5, 99999)]
+    [5, 99999]
+    """
+    if size < LARGE:
+        return np.bincount(rng.integers(0, size, size), minlength=size)
+    table, sums = _poisson(1.0 - 5.0 / math.sqrt(size))
+    missing = -1
+    while missing < 0:
+        words = rng.integers(0, 2**64 - 1, (size + 3) // 4, np.uint64, endpoint=True)
+        cells = words.astype("<u8", copy=False).view("<u2")[:size]
+        counts = table.take(cells, mode="clip")
+        doubtful = np.flatnonzero(counts == _DOUBTFUL)
+        exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
+        counts[doubtful] = np.searchsorted(sums, exact, "right")
+        missing = size - int(counts.sum(dtype=np.int64))
+    np.add.at(counts, rng.integers(0, size, missing), 1)
+    return counts
+
+
+@lru_cache(maxsize=16)
+def _poisson(rate: float) -> tuple[NDArray[np.uint8], Floats]:
+    """The Poisson count of each 16-bit number, marked where more bits must decide, and the distribution function."""
+    sums = np.cumsum([math.exp(-rate) * rate**k / math.factorial(k) for k in range(30)])
+    sums[-1] = 1.0
+    edges = np.arange(65537) / 65536.0
+    low, high = np.searchsorted(sums, edges[:-1], "right"), np.searchsorted(sums, edges[1:], "left")
+    return np.where(low == high, low, _DOUBTFUL).astype(np.uint8), sums
+
+
+def _parts(rng: np.random.Generator, size: int) -> NDArray[Any]:
+    """The part of each row: every row by itself, or 200 parts at random."""
+    return np.arange(size) if size <= _BLOCKS else rng.permutation(size) % _BLOCKS
+
+
+def group_codes(trials: Trials, name: str) -> Places:
+    """The number of each row's group in a column, groups in the order of their names."""
+    if name not in trials.groups:
+        known = ", ".join(map(shown, trials.groups)) or "none"
+        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
+    return np.unique(trials.groups[name].astype(str), return_inverse=True)[1].astype(np.intp)
+
+
+def _check_groups(trials: Trials, name: str, codes: Places, rows: Sequence[Places]) -> None:
+    way_out = "Resample trials within class (by=None), which assumes that trials are independent."
+    if len(codes) == 0 or int(codes.max()) == 0:
+        raise InputError(f"by={shown(name)}: all trials sit in one group, so nothing can be resampled. {way_out}")
+    for places, called in zip(rows, trials.classes, strict=True):
+        if len(np.unique(codes[places])) == 1:
+            raise InputError(
+                f"by={shown(name)}: all trials of class {shown(called)} sit in one group, so how they vary from "
+                f"group to group cannot be known. {way_out}"
+            )
+
+
+def grouping(by: Any) -> tuple[str, ...]:
+    """The names of the grouping columns: none, one, or two that cross."""
+    names = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+    if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
+    return names

@@ -1,0 +1,160 @@
+"""The engine: resamples one after the other or side by side, with the same bits either way."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
+
+import numpy as np
+
+from tercet._numeric.exact import Counts
+from tercet._numeric.parallel import CORES
+from tercet._numeric.validation import number, shown, whole
+from tercet._typing import Floats
+from tercet.errors import CalibrationError, InputError, UndefinedError
+from tercet.uncertainty._kernel.draws import Design, grouping
+
+METHODS = ("percentile", "bca", "student")
+_CHUNK = 8  # resamples that a thread takes at a time
+_WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
+_FAILING = 0.05  # share of resamples that cannot be evaluated, above which the others tell too little
+_MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
+
+
+class System(Protocol):
+    """What can be resampled: numbers from the weights of each class's rows, and their names."""
+
+    def statistics(self, weights: Sequence[Counts]) -> Floats:
+        """The numbers of one resample."""
+
+    def named(self, raw: Floats) -> dict[str, Floats]:
+        """The columns of many resamples by name."""
+
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to resample, checked."""
+
+    level: float
+    resamples: int
+    seed: int
+    by: tuple[str, ...]
+    method: str
+    threads: int | None
+
+    @classmethod
+    def of(cls, level: float, resamples: int, seed: int, by: Any, method: str, threads: int | None) -> Settings:
+        """Refuses what cannot be meant."""
+        share = number(level, "level")
+        if not 0.0 < share < 1.0:
+            raise InputError(f"level must lie strictly between 0 and 1, not {shown(level)}. 95 % is 0.95.")
+        least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
+        if isinstance(resamples, bool) or not number(resamples, "resamples").is_integer() or resamples < least:
+            raise InputError(
+                f"resamples must be a whole number, at least {least} for a level of {share} (one resample beyond each "
+                f"end), not {shown(resamples)}."
+            )
+        if method not in METHODS:
+            raise InputError(f"method is one of {', '.join(METHODS)}, not {shown(method)}.")
+        workers = None if threads is None else whole(threads, "threads", 1)
+        return cls(share, int(resamples), _seed(seed), grouping(by), method, workers)
+
+
+def _seed(seed: object) -> int:
+    """A seed as it is: whole numbers of any size, which a float would round."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        seed = whole(seed, "seed", 0)
+    if seed < 0:
+        raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
+    return int(seed)
+
+
+def replicates(
+    designs: Sequence[Design], systems: Sequence[System], settings: Settings, progress: Progress | None = None
+) -> tuple[list[Floats], int]:
+    """The numbers of every system in every resample, one row each, and how many draws were thrown away.
+
+    One design: all systems see the same draws. One each: every system has draws of its own. Draws that cannot be
+    calibrated or evaluated are no draws at random (classes that do not overlap are the easiest ones): more than a few
+    of them, and what is left tells no interval.
+    """
+    results: list[list[Floats]] = [[np.empty(0)] * settings.resamples for _ in systems]
+
+    def work(numbers: range) -> tuple[int, list[Exception]]:
+        failed: list[Exception] = []
+        return sum(_resample(designs, systems, settings.seed, place, results, failed) for place in numbers), failed
+
+    chunks = [range(s, min(s + _CHUNK, settings.resamples)) for s in range(0, settings.resamples, _CHUNK)]
+    threads = settings.threads or (CORES if sum(designs[0].sizes) >= _WORTH_A_THREAD else 1)
+    redrawn = done = 0
+    reasons: list[Exception] = []
+    with ThreadPoolExecutor(threads) as pool:
+        made = pool.map(work, chunks) if threads > 1 else map(work, chunks)
+        for chunk, (thrown, failed) in zip(chunks, made, strict=True):
+            redrawn, done = redrawn + thrown, done + len(chunk)
+            reasons += failed
+            if progress is not None:
+                progress(done, settings.resamples)
+    if len(reasons) > _FAILING * (settings.resamples + len(reasons)):
+        raise UndefinedError(
+            f"There is no interval: {len(reasons)} of {settings.resamples + len(reasons)} resamples could not be "
+            f"evaluated, and without them it would be too narrow. The first because: {reasons[0]} Take more trials, or "
+            f"leave the calibration out: the AUC, the EER and minimum costs do not change where a calibrator rises."
+        )
+    return [np.array(rows) for rows in results], redrawn
+
+
+def _resample(
+    designs: Sequence[Design],
+    systems: Sequence[System],
+    seed: int,
+    number: int,
+    results: list[list[Floats]],
+    failed: list[Exception],
+) -> int:
+    """Computes one resample of every system into its row; returns how many draws were thrown away, `failed` why."""
+    thrown = 0
+    for failures in range(_MOST_FAILURES):
+        draws = [design.draw(seed, number, _stream(k, failures)) for k, design in enumerate(designs)]
+        thrown += sum(draw.redrawn for draw in draws)
+        try:
+            for k, (rows, system) in enumerate(zip(results, systems, strict=True)):
+                rows[number] = system.statistics(draws[k if len(draws) > 1 else 0].weights)
+            return thrown
+        except (CalibrationError, UndefinedError) as error:
+            thrown += 1
+            failed.append(error)
+    raise InputError(f"{_MOST_FAILURES} resamples in a row could not be evaluated, the last because: {failed[-1]}")
+
+
+def _stream(system: int, failures: int) -> int:
+    """A number of its own for each set of draws; 1 is the jackknife's."""
+    return 2 * (system * _MOST_FAILURES + failures)
+
+
+def progress_bar(stream: TextIO | None = None) -> Progress:
+    """A bar with the time left, redrawn in place on a terminal (standard error unless told); silent elsewhere."""
+    out = sys.stderr if stream is None else stream
+    start, before = time.monotonic(), 0
+
+    def show(done: int, total: int) -> None:
+        nonlocal start, before
+        if not out.isatty():
+            return
+        if done < before:  # another run has begun
+            start = time.monotonic()
+        before = done
+        left = (time.monotonic() - start) * (total - done) / done
+        bar = "#" * (30 * done // total)
+        out.write(f"\r[{bar:<30}] {done} of {total} resamples, {left:.0f} s left " + ("\n" if done == total else ""))
+        out.flush()
+
+    return show

@@ -1,0 +1,136 @@
+"""Rates by name inside the resample: precision, f1, kappa and their like, by class or averaged over the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts
+from tercet._numeric.validation import shown
+from tercet._typing import Floats
+from tercet.decision import decide
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import clopper_pearson
+from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.trials import Trials
+from tercet.uncertainty._kernel.engine import System
+from tercet.uncertainty._kernel.guards import Guard
+from tercet.uncertainty._kernel.runs import RunCounts
+
+AVERAGES = ("macro", "micro", "weighted")
+_OF_ALL = ("accuracy", "error_rate", "kappa", "mcc", "balanced_accuracy")  # one number for all classes
+
+
+class Decided(NamedTuple):
+    """The decisions of one application on the rows of each class."""
+
+    actions: tuple[str, ...]
+    chosen: tuple[NDArray[Any], ...]
+
+
+class Rated:
+    """A system of which rates are asked by name beside its own numbers; decisions are taken once.
+
+    Two classes: the target's rate. K classes: each class's rate against the rest, or "macro f1", "micro precision",
+    "weighted recall". A rate that a resample leaves undefined is nan there.
+    """
+
+    def __init__(self, system: System, parts: Sequence[Trials], apps: Sequence[object], names: Sequence[str]) -> None:
+        self.system, self.names, self.classes = system, tuple(names), parts[0].classes
+        self.decided = [_decided(parts, app) for app in apps]
+        for name in self.names:
+            self._of(_diagonal(self.classes), name)  # refuses an unknown name before any resample is drawn
+
+    def statistics(self, weights: Sequence[Any]) -> Floats:
+        """The system's own numbers, then the rates of each application's decisions."""
+        rows = [one.rows() if isinstance(one, RunCounts) else one for one in weights]
+        rates = [self._of(table, name) for table in self.tables(rows) for name in self.names]
+        return np.concatenate([self.system.statistics(weights), *rates])
+
+    def named(self, raw: Floats) -> dict[str, Floats]:
+        """The columns by name: "applications.0.precision", "applications.0.macro f1"."""
+        widths = [len(self._of(_diagonal(self.classes), name)) for name in self.names]
+        used = raw.shape[1] - sum(widths) * len(self.decided)
+        found = self.system.named(raw[:, :used])
+        for k in range(len(self.decided)):
+            for name, width in zip(self.names, widths, strict=True):
+                columns = raw[:, used : used + width]
+                found[f"applications.{k}.{name}"] = columns if len(self.classes) > 2 and width > 1 else columns[:, 0]
+                used += width
+        return found
+
+    def tables(self, weights: Sequence[Counts]) -> list[Confusion]:
+        """The confusion matrix of each application's decisions."""
+        found = []
+        for actions, chosen in self.decided:
+            counts = [np.bincount(own, rows, len(actions)) for own, rows in zip(chosen, weights, strict=True)]
+            found.append(Confusion(np.array(counts).T, classes=self.classes, actions=actions, target=self._target()))
+        return found
+
+    def guards(self, weights: Sequence[Counts], units: Sequence[int], level: float) -> dict[str, Guard]:
+        """Rates of decisions without errors in a class (or with nothing else): widened by what may hide there."""
+        hidden = np.array([clopper_pearson(0, n, level).high for n in units])
+        found = {}
+        for k, table in enumerate(self.tables(weights)):
+            others = [moved for moved in (_moved(table, hidden, worse) for worse in (True, False)) if moved is not None]
+            for name in self.names if others else ():
+                ends = np.array([self._of(one, name) for one in others])
+                guard = Guard(
+                    low=_single(np.fmin.reduce(ends)), high=_single(np.fmax.reduce(ends)),
+                    least=-1.0, why="classes that are always or never right",
+                )  # fmt: skip
+                found[f"applications.{k}.{name}"] = guard
+        return found
+
+    def _target(self) -> str | None:
+        return self.classes[1] if len(self.classes) == 2 else None
+
+    def _of(self, table: Confusion, name: str) -> Floats:
+        how, _, rest = name.partition(" ")
+        try:
+            if how in AVERAGES and rest:
+                return np.array([table.average(rest, how)])
+            if len(self.classes) > 2 and name not in _OF_ALL:
+                values = table.per_class(name).values()
+                return np.array([np.nan if value is None else value for value in values])
+            if name.startswith("_") or not isinstance(value := getattr(table, name, None), float):
+                raise InputError(f"rates holds {shown(name)}, which is no rate of a confusion matrix.")
+            return np.array([value])
+        except UndefinedError:
+            return np.array([np.nan])
+
+
+def _single(ends: Floats) -> Any:
+    return ends if len(ends) > 1 else float(ends[0])
+
+
+def _decided(parts: Sequence[Trials], app: object) -> Decided:
+    matrix = as_matrix(app).renamed(parts[0].classes)
+    return Decided(tuple(matrix.actions), tuple(np.asarray(decide(part, app), np.intp) for part in parts))
+
+
+def _diagonal(classes: Sequence[str]) -> Confusion:
+    return Confusion(np.eye(len(classes)) + 1.0, classes=classes, target=classes[1] if len(classes) == 2 else None)
+
+
+def _moved(table: Confusion, hidden: Floats, worse: bool) -> Confusion | None:
+    """The table with as many more errors (or right decisions) as may hide behind none; None where some happened."""
+    right = np.array([[action == name for name in table.classes] for action in table.actions])
+    counts = np.array(table.matrix, np.float64)
+    sizes = counts.sum(axis=0)
+    empty = ~right if worse else right
+    none = ((counts * empty).sum(axis=0) == 0.0) & empty.any(axis=0)
+    if not none.any():
+        return None
+    share = np.where(none, hidden, 0.0)
+    shifted = counts * (1.0 - share) + share * sizes * empty / np.maximum(empty.sum(axis=0), 1)
+    return Confusion(shifted, classes=table.classes, actions=table.actions, target=table.target)
+
+
+def defined(columns: Mapping[str, Floats], points: Mapping[str, Floats]) -> tuple[list[str], list[str]]:
+    """The names whose number exists in the sample, and those it leaves undefined."""
+    whole = {name: points[name].ndim > 1 or not np.isnan(points[name]).any() for name in columns}
+    return [name for name in columns if whole[name]], [name for name in columns if not whole[name]]

@@ -1,0 +1,65 @@
+"""Rows: the trials of each class in an order that only the scores decide, whatever the order of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import shown
+from tercet._typing import Floats
+from tercet.application import MulticlassApplication
+from tercet.errors import UndefinedError
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials
+from tercet.uncertainty._kernel.draws import group_codes
+
+Places = NDArray[np.intp]
+
+
+def several(trials: Trials | Tally, apps: Sequence[object]) -> bool:
+    """Whether the question is about K classes."""
+    if isinstance(trials, Tally):
+        return False
+    return len(trials.classes) > 2 or any(isinstance(app, MulticlassApplication) for app in apps)
+
+
+def one_column(trials: Trials) -> Trials:
+    """Two-class trials as one column of scores."""
+    return trials.versus(trials.classes[1], trials.classes[0]) if trials.is_matrix else trials
+
+
+def ranked_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, Places]:
+    """The row numbers of non-targets and of targets, by ascending score; rows of weight 0 are left out."""
+    labels = trials.known_labels()
+    kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
+    rows = []
+    for own, called in ((~labels.astype(np.bool_), "non-targets"), (labels.astype(np.bool_), "targets")):
+        places = np.flatnonzero(own & kept)
+        if len(places) == 0:
+            raise UndefinedError(f"There is no interval: there are no {called} among the trials.")
+        rows.append(canonical(trials.scores, trials, places, by))
+    return rows[0], rows[1]
+
+
+def class_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, ...]:
+    """The row numbers of each class, in an order that depends on the scores alone; weight 0 is left out."""
+    labels = trials.known_labels().astype(np.intp)
+    kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
+    rows = []
+    for j, called in enumerate(trials.classes):
+        places = np.flatnonzero((labels == j) & kept)
+        if len(places) == 0:
+            raise UndefinedError(f"There is no interval: there are no trials of class {shown(called)}.")
+        rows.append(canonical(trials.scores, trials, places, by))
+    return tuple(rows)
+
+
+def canonical(scores: Floats, trials: Trials, places: Places, by: Sequence[str]) -> Places:
+    """These rows by ascending scores, then group and weight, so that only rows alike in all could change places."""
+    columns: list[NDArray[Any]] = list(scores[places].reshape(len(places), -1).T)
+    columns += [group_codes(trials, name)[places] for name in by]
+    columns += [] if trials.weights is None else [trials.weights[places]]
+    return places[np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns[::-1])]

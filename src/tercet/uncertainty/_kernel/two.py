@@ -1,0 +1,267 @@
+"""Two classes: every number of an Evaluation from the weights of the sorted rows, without sorting again.
+
+The rows are ranked once. A resample gives each row a weight; running totals of the weights are all counts at all
+thresholds, and the thresholds' places never change.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import Counts, running_total
+from tercet._typing import Floats
+from tercet.application import Application, normalised_dcf
+from tercet.metrics.costs import softplus
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials, to_llr
+from tercet.uncertainty._kernel.corners import Corners
+from tercet.uncertainty._kernel.runs import RunCounts, Spots
+from tercet.uncertainty._kernel.steps import Steps, Totals
+
+Places = NDArray[np.intp]
+
+_SMALLEST = 1e-290  # relative weight of the cheaper error; products with counts stay above the denormals
+
+
+class Plan(NamedTuple):
+    """What is asked: applications, a grid of log-odds, ranks; for bands false-alarm rates and inner llr edges."""
+
+    applications: tuple[Application, ...]
+    grid: Floats
+    wants: frozenset[str]
+    eer: str = "rocch"
+    fpr: Floats = np.empty(0)
+    bins: Floats = np.empty(0)
+
+    @property
+    def log_odds(self) -> Floats:
+        """Every tau: the applications' first."""
+        return np.concatenate((np.array([app.log_odds for app in self.applications]), self.grid))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoClass:
+    """A two-class system, ranked once; `statistics` answers for any weights of its rows."""
+
+    plan: Plan
+    taus: Floats
+    orders: tuple[Places | None, Places | None]  # from the order in which weights come to ascending scores
+    scores: tuple[Floats, Floats]  # of non-targets and targets, ascending
+    steps: Steps
+    places: tuple[Places, Places]  # rows at or below each actual threshold and each edge of a bin; raw scores have none
+    spots: tuple[Spots, Spots]  # the places, among the runs
+    costs: tuple[Floats, Floats] | None  # what each row adds to the mean cost of its class, for Cllr
+    factors: tuple[Floats, Floats]  # of misses and false alarms: minima at each tau, then two on both sides of the EER
+
+    @classmethod
+    def of(cls, trials: Trials, rows: Sequence[Places], plan: Plan, ranked: bool = False) -> TwoClass:
+        """Ranks the rows of (non-targets, targets); `ranked` says that they come in ascending order."""
+        orders: list[Places | None] = [None, None]
+        if not ranked:
+            orders = [np.argsort(trials.scores[places], kind="stable") for places in rows]
+        scores = [
+            trials.scores[places if order is None else places[order]]
+            for places, order in zip(rows, orders, strict=True)
+        ]
+        return cls.ranked((scores[0], scores[1]), (orders[0], orders[1]), trials.meaning, trials.trained_prior, plan)
+
+    @classmethod
+    def ranked(
+        cls, scores: tuple[Floats, Floats], orders: tuple[Any, Any], meaning: str, trained_prior: Any, plan: Plan
+    ) -> TwoClass:
+        """A system from the ascending scores of (non-targets, targets)."""
+        steps, taus, costs = Steps.of(*scores), plan.log_odds, None
+        places = [np.empty(0, np.intp)] * 2
+        if meaning != "raw":
+            llr = [np.maximum.accumulate(to_llr(side, meaning, trained_prior)) for side in scores]
+            places = [_places(side, 0.0 - taus, plan.bins) for side in llr]
+            costs = _costs(llr[0], 0.0 - llr[1]) if "cllr" in plan.wants else None
+        spots = [Spots.of(rows, bounds) for rows, bounds in zip(places, steps.bounds, strict=True)]
+        factors = _factors(plan, steps)
+        return cls(plan, taus, orders, scores, steps, (places[0], places[1]), (spots[0], spots[1]), costs, factors)
+
+    @property
+    def runs(self) -> tuple[Places, Places]:
+        """Where the other class parts the rows."""
+        return self.steps.bounds
+
+    @property
+    def has_llr(self) -> bool:
+        """Whether there are actual thresholds; raw scores have none."""
+        return len(self.places[0]) > 0
+
+    def statistics(self, weights: Sequence[Any]) -> Floats:
+        """The numbers of one resample, given the weights of its (non-targets, targets), by rows or by runs."""
+        plan, wants, count, parts = self.plan, self.plan.wants, len(self.taus), list[Any]()
+        (n, n_at), (t, t_at) = (self._counted(side, own) for side, own in enumerate(weights))
+        corners = Corners(n, t)
+        parts += [t_at[:count] / t.whole, (n.whole - n_at[:count]) / n.whole]
+        if "min_cllr" in wants:
+            parts.append([corners.min_cllr()])
+        found = corners.lowest(self.factors[0] / t.whole, self.factors[1] / n.whole)
+        if "minimum" in wants:
+            parts += corners.rates(found[:count])
+        if "eer" in wants:
+            parts.append([corners.eer(found[-2:].tolist()) if plan.eer == "rocch" else self._other_eer(weights)])
+        if "auc" in wants:
+            parts.append([corners.auc(self.steps.tied)])
+        if self.costs is not None:
+            parts.append([self._cllr(weights, (n.whole, t.whole))])
+        if len(plan.fpr):
+            parts.append(corners.miss_rates(plan.fpr))
+        parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
+        return np.concatenate([np.asarray(part, np.float64) for part in parts])
+
+    def _counted(self, side: int, weights: Any) -> tuple[Totals, Counts]:
+        """The totals of one class along the steps, and at its places."""
+        if isinstance(weights, RunCounts):
+            return weights.totals, weights.at(self.spots[side])
+        running = _running(self._by_row(side, weights))
+        return Totals.between(running.take(self.steps.bounds[side])), running.take(self.places[side])
+
+    def _by_row(self, side: int, weights: Any) -> Counts:
+        """The weights of one class row by row, ascending in score."""
+        if isinstance(weights, RunCounts):
+            return weights.rows()
+        order = self.orders[side]
+        return np.asarray(weights if order is None else weights[order])
+
+    def named(self, raw: Floats) -> dict[str, Floats]:
+        """The columns of many resamples under the names of the Evaluation."""
+        take = _Columns(raw)
+        taus, wants, found = self.taus, self.plan.wants, {}
+        actual = (take(len(taus)), take(len(taus))) if self.has_llr else None
+        if "min_cllr" in wants:
+            found["min_cllr"] = take.one()
+        least = (take(len(taus)), take(len(taus))) if "minimum" in wants else None
+        for name, wanted in (("eer", "eer" in wants), ("auc", "auc" in wants), ("cllr", self.costs is not None)):
+            if wanted:
+                found[name] = take.one()
+        if len(self.plan.fpr):
+            found["roc.fnr"] = take(len(self.plan.fpr))
+        if len(self.plan.bins) and self.has_llr:
+            found["bins.targets"], found["bins.nontargets"] = (take(len(self.plan.bins) + 1) for _ in range(2))
+        return found | _priced(self.plan, actual, least)
+
+    def _cllr(self, weights: Sequence[Any], totals: tuple[Any, Any]) -> float:
+        means = list[float]()
+        for side, (own, cost, total) in enumerate(zip(weights, self.costs or (), totals, strict=True)):
+            if isinstance(own, RunCounts):
+                means.append(own.sum(cost) * float(len(cost) / total))
+                continue
+            share = self._by_row(side, own) / (total / len(cost))
+            used = share > 0.0
+            means.append(float((share * cost if used.all() else share[used] * cost[used]).sum()))
+        return (0.5 * means[0] + 0.5 * means[1]) / math.log(2.0)
+
+    def _other_eer(self, weights: Sequence[Any]) -> float:
+        """An EER of another definition, by the curve of the weighted rows."""
+        sides = [_weighted(self.scores[side], self._by_row(side, own)) for side, own in enumerate(weights)]
+        return Curve.of(Tally(sides[1], sides[0], "raw")).eer(self.plan.eer).value
+
+
+def _places(side: Floats, thresholds: Floats, inner: Floats) -> Places:
+    """The rows at or below each threshold, then at or below each edge of bins, if any, that take in everything."""
+    below, edges = (np.searchsorted(side, values, "right") for values in (thresholds, inner))
+    if len(inner):
+        edges = np.concatenate(([0], edges, [len(side)]))
+    return np.concatenate((below, edges))
+
+
+def _factors(plan: Plan, steps: Steps) -> tuple[Floats, Floats]:
+    """How dear misses and false alarms are, for every minimum that is searched."""
+    taus = plan.log_odds if "minimum" in plan.wants else np.empty(0)
+    miss = np.maximum(np.exp(np.minimum(taus, 0.0)), _SMALLEST)
+    alarm = np.maximum(np.exp(-np.maximum(taus, 0.0)), _SMALLEST)
+    if "eer" in plan.wants and plan.eer == "rocch":
+        share = min(max(Corners(*map(Totals.between, steps.bounds)).level(), _SMALLEST), 1.0 - 1e-9)
+        aside = 1.0 + 10.0 / math.cbrt(min(bounds[-1] for bounds in steps.bounds))  # slopes of hulls vary so much
+        miss = np.concatenate((miss, [share * aside, share / aside]))
+        alarm = np.concatenate((alarm, [1.0 - share] * 2))
+    return miss, alarm
+
+
+class _Columns:
+    """Hands out the columns of a table from left to right."""
+
+    def __init__(self, table: Floats) -> None:
+        self.table, self.used = table, 0
+
+    def __call__(self, count: int) -> Floats:
+        self.used += count
+        return self.table[:, self.used - count : self.used]
+
+    def one(self) -> Floats:
+        return self(1)[:, 0]
+
+
+def _priced(plan: Plan, actual: Any, least: Any) -> dict[str, Floats]:
+    """Costs at every application and along the grid, from the error rates."""
+    found: dict[str, Floats] = {}
+    taus, count = plan.log_odds, len(plan.applications)
+    costs = {
+        name: np.asarray(normalised_dcf(taus, *rates))
+        for name, rates in (("dcf", actual), ("min_dcf", least))
+        if rates is not None
+    }
+    for k, app in enumerate(plan.applications):
+        here = (
+            {} if actual is None else {"fnr": actual[0][:, k], "fpr": actual[1][:, k], "dcf_u": _dcf_u(app, actual, k)}
+        )
+        here |= {} if least is None else {"min_dcf_u": _dcf_u(app, least, k)}
+        if not app.dummy_is_free:
+            here |= {name: cost[:, k] for name, cost in costs.items()}
+            if len(costs) == 2:
+                here["calibration_loss"] = np.maximum(costs["dcf"][:, k] - costs["min_dcf"][:, k], 0.0)
+        found |= {f"applications.{k}.{name}": column for name, column in here.items()}
+    if len(plan.grid):
+        rates = {} if actual is None else {"fnr": actual[0], "fpr": actual[1]}
+        found |= {f"bayes_plot.{name}": columns[:, count:] for name, columns in (costs | rates).items()}
+    return found
+
+
+def _dcf_u(app: Application, rates: tuple[Floats, Floats], k: int) -> Floats:
+    return app.prior * app.cost_fn * rates[0][:, k] + (1.0 - app.prior) * app.cost_fp * rates[1][:, k]
+
+
+def _running(weights: Counts) -> Counts:
+    """0 and the running totals, in 64 bits, in this thread's own array: to be read before the next call."""
+    running = scratch("running", len(weights) + 1, np.dtype(np.float64 if weights.dtype.kind == "f" else np.int64))
+    running[0] = 0
+    np.cumsum(weights, dtype=running.dtype, out=running[1:])
+    return running
+
+
+_buffers = threading.local()
+
+
+def scratch(name: str, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of this thread's own, used again and again: fresh pages cost more than the sums written to them."""
+    held: NDArray[Any] | None = getattr(_buffers, name, None)
+    if held is None or len(held) < size or held.dtype != dtype:
+        held = np.empty(size, dtype)
+        setattr(_buffers, name, held)
+    return held[:size]
+
+
+def _costs(nontargets: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """softplus(+-llr) of each row over the number of rows, which no sum can make overflow."""
+    return softplus(nontargets) / len(nontargets), softplus(targets) / len(targets)
+
+
+def _weighted(scores: Floats, rows: Counts) -> Ranked:
+    """Ascending scores with weights as a Ranked: ties added up, weight 0 dropped."""
+    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+    sums = np.add.reduceat(np.asarray(rows, np.int64 if rows.dtype.kind != "f" else np.float64), starts)
+    if sums.dtype.kind == "f":  # weights that are no whole numbers, on a grid fine enough for 12 digits
+        sums = np.rint(sums * (2.0**50 / sums.sum())).astype(np.int64)
+    kept = sums > 0
+    return Ranked(scores[starts][kept], running_total(sums[kept]))

@@ -1,0 +1,256 @@
+"""Bands: pointwise intervals along the ROC, DET, Bayes error and reliability curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import numbers, whole
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.evaluation import log_odds_grid, plain
+from tercet.metrics.binomial import clopper_pearson
+from tercet.metrics.costs import class_prior
+from tercet.metrics.posteriors import posteriors
+from tercet.trials import NO_LLR, Trials, logit, probability
+from tercet.uncertainty._kernel.draws import Design, group_codes, row_weights
+from tercet.uncertainty._kernel.ends import Bound, order_statistic
+from tercet.uncertainty._kernel.refit import fitting
+from tercet.uncertainty._kernel.rows import one_column
+from tercet.uncertainty.bootstrap import Intervals, bootstrap, with_intervals
+
+
+class RocBand(NamedTuple):
+    """For each false-alarm rate the lowest miss rate that keeps it, with its interval: pointwise, not joint."""
+
+    fpr: Floats
+    fnr: Floats
+    low: Floats
+    high: Floats
+
+    def det(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The same on the axes of a DET plot: probits of (FPR, FNR, low, high)."""
+        from scipy.special import ndtri
+
+        return ndtri(self.fpr), ndtri(self.fnr), ndtri(self.low), ndtri(self.high)
+
+
+class Reliability(NamedTuple):
+    """Bins of the posterior at one prior: mean forecast, share of targets at that prior, interval, rows.
+
+    A bin without rows, or that most resamples leave empty, is nan: undefined.
+    """
+
+    edges: Floats
+    forecast: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    rows: NDArray[np.intp]
+    prior: float
+
+
+class CostBand(NamedTuple):
+    """Costs along the prior log-odds of a Bayes error plot with their intervals; `actual` is None of raw scores."""
+
+    log_odds: Floats
+    actual: Bound | None
+    least: Bound
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bands:
+    """What figures draw around a system's curves, and the intervals that came out of the same resamples."""
+
+    intervals: Intervals
+    roc: RocBand
+    bayes_plot: CostBand
+    reliability: Reliability | None  # raw scores state no chances
+
+    @property
+    def level(self) -> float:
+        """Of the intervals: 0.95."""
+        return self.intervals.level
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry "bands" in the JSON; those of the Bayes error plot stand beside its costs."""
+        found: dict[str, Any] = {"level": self.level, "roc": plain(self.roc)}
+        return found if self.reliability is None else found | {"reliability": plain(self.reliability)}
+
+    def __repr__(self) -> str:
+        kinds = "ROC, DET, Bayes error" + ("" if self.reliability is None else ", reliability")
+        return f"Bands: {kinds}; pointwise, {100 * self.level:g} %, {self.intervals.resamples} resamples"
+
+
+def bands(
+    trials: Trials,
+    applications: Iterable[object] = (),
+    *,
+    fpr: object = None,
+    reliability_prior: float | None = None,
+    bins: int = 10,
+    bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
+    quantities: Iterable[str] | None = ("bayes_plot",),
+    **options: Any,
+) -> Bands:
+    """Pointwise bands for figures: tc.plot(evaluation, "roc", bands=bands(trials)).
+
+    Reliability is at the data's own share of targets unless told. All other options are those of bootstrap.
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> bands(trials, fpr=[0.0, 0.5], resamples=99).roc.fnr.round(3).tolist()
+    [0.333, 0.0]
+    """
+    flat = _two_classes(trials)
+    rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
+    share = float(class_prior(flat)[1])
+    if reliability_prior is not None:
+        share = probability(reliability_prior, "reliability_prior")
+    edges = None if flat.meaning == "raw" and options.get("calibrate") is None else inner_edges(share, bins)
+    named = None if quantities is None else {*quantities, "bayes_plot"}
+    found = bootstrap(
+        flat, applications, roc=rates, bins=edges, quantities=named, bayes_plot=bayes_plot, **options
+    )  # fmt: skip
+    grid = log_odds_grid(bayes_plot)
+    costs = CostBand(grid, found.bounds.get("bayes_plot.dcf"), found["bayes_plot.min_dcf"])
+    used = _calibrated(flat, **options)
+    diagram = None if edges is None else _diagram(used, found, share, edges)
+    return Bands(found, _roc(rates, found), costs, diagram)
+
+
+def with_bands(system: Mapping[str, Any], found: Bands) -> dict[str, Any]:
+    """One entry of "systems" in the JSON with intervals beside its numbers, and the bands."""
+    return with_intervals(system, found.intervals) | {"bands": found.to_dict()}
+
+
+def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
+    """A band around the ROC or DET curve; options are those of bootstrap (level, resamples, seed, by, ...).
+
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
+    [0.333, 0.0]
+    """
+    flat = _two_classes(trials)
+    rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
+    return _roc(rates, bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options))
+
+
+def _two_classes(trials: Trials) -> Trials:
+    """The trials as one column of scores, where they have but two classes."""
+    if len(trials.classes) > 2:
+        raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
+    return one_column(trials)
+
+
+def false_alarm_grid(trials: Trials) -> Floats:
+    """False-alarm rates that show a curve on straight and on probit axes: none, then from half a trial on."""
+    count = int((trials.known_labels() == 0).sum())
+    least = min(max(0.5 / max(count, 1), 1e-6), 0.05)
+    return np.concatenate(([0.0], np.geomspace(least, 0.1, 50), np.linspace(0.1, 1.0, 46)[1:]))
+
+
+def _roc(rates: Floats, found: Intervals) -> RocBand:
+    band = found["roc.fnr"]
+    certain = rates >= 1.0  # accepting everything misses nothing, whatever the trials
+    low, high = np.where(certain, 0.0, band.low), np.where(certain, 0.0, band.high)
+    order = np.argsort(rates, kind="stable")  # misses fall as false alarms rise: widened until the ends do too
+    low[order] = np.minimum.accumulate(low[order])
+    high[order] = np.maximum.accumulate(high[order][::-1])[::-1]
+    return RocBand(rates, band.value, low, high)
+
+
+def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:
+    """A reliability diagram with a pointwise band; options are those of bootstrap.
+
+    observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.
+    """
+    share, flat = probability(prior, "prior"), _two_classes(trials)
+    if flat.meaning == "raw" and options.get("calibrate") is None:
+        raise InputError(NO_LLR)
+    inner = inner_edges(share, bins)
+    found = bootstrap(flat, bins=inner, quantities=(), bayes_plot=None, **options)
+    return _diagram(_calibrated(flat, **options), found, share, inner)
+
+
+def inner_edges(prior: float, bins: int) -> Floats:
+    """The llrs between bins of equal width in the posterior."""
+    count = whole(bins, "bins", 2)
+    return np.array([logit(edge) for edge in _edges(count)[1:-1].tolist()]) - logit(prior)
+
+
+def _edges(bins: int) -> Floats:
+    return np.linspace(0.0, 1.0, bins + 1)
+
+
+def _calibrated(
+    trials: Trials, calibrate: Any = None, calibration_trials: Trials | None = None, prior: object = None, **_: Any
+) -> Trials:
+    """The trials as the bootstrap's own point sees them."""
+    if calibrate is None:
+        return trials
+    model = fitting(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
+    scored: Trials = model(trials)
+    return scored
+
+
+def _diagram(trials: Trials, found: Intervals, share: float, inner: Floats) -> Reliability:
+    bins = len(inner) + 1
+    observed = _shares(found["bins.targets"].value, found["bins.nontargets"].value, share)
+    samples = np.sort(_shares(found.samples["bins.targets"], found.samples["bins.nontargets"], share), axis=0)
+    low, high = _ends(samples, found.tail)
+    place = np.searchsorted(inner, trials.llr)
+    rows = np.bincount(place, minlength=bins)
+    labels = trials.known_labels().astype(np.bool_)
+    for k in np.flatnonzero((observed == 0.0) | (observed == 1.0)).tolist():
+        low[k], high[k] = _one_sided(trials, found.by, place == k, share, found.level)
+    return Reliability(_edges(bins), _forecasts(trials, share, place, labels, bins), observed, low, high, rows, share)
+
+
+def _shares(targets: Floats, nontargets: Floats, prior: float) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(prior * targets / (prior * targets + (1.0 - prior) * nontargets))
+
+
+def _ends(ordered: Floats, tail: float) -> tuple[Floats, Floats]:
+    """Both ends of each column, over the resamples in which the bin has rows: at least half of them."""
+    low, high = np.full(ordered.shape[1], np.nan), np.full(ordered.shape[1], np.nan)
+    for k, column in enumerate(ordered.T):
+        there = column[~np.isnan(column)]
+        if 2 * len(there) > len(column):
+            low[k] = order_statistic(there, tail, down=True)
+            high[k] = order_statistic(there, 1.0 - tail, down=False)
+    return low, high
+
+
+def _one_sided(
+    trials: Trials, by: Sequence[str], inside: NDArray[np.bool_], prior: float, level: float
+) -> tuple[float, float]:
+    """A bin of one class only: Clopper-Pearson of none of the other, carried over to the prior.
+
+    Counted as they are drawn: rows (whole weights are repeated rows), or the groups that they sit in.
+    """
+    labels, own = trials.known_labels().astype(np.bool_), row_weights(trials)
+    there = inside if own is None else inside & (own > 0)
+    groups = tuple((group_codes(trials, name)[there],) for name in by)
+    counted = Design((int(there.sum()),), (None if own is None else own[there],), groups)
+    hidden = clopper_pearson(0, counted.units()[0], level).high
+    heavy = np.ones(len(labels)) if own is None or own.dtype.kind == "f" else own  # a real weight is one row's
+    scale = (prior / heavy[labels].sum()) / ((1.0 - prior) / heavy[~labels].sum())
+    all_targets = bool(labels[there].all())
+    if all_targets:
+        scale = 1.0 / scale
+    share = scale * hidden / (scale * hidden + 1.0 - hidden)
+    return (1.0 - share, 1.0) if all_targets else (0.0, share)
+
+
+def _forecasts(trials: Trials, prior: float, place: NDArray[Any], labels: NDArray[np.bool_], bins: int) -> Floats:
+    """The mean posterior in each bin, classes weighing as in the prior."""
+    own = np.ones(len(trials)) if trials.weights is None else trials.weights
+    weights = own * np.where(labels, prior / own[labels].sum(), (1.0 - prior) / own[~labels].sum())
+    forecast = posteriors(trials, prior)[:, 1]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.bincount(place, weights * forecast, bins) / np.bincount(place, weights, bins))

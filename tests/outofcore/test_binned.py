@@ -1,0 +1,272 @@
+"""The state that adds: exact, in any order, and never twice."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+from tercet.outofcore.counts import (
+    Binned,
+    Rows,
+    between,
+    edges_of,
+    even_edges,
+    joined_parts,
+    keys_of,
+    load_plain,
+    missing_parts,
+    scores_of,
+)
+from tercet.outofcore.refinement import brackets
+
+from .helpers import APPS, hard_sets, in_memory
+
+EDGES = np.array([-2.0, 0.0, 0.5, 2.0])
+
+
+def same(one, other):
+    mine, others = one.to_plain(), other.to_plain()
+    return all(np.array_equal(mine[key], others[key]) for key in mine)
+
+
+def part(number, size=50, seed=0, **more):
+    rng = np.random.default_rng(seed + number)
+    return Binned.of(rng.normal(size=size), rng.random(size) < 0.5, EDGES, thresholds=[-1.0, 0.0], part=number, **more)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=2))
+def test_patterns_order_as_the_scores_do(values):
+    scores = np.array(values) + 0.0
+    assert np.array_equal(np.argsort(keys_of(scores), kind="stable"), np.argsort(scores, kind="stable"))
+    assert np.array_equal(scores_of(keys_of(scores)), scores)
+
+
+def test_even_edges_hold_every_score_and_ascend():
+    edges = even_edges(16)
+    assert np.all(np.diff(edges) > 0)
+    assert len(edges) > 60_000
+    assert edges[0] < -1e308
+
+
+def test_patterns_between_two_are_inside_and_even():
+    keys = between(np.array([-10, 100]), np.array([-1, 102]), np.array([3, 50]))
+    assert keys.tolist() == [-7, -4, 101]
+    ends = np.array([keys_of(np.array([-np.inf]))[0]]), np.array([keys_of(np.array([np.inf]))[0]])
+    wide = scores_of(between(*ends, np.array([4])))
+    assert np.all(np.diff(wide) > 0)
+    assert np.all(np.isfinite(wide))
+
+
+def test_a_score_that_piles_up_gets_a_bin_of_its_own():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((np.full(9000, 0.25), rng.normal(size=1000)))
+    labels = rng.random(10_000) < 0.5
+    state = Binned.of(scores, labels, edges_of(scores[labels], scores[~labels], 100))
+    heavy = int((state.targets + state.nontargets).argmax())
+    assert state.lowest[heavy] == state.highest[heavy] == 0.25
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e200])
+def test_narrow_and_wide_ranges_resolve_alike(scale):
+    rng = np.random.default_rng(0)
+    scores = 1.0 + scale * rng.random(100_000) if scale < 1 else scale * rng.normal(size=100_000)
+    labels = rng.random(100_000) < 0.5
+    edges = edges_of(scores[labels], scores[~labels], 1000)
+    state = Binned.of(scores, labels, edges)
+    assert (state.targets + state.nontargets).max() < 3000
+
+
+# Law 7: adding
+
+
+def test_adding_is_commutative_and_associative_and_has_an_identity():
+    one, two, three = part(0), part(1), part(2)
+    assert same((one + two) + three, one + (two + three))
+    assert same(one + two, two + one)
+    assert same(one + Binned.empty(), one)
+    assert same(Binned.empty() + one, one)
+    assert same(Binned.empty() + Binned.empty(), Binned.empty())
+
+
+@given(hard_sets(), st.lists(st.integers(0, 200), max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_adding_parts_equals_counting_all_at_once(trials, cuts):
+    scores, labels = trials
+    whole = Binned.of(scores, labels, EDGES, thresholds=[-1.0, 0.0])
+    total = Binned.empty()
+    for place, (some, marks) in enumerate(
+        zip(np.split(scores, sorted(cuts)), np.split(labels, sorted(cuts)), strict=True)
+    ):
+        total = total + Binned.of(some, marks, EDGES, thresholds=[-1.0, 0.0], part=place)
+    mine, others = whole.to_plain(), total.to_plain()
+    assert all(np.array_equal(mine[key], others[key]) for key in mine if key != "parts")
+
+
+def test_an_empty_part_still_counts_as_a_part():
+    nothing = Binned.of(np.empty(0), np.zeros(0, bool), EDGES, thresholds=[-1.0, 0.0], part=3)
+    assert (part(0) + nothing).parts == ((0, 1), (3, 4))
+
+
+# Law 46: a part counted twice is found
+
+
+def test_a_part_counted_twice_is_an_error():
+    with pytest.raises(tc.InputError, match="Part 1 was counted twice"):
+        part(0) + part(1) + part(1)
+    with pytest.raises(tc.InputError, match="Part 0 was counted twice"):
+        (part(0) + part(2)) + (part(0) + part(1))
+    rows = Rows.of(np.ones(2), np.array([True, False]), np.array([np.nan]), np.array([np.inf]), part=4)
+    with pytest.raises(tc.InputError, match="Part 4 was counted twice"):
+        rows + rows
+
+
+@given(st.lists(st.integers(0, 12), unique=True))
+def test_missing_parts_are_named(numbers):
+    parts = ()
+    for number in numbers:
+        parts = joined_parts(parts, ((number, number + 1),))
+    assert missing_parts(parts, 13) == [n for n in range(13) if n not in numbers][:4]
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (lambda: part(1, meaning="raw"), "different meanings"),
+        (lambda: part(1, plan="another"), "different plans"),
+        (lambda: Binned.of(np.ones(1), np.ones(1, bool), [0.0], thresholds=[-1.0, 0.0], part=1), "different edges"),
+        (lambda: Binned.of(np.ones(1), np.ones(1, bool), EDGES, part=1), "different thresholds"),
+    ],
+)
+def test_parts_that_do_not_belong_together_do_not_add(other, says):
+    with pytest.raises(tc.InputError, match=says):
+        part(0) + other()
+
+
+# Saved and loaded
+
+
+def test_a_state_is_saved_and_loaded_to_the_bit(tmp_path):
+    state = part(0) + part(1, size=1000)
+    state.save(tmp_path / "state.npz")
+    assert same(Binned.load(tmp_path / "state.npz"), state)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_a_changed_byte_is_found(tmp_path):
+    path = tmp_path / "state.npz"
+    part(0).save(path)
+    good = path.read_bytes()
+    found = 0
+    for place in range(0, len(good), 97):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        try:
+            assert same(Binned.load(path), part(0))  # a byte that means nothing, such as a date in the archive
+        except tc.InputError:
+            found += 1
+    assert found > 10
+
+
+@pytest.mark.parametrize("content", [b"", b"no npz", b"PK\x03\x04 broken"])
+def test_what_is_no_saved_part_is_refused(tmp_path, content):
+    (tmp_path / "bad.npz").write_bytes(content)
+    with pytest.raises(tc.InputError, match=r"bad\.npz"):
+        Binned.load(tmp_path / "bad.npz")
+    with pytest.raises(tc.InputError, match="no such file"):
+        load_plain(tmp_path / "none.npz")
+
+
+def test_pickles_are_never_loaded(tmp_path):
+    np.savez(tmp_path / "evil.npz", edges=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(tc.InputError, match=r"evil\.npz"):
+        Binned.load(tmp_path / "evil.npz")
+
+
+def test_a_full_folder_leaves_nothing_half_written(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(tc.InputError, match="No space left on device"):
+        part(0).save(tmp_path / "state.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Bad scores
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_nan_is_refused_with_its_row(kind):
+    scores = np.zeros(10, kind)
+    scores[7] = np.nan
+    with pytest.raises(tc.InputError, match="NaN") as caught:
+        Binned.of(scores, np.arange(10) % 2 == 0, EDGES)
+    assert caught.value.row == 7
+
+
+def test_scores_outside_their_meaning_are_refused():
+    with pytest.raises(tc.InputError, match=r"must lie in 0\.\.1, not 1\.5"):
+        Binned.of([0.5, 1.5], [True, False], EDGES, meaning="posterior", trained_prior=0.5)
+    with pytest.raises(tc.InputError, match="trained_prior is needed"):
+        Binned.of([0.5, 0.6], [True, False], EDGES, meaning="posterior")
+    with pytest.raises(tc.InputError, match="meaning is one of"):
+        Binned.of([0.5, 0.6], [True, False], EDGES, meaning="likelihood")
+
+
+def test_the_callers_arrays_are_left_alone():
+    scores, labels = np.array([3.0, -0.0, 1.0]), np.array([True, False, True])
+    Binned.of(scores, labels, EDGES)
+    assert scores.tolist() == [3.0, 0.0, 1.0]
+    assert np.signbit(scores[1])
+    assert scores.flags.writeable
+
+
+# Brackets
+
+
+@given(hard_sets(), st.lists(st.floats(-4, 4), max_size=12))
+@settings(max_examples=80, deadline=None)
+def test_brackets_hold_the_truth(trials, edges):
+    scores, labels = trials
+    apps = APPS[:3]
+    truth = in_memory(scores, labels, apps)
+    state = Binned.of(scores, labels, np.unique(edges) + 0.0)
+    held = brackets(state, apps)
+    assert held["eer"][0] <= truth.eer.value <= held["eer"][1]
+    assert held["auc"][0] <= truth.auc <= held["auc"][1]
+    assert held["min_cllr"][0] <= truth.min_cllr <= held["min_cllr"][1]
+    assert held["cllr"] == (truth.cllr, truth.cllr)
+    for result, minimum, actual in zip(truth.applications, held["min_dcf"], held["dcf"], strict=True):
+        assert minimum[0] <= result.min_dcf <= minimum[1]
+        assert actual[0] <= result.dcf <= actual[1]
+
+
+def test_a_bracket_at_a_counted_threshold_is_a_point():
+    rng = np.random.default_rng(0)
+    scores, labels = rng.normal(size=500), rng.random(500) < 0.5
+    threshold = 0.0 - tc.Application(0.001).log_odds
+    held = brackets(Binned.of(scores, labels, EDGES, thresholds=[threshold]), [(0.001, 1, 1)])
+    assert held["dcf"] == [(in_memory(scores, labels, [(0.001, 1, 1)]).applications[0].dcf,) * 2]
+
+
+# The quick look at which rows lie near chosen ranges
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("spread", [1e-300, 1e-9, 1.0, 1e300])
+def test_the_rows_in_ranges_are_found_in_a_long_part_as_by_comparing(kind, spread):
+    rng = np.random.default_rng(0)
+    with np.errstate(over="ignore", under="ignore"):
+        scores = (rng.normal(size=100_000) * spread).astype(kind)
+    scores[:4] = np.inf, -np.inf, 0.0, np.finfo(kind).max
+    labels = rng.random(100_000) < 0.4
+    ends = np.unique(np.concatenate((rng.choice(scores[4:], 40), rng.normal(size=20) * spread)).astype(np.float64))
+    ends = ends[: len(ends) // 2 * 2]
+    for low, high in ((ends[::2], ends[1::2]), (np.r_[np.nan, ends[1:-1:2]], np.r_[ends[:-2:2], np.inf])):
+        found = Rows.of(scores, labels, low, high)
+        wide = scores.astype(np.float64)
+        inside = np.zeros(len(wide), bool)
+        for start, end in zip(low, high, strict=True):
+            inside |= (np.isnan(start) | (wide > start)) & (wide <= end)
+        assert np.array_equal(np.sort(found.targets), np.sort(wide[inside & labels]))
+        assert np.array_equal(np.sort(found.nontargets), np.sort(wide[inside & ~labels]))

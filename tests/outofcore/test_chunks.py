@@ -1,0 +1,294 @@
+"""Any chunking, any bins: the same bits as in memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+from tercet.outofcore import refinement as refine
+from tercet.outofcore import scan as scale
+
+from .helpers import APPS, TINY, Pieces, assert_same_bits, hard_sets, in_memory
+
+MEANINGS = {
+    "llr": (tc.Trials.of_llr, {}),
+    "lr": (tc.Trials.of_lr, {}),
+    "log10-llr": (tc.Trials.of_log10_llr, {}),
+    "log-odds": (tc.Trials.of_log_odds, {"trained_prior": 0.2}),
+    "posterior": (tc.Trials.of_posteriors, {"trained_prior": 0.2}),
+    "raw": (tc.Trials.of_scores, {}),
+}
+
+
+@given(
+    hard_sets(),
+    st.lists(st.integers(0, 200), max_size=6),
+    st.sampled_from(["rocch", "interpolated", "nearest"]),
+    st.integers(0, 60),
+    st.integers(2, 40),
+)
+@settings(max_examples=200, deadline=None)
+def test_any_chunking_and_any_budget_gives_the_bits_of_memory(trials, cuts, eer, kept, edges):
+    scores, labels = trials
+    budget = scale.Budget(kept, edges, 64, 0)
+    truth = in_memory(scores, labels, eer=eer)
+    found = scale.evaluate_chunks(Pieces(scores, labels, sorted(cuts)), APPS, eer=eer, budget=budget)
+    assert_same_bits(found, truth)
+    low, high = found.curve.auc_bracket
+    assert low <= truth.auc <= high
+    assert found.revisited <= max(kept, 0)
+
+
+@given(hard_sets(), st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_row_order_never_matters(trials, random):
+    scores, labels = trials
+    order = list(range(len(scores)))
+    random.shuffle(order)
+    one = scale.evaluate_chunks(Pieces(scores, labels, [10]), APPS, budget=TINY)
+    two = scale.evaluate_chunks(Pieces(scores[order], labels[order], [3, 90]), APPS, budget=TINY)
+    assert_same_bits(one, two)
+
+
+@pytest.mark.parametrize("meaning", MEANINGS)
+def test_every_meaning_gives_the_bits_of_memory(meaning):
+    make, more = MEANINGS[meaning]
+    rng = np.random.default_rng(5)
+    labels = rng.random(5000) < 0.3
+    scores = rng.normal(size=5000) + labels
+    if meaning == "lr":
+        scores = np.exp(scores)
+    if meaning == "posterior":
+        scores = 1.0 / (1.0 + np.exp(-4 * scores))
+        scores[:50] = 1.0
+        scores[50:60] = 0.0
+    truth = tc.evaluate(make(scores, labels, **more), APPS)
+    found = scale.evaluate_chunks(Pieces(scores, labels, [1000, 1001]), APPS, meaning=meaning, budget=TINY, **more)
+    assert_same_bits(found, truth)
+    assert found.meaning == meaning
+    assert found.reasons == truth.reasons
+
+
+def test_a_first_chunk_that_tells_nothing_costs_passes_and_no_bits():
+    rng = np.random.default_rng(1)
+    scores = np.sort(rng.normal(size=20_000))
+    labels = rng.random(20_000) < 1 / (1 + np.exp(-2 * scores))
+    budget = scale.Budget(kept=200, edges=64, part=64, at_once=0)
+    found = scale.evaluate_chunks(Pieces(scores, labels, range(1000, 20_000, 1000)), APPS, budget=budget)
+    assert_same_bits(found, in_memory(scores, labels))
+    assert found.passes > 2
+
+
+def test_ninety_percent_in_one_value_need_no_room():
+    rng = np.random.default_rng(1)
+    scores = np.where(rng.random(20_000) < 0.9, 0.125, rng.normal(size=20_000))
+    labels = rng.random(20_000) < 0.5
+    found = scale.evaluate_chunks(Pieces(scores, labels, [7000]), APPS, budget=scale.Budget(100, 64, 64, 0))
+    assert_same_bits(found, in_memory(scores, labels))
+
+
+def test_ninety_percent_in_one_narrow_bin_are_split_until_they_fit():
+    rng = np.random.default_rng(1)
+    labels = rng.random(20_000) < 0.5
+    dense = 1.0 + 2.0**-40 * (rng.normal(size=20_000) + labels)
+    scores = np.where(rng.random(20_000) < 0.9, dense, rng.normal(size=20_000) * 50)
+    source = Pieces(scores, labels, [7000])
+    found = scale.evaluate_chunks(source, APPS, budget=scale.Budget(300, 16, 64, 0))
+    assert_same_bits(found, in_memory(scores, labels))
+    assert found.revisited <= 300
+
+
+def test_the_auc_is_exact_where_the_rows_can_be_held():
+    rng = np.random.default_rng(2)
+    labels = rng.random(3000) < 0.5
+    scores = rng.normal(size=3000) + labels
+    truth = in_memory(scores, labels)
+    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(3000, 64, 64, 0))
+    assert found.auc == truth.auc
+    assert found.brackets == {}
+    assert "brackets" not in found.to_dict()
+
+
+def test_an_auc_that_is_a_bracket_says_so():
+    rng = np.random.default_rng(2)
+    labels = rng.random(30_000) < 0.5
+    scores = rng.normal(size=30_000) + labels
+    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(1000, 64, 64, 0))
+    low, high = found.brackets["auc"]
+    assert low < in_memory(scores, labels).auc < high
+    assert low <= found.auc <= high
+    assert found.to_dict()["brackets"] == {"auc": [low, high]}
+    assert repr(low) in repr(found)
+    assert repr(high) in repr(found)
+    with pytest.raises(tc.InputError, match="raise memory_limit"):
+        _ = found.curve.auc
+
+
+def test_what_needs_every_score_is_refused_not_guessed():
+    rng = np.random.default_rng(2)
+    labels = rng.random(3000) < 0.5
+    found = scale.evaluate_chunks(Pieces(rng.normal(size=3000) + labels, labels), APPS, budget=TINY)
+    for ask in (
+        lambda: found.curve.average_precision,
+        lambda: found.curve.partial_auc(fpr=(0, 0.1)),
+        lambda: found.curve.precision_at(5),
+        lambda: found.curve.precision_at_recalled(5),
+        lambda: tc.useful_priors(found.curve),
+        lambda: tc.cllr(found.curve.tally),
+    ):
+        with pytest.raises(tc.InputError):
+            ask()
+
+
+def test_errors_at_a_threshold_are_exact_or_refused():
+    rng = np.random.default_rng(2)
+    labels = rng.random(3000) < 0.5
+    scores = rng.normal(size=3000) + labels
+    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=TINY)
+    truth = in_memory(scores, labels).curve.tally
+    known = 0
+    for threshold in [-np.inf, np.inf, *found.curve.hull.thresholds, *rng.normal(size=50)]:
+        try:
+            assert found.curve.tally.at(threshold) == truth.at(threshold)
+            known += 1
+        except tc.InputError:
+            pass
+    assert known >= 2 + len(found.curve.hull.thresholds)
+
+
+def test_the_thinned_curve_and_the_histogram_are_true_points():
+    rng = np.random.default_rng(2)
+    labels = rng.random(30_000) < 0.3
+    scores = rng.normal(size=30_000) + labels
+    scores[:5] = np.inf, -np.inf, np.inf, -np.inf, -np.inf
+    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(3000, 512, 64, 0)).to_dict()
+    truth = in_memory(scores, labels)
+    assert set(truth.to_dict()) <= set(found)
+    curve = found["curve"]
+    thresholds = np.array([float(value) for value in curve["thresholds"][1:]])
+    misses, alarms = truth.curve.tally.at(thresholds)
+    assert curve["misses"][1:] == misses.tolist()
+    assert curve["false_alarms"][1:] == alarms.tolist()
+    histogram = found["histogram"]
+    edges = np.array(histogram["edges"])
+    for key, side in (("targets", truth.curve.tally.targets), ("nontargets", truth.curve.tally.nontargets)):
+        counts = [*side.below(edges[:-1]), side.upto(edges[-1])]
+        assert histogram[key]["below"] == counts[0]
+        assert histogram[key]["bins"] == np.diff(counts).tolist()
+        assert histogram[key]["above"] == side.total - counts[-1]
+
+
+def test_arrays_are_a_source_of_chunks():
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 1000)
+    scores = rng.normal(size=1000) + labels
+    found = scale.evaluate_chunks(scale.Arrays(scores, labels, rows=300), APPS, budget=TINY)
+    assert_same_bits(found, in_memory(scores, labels))
+    with pytest.raises(tc.InputError, match="999 entries"):
+        scale.evaluate_chunks(scale.Arrays(scores, labels[1:]), APPS)
+
+
+def test_weights_are_for_memory():
+    class Weighted:
+        def chunks(self):
+            yield np.arange(4.0), np.arange(4) % 2 == 0, np.ones(4)
+
+    with pytest.raises(tc.InputError, match=r"Chunk 0 must be a pair .*weights are evaluated in memory only"):
+        scale.evaluate_chunks(Weighted(), APPS, budget=TINY)
+
+
+def test_a_source_that_changes_between_passes_is_found():
+    rng = np.random.default_rng(3)
+    labels = rng.random(3000) < 0.5
+
+    class Restless:
+        def chunks(self):
+            scores = rng.normal(size=3000) + labels
+            yield scores[:1500], labels[:1500]
+            yield scores[1500:], labels[1500:]
+
+    with pytest.raises(tc.InputError, match="changed while they were read"):
+        scale.evaluate_chunks(Restless(), APPS, budget=scale.Budget(200, 64, 64, 0))
+
+
+def test_a_source_that_loses_a_chunk_is_found():
+    rng = np.random.default_rng(3)
+    labels = rng.random(3000) < 0.5
+    scores = rng.normal(size=3000) + labels
+
+    class Forgetful:
+        calls = 0
+
+        def chunks(self):
+            self.calls += 1
+            yield scores[:1500], labels[:1500]
+            if self.calls < 3:
+                yield scores[1500:], labels[1500:]
+
+    with pytest.raises(tc.InputError, match=r"not counted|changed"):
+        scale.evaluate_chunks(Forgetful(), APPS, budget=scale.Budget(200, 64, 64, 0))
+
+
+def test_a_class_without_trials_is_undefined():
+    with pytest.raises(tc.UndefinedError, match="no targets"):
+        scale.evaluate_chunks(Pieces(np.arange(9.0), np.zeros(9, bool)), APPS, budget=TINY)
+    with pytest.raises(tc.UndefinedError):
+        scale.evaluate_chunks(Pieces(np.empty(0), np.zeros(0, bool)), APPS, budget=TINY)
+
+
+def test_a_nan_in_a_chunk_is_named():
+    scores = np.arange(100.0)
+    scores[73] = np.nan
+    with pytest.raises(tc.InputError, match=r"Chunk 2, row 13 .*NaN"):
+        scale.evaluate_chunks(Pieces(scores, np.arange(100) % 2 == 0, [30, 60]), APPS, budget=TINY)
+
+
+def test_labels_that_are_not_marks_are_read_as_everywhere():
+    scores, words = np.arange(6.0), np.array(["no", "yes"] * 3)
+    with pytest.raises(tc.InputError, match="name the one that is the target"):
+        scale.evaluate_chunks(Pieces(scores, words), APPS, budget=TINY)
+    found = scale.evaluate_chunks(Pieces(scores, words), APPS, target="yes", budget=TINY)
+    assert_same_bits(found, in_memory(scores, words == "yes"))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"meaning": "nonsense"}, "meaning is one of"),
+        ({"eer": "nonsense"}, "An EER is"),
+        ({"meaning": "posterior"}, "trained_prior is needed"),
+        ({"bayes_plot": (3, -3, 5)}, "bayes_plot must be"),
+        ({"memory_limit": 10**6}, "memory_limit of 1 MB is too small to work with"),
+    ],
+)
+def test_a_wrong_question_is_refused_before_anything_is_read(more, says):
+    class Unread:
+        def chunks(self):
+            raise AssertionError
+
+    with pytest.raises(tc.InputError, match=says):
+        scale.evaluate_chunks(Unread(), APPS, **more)
+
+
+def test_counts_beyond_64_bit_products_keep_the_hull_exact():
+    """Each row stands for 2**40: products of counts need 80 bits."""
+    rng = np.random.default_rng(4)
+    labels = rng.random(400) < 0.5
+    scores = rng.normal(size=400) + labels
+    from dataclasses import replace
+
+    from tercet.outofcore.counts import Binned, Rows
+
+    state = Binned.of(scores, labels, np.linspace(-1, 2, 9))
+    heavy = replace(state, targets=state.targets << 40, nontargets=state.nontargets << 40)
+    small, large = refine.Points.of(state), refine.Points.of(heavy)
+    assert np.array_equal(small.hiding(), large.hiding())
+    assert np.array_equal(small.crossing(), large.crossing())
+    none = large.ranges(np.zeros(len(large.keys) - 1, bool))
+    exact = refine.resolved(large, none, Rows.empty())
+    curve = refine.PointCurve(refine.PointTally.of_points(exact, "llr", None), exact.wins)
+    light = refine.resolved(small, small.ranges(np.zeros(len(small.keys) - 1, bool)), Rows.empty())
+    other = refine.PointCurve(refine.PointTally.of_points(light, "llr", None), light.wins)
+    assert curve.eer() == other.eer()
+    assert curve.auc_bracket == other.auc_bracket

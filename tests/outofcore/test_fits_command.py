@@ -1,0 +1,76 @@
+"""`tercet calibrate fit --engine`: the parts of one system, trained in bounded memory."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tercet as tc
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
+from tercet.cli.main import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two CSV files that are parts of one system, and the trials of both."""
+    rng = np.random.default_rng(7)
+    labels = rng.random(600) < 0.4
+    scores = np.round(rng.normal(size=600) * 2 + labels, 3)
+    paths = []
+    for place, rows in enumerate((slice(0, 200), slice(200, 600))):
+        lines = (f"{s!r},{int(y)}\n" for s, y in zip(scores[rows].tolist(), labels[rows], strict=True))
+        paths.append(tmp_path / f"part-{place}.csv")
+        paths[-1].write_text("score,label\n" + "".join(lines))
+    return paths, tc.Trials.of_llr(scores, labels)
+
+
+def fitted(tmp_path, *words):
+    """(exit code, stderr) of one fit into model.json."""
+    words = ["calibrate", "fit", *map(str, words), "-o", str(tmp_path / "model.json")]
+    result = CliRunner().invoke(main, words)
+    return result.exit_code, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "more"),
+    [
+        ("isotonic", Isotonic, {}),
+        ("gaussian", Gaussian, {}),
+        ("gaussian-own-variances", Gaussian, {"shared_variance": False}),
+    ],
+)
+def test_parts_of_one_system_give_the_model_of_all_trials(tmp_path, files, name, method, more):
+    paths, trials = files
+    code, err = fitted(tmp_path, *paths, "--engine", "local", "--method", name, "--memory-limit", "300MB")
+    assert code == 0, err
+    assert "all 600 trials and not judged by folds" in err
+    assert (tmp_path / "model.json").read_text() == method.fit(trials, **more).to_json()
+
+
+def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
+    _, trials = files
+    code, err = fitted(tmp_path, tmp_path / "part-*.csv", "--engine", "local", "--prior", "0.1")
+    assert code == 0, err
+    found, truth = tc.load_model((tmp_path / "model.json").read_text()), Logistic.fit(trials, 0.1)
+    assert found.slope == pytest.approx(truth.slope, rel=1e-12)
+    assert found.offset == pytest.approx(truth.offset, rel=1e-12)
+    assert found.training["prior"] == 0.1
+    assert found.training["meaning"] == "llr"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "was given 2 files"),
+        (("--engine", "local", "--folds", "3"), "--folds and --by judge a map in memory"),
+        (("--engine", "local", "--by", "speaker"), "--folds and --by judge a map in memory"),
+        (("--engine", "local", "--method", "affine"), "Logistic, Isotonic and Gaussian, not 'Affine'"),
+        (("--engine", "local", "--weight-column", "w"), "--engine does not go with --weight-column"),
+        (("--engine", "local", "--memory-limit", "1MB"), "too small to work with"),
+        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "a cluster reads Parquet"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_and_nothing_is_written(tmp_path, files, words, says):
+    code, err = fitted(tmp_path, *files[0], *words)
+    assert code == 1
+    assert says in err
+    assert not (tmp_path / "model.json").exists()
