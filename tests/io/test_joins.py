@@ -7,8 +7,8 @@ import pytest
 
 import tercet as tc
 from tercet.io import read
-from tercet.io._duckdb import connected
-from tercet.io._matching import perfect_match
+from tercet.io._database import connected
+from tercet.io._id_matching import perfect_match
 
 KEY = "a x target\na y nontarget\nb x nontarget\nb y target\n"
 SCORES = "b y 4\na x 3\nb x -2\na y -1\n"

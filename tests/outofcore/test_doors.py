@@ -8,7 +8,7 @@ import pytest
 import tercet as tc
 from tercet import Gaussian
 from tercet.cli.commands import _bytes
-from tercet.io._duckdb import connected
+from tercet.io._database import connected
 from tercet.outofcore import scan as scale
 from tercet.outofcore.counts import Binned, save_plain
 from tercet.outofcore.fit import fit_chunks, fit_files

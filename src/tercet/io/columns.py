@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._duckdb import identifier, quoted, unglobbed, watched
+from tercet.io._database import identifier, quoted, unglobbed, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
-from tercet.io._open import File, Progress
+from tercet.io._plain_files import PlainFile, Progress
 from tercet.io.formats.parquet import Footer, footer_of
 from tercet.io.formats.text import Dialect, diagnose, ends_with_separator, is_utf8, line_of, missing_column, regular
 
@@ -241,7 +241,7 @@ class Store:
     progress: Progress | None
 
 
-def text_table(store: Store, file: File, dialect: Dialect, wanted: Sequence[str], number: int) -> Table:
+def text_table(store: Store, file: PlainFile, dialect: Dialect, wanted: Sequence[str], number: int) -> Table:
     """The wanted columns of a delimited file, loaded as text."""
     places = {name: dialect.position(name, file) for name in dict.fromkeys(wanted)}
     _bound(file, len(places), store.limit)
@@ -259,7 +259,9 @@ def text_table(store: Store, file: File, dialect: Dialect, wanted: Sequence[str]
     return Table(store.con, f"s{number}", columns, rows, file.called, place, (f"s{number}", "rowid"))
 
 
-def _load(store: Store, file: File, dialect: Dialect, places: Sequence[int], table: str, rewrite: bool = False) -> None:
+def _load(
+    store: Store, file: PlainFile, dialect: Dialect, places: Sequence[int], table: str, rewrite: bool = False
+) -> None:
     import duckdb
 
     picked = ", ".join(f"c{place}" for place in places) or "c0"
@@ -277,7 +279,7 @@ def _load(store: Store, file: File, dialect: Dialect, places: Sequence[int], tab
     _load(store, file, dialect, places, table, rewrite=True)  # fields apart by more than one space or tab
 
 
-def _bound(file: File, columns: int, limit: int) -> None:
+def _bound(file: PlainFile, columns: int, limit: int) -> None:
     """Bounds the rows by the bytes of the file, and counts them only where that bound is above the limit."""
     if 8 * (file.size // 2 + 1) * columns <= limit:
         return
@@ -298,7 +300,7 @@ def _scan(path: Path, dialect: Dialect, separator: str) -> str:
     )
 
 
-def parquet_table(store: Store, file: File) -> tuple[Table, Footer]:
+def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
     """A Parquet file where it lies: nothing is read yet but its footer."""
     import duckdb
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.errors import InputError
-from tercet.io._gathered import Gathered
-from tercet.io._matching import Hashes, perfect_match
-from tercet.io._roles import Roles, Wanted, gathered, key_roles, score_roles
-from tercet.io._source import Source
+from tercet.io._column_roles import ColumnRoles, WantedColumns, key_roles, score_roles, trial_columns
+from tercet.io._column_source import ColumnSource
+from tercet.io._id_matching import Hashes, perfect_match
+from tercet.io._trial_columns import TrialColumns
 from tercet.io.columns import Labels, Table
 
 Notes = Callable[[str], None]
@@ -41,7 +41,9 @@ class Side:
         return None if np.ma.isMaskedArray(found) and np.ma.getmaskarray(found).any() else np.asarray(found)
 
 
-def joined(scores: Source, key: Source, wanted: Wanted, missing: str, meaning: str, notes: Notes | None) -> Gathered:
+def joined(
+    scores: ColumnSource, key: ColumnSource, wanted: WantedColumns, missing: str, meaning: str, notes: Notes | None
+) -> TrialColumns:
     """The trials of the scores in their order, with the key's labels; see `missing` for those without a partner."""
     score_side = replace_wanted(wanted, scores, key)
     ours, theirs = score_roles(scores, score_side), key_roles(key, wanted, scores)
@@ -51,21 +53,23 @@ def joined(scores: Source, key: Source, wanted: Wanted, missing: str, meaning: s
     partner = _partners(left, right, missing, notes)
     unscored = np.ones(right.table.rows, np.bool_)
     unscored[partner[partner >= 0]] = False
-    got = gathered(left.table, ours, score_side, ids=wanted.keep_ids)
-    told = gathered(
+    got = trial_columns(left.table, ours, score_side, ids=wanted.keep_ids)
+    told = trial_columns(
         right.table, theirs, replace(wanted, matrix=False, classes=None, decided=False), ids=wanted.keep_ids
     )
     return _merged(got, told, partner, np.flatnonzero(unscored) if missing == "reject" else None, meaning)
 
 
-def replace_wanted(wanted: Wanted, scores: Source, key: Source) -> Wanted:
+def replace_wanted(wanted: WantedColumns, scores: ColumnSource, key: ColumnSource) -> WantedColumns:
     """What to ask of the scores when the key has the labels, and perhaps the weights and groups."""
     weight = wanted.weight if scores.has(wanted.weight) or not key.has(wanted.weight) else None
     groups = tuple(name for name in wanted.groups if scores.has(name) or not key.has(name))
     return replace(wanted, labelled=False, weight=weight, groups=groups)
 
 
-def _same_ids(scores: Source, key: Source, ours: Roles, theirs: Roles) -> tuple[Roles, Roles]:
+def _same_ids(
+    scores: ColumnSource, key: ColumnSource, ours: ColumnRoles, theirs: ColumnRoles
+) -> tuple[ColumnRoles, ColumnRoles]:
     """Both ids of as many fields; an SRE side that only one of the two files has is left out."""
     if len(ours.ids) != len(theirs.ids) and "side" in (*ours.ids, *theirs.ids):
         ours, theirs = (replace(one, ids=tuple(name for name in one.ids if name != "side")) for one in (ours, theirs))
@@ -151,8 +155,8 @@ def _refuse_duplicates(side: Side) -> None:
 
 
 def _merged(
-    got: Gathered, told: Gathered, partner: NDArray[np.int64], unscored: NDArray[Any] | None, meaning: str
-) -> Gathered:
+    got: TrialColumns, told: TrialColumns, partner: NDArray[np.int64], unscored: NDArray[Any] | None, meaning: str
+) -> TrialColumns:
     """The scores' columns and, by partner, the key's; trials without a score at the end."""
     kept = np.flatnonzero(partner >= 0)
     rows = partner[kept]
@@ -175,7 +179,7 @@ def _merged(
         raise InputError("missing='reject' needs the weights and groups in the key: a trial without a score has none.")
     scores = ours(got.scores, fill)
     assert scores is not None
-    return Gathered(
+    return TrialColumns(
         got.called,
         scores,
         _picked(told.labels, rows),

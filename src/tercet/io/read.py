@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._duckdb import connected
-from tercet.io._gathered import (
-    Gathered,
+from tercet.io._column_roles import WantedColumns, score_roles, trial_columns
+from tercet.io._column_source import check_hints, column_source
+from tercet.io._database import connected
+from tercet.io._limits import memory_limit
+from tercet.io._plain_files import PlainFile, Progress, plain_file
+from tercet.io._trial_columns import (
+    TrialColumns,
     check_meaning,
     confusion_of_words,
     decisions_of,
     is_matrix,
     trials_of,
 )
-from tercet.io._limits import memory_limit
-from tercet.io._open import File, Progress, opened
-from tercet.io._roles import Wanted, gathered, score_roles
-from tercet.io._source import check_hints, source_of
 from tercet.io.columns import Labels, Store
 from tercet.io.formats.npy import Npz, npy_array
 from tercet.io.formats.text import check_text, first_lines, missing_column
@@ -98,7 +98,7 @@ def _trials(
     """The trials of a file, in pieces of so many rows where that is said; the rest of the options as read has them."""
     check_meaning(meaning, trained_prior)
     ids, classes = _tuple(given["id_column"]), given["class_columns"]
-    wanted = Wanted(
+    wanted = WantedColumns(
         given["score_column"],
         given["label_column"],
         given["weight_column"],
@@ -141,7 +141,7 @@ def read_decisions(
     """Decided labels of a column counted against the true ones; both speak of classes by the same words."""
     if missing == "reject":
         raise InputError("missing='reject' is for scores: a trial without a decision is left out (drop) or refused.")
-    wanted = Wanted(
+    wanted = WantedColumns(
         decision_column,
         label_column,
         weight_column,
@@ -164,7 +164,7 @@ class Request:
     labels: Path | None
     key: Path | None
     hints: Hints
-    wanted: Wanted
+    wanted: WantedColumns
     missing: str
     meaning: str
     limit: int
@@ -172,16 +172,16 @@ class Request:
     notes: Notes | None
 
 
-def collected(request: Request) -> tuple[Gathered, str | None, str]:
+def collected(request: Request) -> tuple[TrialColumns, str | None, str]:
     """The columns that were asked for, the format's usual target, and the name of the file without its suffix."""
     return next(_collected(request, None))
 
 
-def _collected(request: Request, rows: int | None) -> Iterator[tuple[Gathered, str | None, str]]:
+def _collected(request: Request, rows: int | None) -> Iterator[tuple[TrialColumns, str | None, str]]:
     """The same, in pieces of so many rows where that is said and the file is a table that is not joined."""
     _check_choices(request)
     with ExitStack() as stack:
-        file = stack.enter_context(opened(request.path, request.limit, request.progress))
+        file = stack.enter_context(plain_file(request.path, request.limit, request.progress))
         check_hints(file, request.hints, FORMATS)
         if rows is not None and request.labels is None and request.key is None and file.kind not in ("npy", "npz"):
             for got, usual in _in_pieces(stack, file, request, rows):
@@ -193,14 +193,16 @@ def _collected(request: Request, rows: int | None) -> Iterator[tuple[Gathered, s
         yield got, usual, file.stem
 
 
-def _in_pieces(stack: ExitStack, file: File, request: Request, rows: int) -> Iterator[tuple[Gathered, str | None]]:
+def _in_pieces(
+    stack: ExitStack, file: PlainFile, request: Request, rows: int
+) -> Iterator[tuple[TrialColumns, str | None]]:
     """The columns of a table, some rows at a time: their number is no matter, and duckdb spills what it must hold."""
     store = Store(stack.enter_context(connected(request.limit)), stack, _ANY_SIZE, request.progress)
-    source = source_of(store, file, request.hints)
+    source = column_source(store, file, request.hints)
     roles = score_roles(source, request.wanted)
     labels = [roles.label] if roles.label else []
     for table in source.load(roles.columns).pieces(rows, labels):
-        yield gathered(table, roles, request.wanted, ids=request.wanted.keep_ids), source.layout.target
+        yield trial_columns(table, roles, request.wanted, ids=request.wanted.keep_ids), source.layout.target
 
 
 def _tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -216,39 +218,39 @@ def _check_choices(request: Request) -> None:
         raise InputError(f"missing={shown(request.missing)} is none of {', '.join(MISSING)}.")
 
 
-def _gather(stack: ExitStack, file: File, request: Request) -> tuple[Gathered, str | None]:
+def _gather(stack: ExitStack, file: PlainFile, request: Request) -> tuple[TrialColumns, str | None]:
     """The columns of the file, joined with the key where there is one, and the format's usual target."""
     wanted, hints, limit = request.wanted, request.hints, request.limit
     if file.kind in ("npy", "npz") and request.key is None:
         return (_from_npy if file.kind == "npy" else _from_npz)(file, wanted, limit), None
     store = Store(stack.enter_context(connected(limit)), stack, limit, request.progress)
-    source = source_of(store, file, hints)
+    source = column_source(store, file, hints)
     if request.key is None:
         roles = score_roles(source, wanted)
-        return gathered(source.load(roles.columns), roles, wanted, ids=wanted.keep_ids), source.layout.target
-    key_file = stack.enter_context(opened(request.key, limit, request.progress))
+        return trial_columns(source.load(roles.columns), roles, wanted, ids=wanted.keep_ids), source.layout.target
+    key_file = stack.enter_context(plain_file(request.key, limit, request.progress))
     key_hints = Hints(hints.format if hints.format in LISTS else None, expected=wanted.label)
-    key_source = source_of(store, key_file, key_hints, key=True, number=1)
+    key_source = column_source(store, key_file, key_hints, key=True, number=1)
     got = joined(source, key_source, wanted, request.missing, request.meaning, request.notes)
     return got, key_source.layout.target
 
 
-def _from_npy(file: File, wanted: Wanted, limit: int) -> Gathered:
+def _from_npy(file: PlainFile, wanted: WantedColumns, limit: int) -> TrialColumns:
     if wanted.weight or wanted.groups or wanted.ids or wanted.labelled:
         raise InputError(
             f"{file.called} is a single array: labels come from labels=; weights, groups and ids from npz."
         )
     array = npy_array(file, limit)
     if wanted.decided:
-        return decisions_of(Gathered(file.called, np.zeros(0)), label_array(array, file.called))
-    return Gathered(file.called, array, classes=wanted.classes)
+        return decisions_of(TrialColumns(file.called, np.zeros(0)), label_array(array, file.called))
+    return TrialColumns(file.called, array, classes=wanted.classes)
 
 
-def _from_npz(file: File, wanted: Wanted, limit: int) -> Gathered:
+def _from_npz(file: PlainFile, wanted: WantedColumns, limit: int) -> TrialColumns:
     with Npz(file, limit) as arrays:
         labelled = wanted.labelled or (wanted.labelled is None and (wanted.label in arrays or wanted.label != "label"))
         ids = [_words(arrays[name]) for name in wanted.ids] if wanted.keep_ids else []
-        got = Gathered(
+        got = TrialColumns(
             file.called,
             arrays[wanted.score],
             label_array(arrays[wanted.label], file.called) if labelled else None,
@@ -284,7 +286,7 @@ def _joined_words(columns: list[NDArray[Any]]) -> NDArray[Any]:
     return result
 
 
-def _with_labels(got: Gathered, path: Path, column: str, limit: int) -> Gathered:
+def _with_labels(got: TrialColumns, path: Path, column: str, limit: int) -> TrialColumns:
     """The scores with labels from a file of their own, matched by position."""
     found, called = read_labels(path, column, limit)
     count = len(found.codes) if isinstance(found, Labels) else len(found)
@@ -299,7 +301,7 @@ def _with_labels(got: Gathered, path: Path, column: str, limit: int) -> Gathered
 def read_labels(path: Path, column: str, limit: int) -> tuple[Labels | NDArray[Any], str]:
     """One column of labels: an npy or npz array, or a column of a table; a table of one column needs no header."""
     with ExitStack() as stack:
-        file = stack.enter_context(opened(path, limit))
+        file = stack.enter_context(plain_file(path, limit))
         if file.kind == "npy":
             array = npy_array(file, limit)
             if array.ndim != 1:
@@ -309,13 +311,13 @@ def read_labels(path: Path, column: str, limit: int) -> tuple[Labels | NDArray[A
             with Npz(file, limit) as arrays:
                 return label_array(arrays[column], file.called), file.called
         store = Store(stack.enter_context(connected(limit)), stack, limit, None)
-        source = source_of(store, file, _label_hints(file, column))
+        source = column_source(store, file, _label_hints(file, column))
         if not source.has(column):
             raise InputError(missing_column(file.called, column, source.names))
         return source.load([column]).fetch(labels=[column]).labels[0], file.called
 
 
-def _label_hints(file: File, column: str) -> Hints:
+def _label_hints(file: PlainFile, column: str) -> Hints:
     """A table of one column: its first line is a header if it is the column's name, and a label otherwise."""
     if file.kind == "parquet":
         return Hints(expected=column)

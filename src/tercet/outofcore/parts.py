@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._duckdb import connected, identifier, quoted, unglobbed
+from tercet.io._database import connected, identifier, quoted, unglobbed
 from tercet.io._limits import in_words
-from tercet.io._open import called_as
+from tercet.io._plain_files import called_as
 from tercet.outofcore.counts import RowError
 
 if TYPE_CHECKING:

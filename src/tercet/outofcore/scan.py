@@ -21,8 +21,8 @@ from tercet._typing import Floats
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, evaluate, listed
-from tercet.io._hashes import fingerprint
-from tercet.io._open import called_as
+from tercet.io._digests import fingerprint
+from tercet.io._plain_files import called_as
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.counts import Binned, Classes, RowError, Rows, edges_of, sorted_classes

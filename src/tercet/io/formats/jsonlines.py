@@ -13,14 +13,14 @@ from typing import Any
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import MOST_COLUMNS
-from tercet.io._open import File, temporary
+from tercet.io._plain_files import PlainFile, temporary
 from tercet.io.formats.text import Dialect
 
 _EXACT = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
 @contextmanager
-def as_table(file: File) -> Iterator[tuple[File, Dialect]]:
+def as_table(file: PlainFile) -> Iterator[tuple[PlainFile, Dialect]]:
     """The file rewritten as a table whose columns are the keys of the first object."""
     objects = _objects(file)
     _, first = next(objects, (0, {}))
@@ -36,19 +36,19 @@ def as_table(file: File) -> Iterator[tuple[File, Dialect]]:
         yield replace(file, path=path), Dialect(",", tuple(first), True)
 
 
-def line_of_object(file: File, row: int) -> int:
+def line_of_object(file: PlainFile, row: int) -> int:
     """The line an object stands on."""
     return next(islice(_objects(file), row, None))[0]
 
 
-def _objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(file: PlainFile) -> Iterator[tuple[int, dict[str, Any]]]:
     with file.path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             if raw.strip():
                 yield number, _object(raw, number, file)
 
 
-def _object(raw: bytes, line: int, file: File) -> dict[str, Any]:
+def _object(raw: bytes, line: int, file: PlainFile) -> dict[str, Any]:
     try:
         text = raw.decode("utf-8-sig" if line == 1 else "utf-8").strip()
         value = _EXACT.decode(text)

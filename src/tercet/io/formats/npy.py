@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import check_size, in_words
-from tercet.io._open import File
+from tercet.io._plain_files import PlainFile
 from tercet.io.formats.text import missing_column
 
 
-def npy_array(file: File, limit: int) -> NDArray[Any]:
+def npy_array(file: PlainFile, limit: int) -> NDArray[Any]:
     """The array of an .npy file."""
     with file.path.open("rb") as data:
         return _array(data, file.size, file.called, limit)
@@ -26,7 +26,7 @@ def npy_array(file: File, limit: int) -> NDArray[Any]:
 class Npz:
     """The arrays of an .npz file by name, each judged before it is unpacked."""
 
-    def __init__(self, file: File, limit: int) -> None:
+    def __init__(self, file: PlainFile, limit: int) -> None:
         self.called, self._limit = file.called, limit
         try:
             self._zip = zipfile.ZipFile(file.path)

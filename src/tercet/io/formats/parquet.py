@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._open import File
+from tercet.io._plain_files import PlainFile
 from tercet.io.formats._thrift import BINARY, I32, I64, LIST, STRUCT, DamagedError, Field, Reader, Struct, written
 
 _MAGIC = b"PAR1"
@@ -112,7 +112,7 @@ class Footer:
     chunks: tuple[tuple[bytes, int, int], ...]  # column, start, size
 
 
-def footer_of(file: File) -> Footer:
+def footer_of(file: PlainFile) -> Footer:
     """Reads the footer before duckdb does, which believes any length that stands in it."""
     with file.path.open("rb") as data:
         data.seek(max(0, file.size - 8))
@@ -132,7 +132,7 @@ def footer_of(file: File) -> Footer:
         raise InputError(f"{file.called} is not a whole Parquet file: its footer is damaged. Copy it again.") from None
 
 
-def check_pages(file: File, footer: Footer, names: Iterable[str]) -> None:
+def check_pages(file: PlainFile, footer: Footer, names: Iterable[str]) -> None:
     """Refuses a file in which a page of the named columns does not have the checksum it was written with.
 
     Pages without a checksum pass: nothing is known about them.
@@ -144,7 +144,7 @@ def check_pages(file: File, footer: Footer, names: Iterable[str]) -> None:
                 _check_chunk(data, file, column, start, size)
 
 
-def _check_chunk(data: IO[bytes], file: File, column: bytes, start: int, size: int) -> None:
+def _check_chunk(data: IO[bytes], file: PlainFile, column: bytes, start: int, size: int) -> None:
     at, checked = start, False
     while at < start + size:
         try:

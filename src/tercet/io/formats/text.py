@@ -17,7 +17,7 @@ import numpy as np
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import MOST_COLUMNS
-from tercet.io._open import File, temporary
+from tercet.io._plain_files import PlainFile, temporary
 
 WHITESPACE = "whitespace"  # a separator: any run of spaces and tabs
 _BLANKS = re.compile(rb"[ \t]+")
@@ -39,7 +39,7 @@ class Dialect:
         """Trial lists cut at white space know no quotes; every other text does."""
         return "" if self.separator == WHITESPACE else '"'
 
-    def position(self, name: str, file: File) -> int:
+    def position(self, name: str, file: PlainFile) -> int:
         """The place of a column, by its name; a missing or doubled one is refused with the names there are."""
         if self.names.count(name) == 1:
             return self.names.index(name)
@@ -76,7 +76,7 @@ def fields_of(line: str) -> list[str]:
     return _CUT.split(line.strip(_SPACE))
 
 
-def check_text(file: File) -> None:
+def check_text(file: PlainFile) -> None:
     """Refuses UTF-16 and NUL bytes before anything reads the text."""
     with _mapped(file.path) as data:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff") or 0 in data[:2]:
@@ -91,7 +91,7 @@ def check_text(file: File) -> None:
         )
 
 
-def is_utf8(file: File) -> bool:
+def is_utf8(file: PlainFile) -> bool:
     """Whether all of the file is UTF-8, also the columns nobody asked for."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     pending = False
@@ -106,7 +106,7 @@ def is_utf8(file: File) -> bool:
     return True
 
 
-def first_lines(file: File, count: int = 20) -> list[str]:
+def first_lines(file: PlainFile, count: int = 20) -> list[str]:
     """The first lines that are not blank, for the header and the sniff."""
     found: list[str] = []
     with file.path.open("rb") as data:
@@ -121,7 +121,7 @@ def first_lines(file: File, count: int = 20) -> list[str]:
     return found
 
 
-def header_of(file: File, separator: str) -> tuple[str, ...]:
+def header_of(file: PlainFile, separator: str) -> tuple[str, ...]:
     """The names in the first record, as they are written."""
     _, names = next(records(file, Dialect(separator, (), False)))
     if len(names) > MOST_COLUMNS:
@@ -129,7 +129,7 @@ def header_of(file: File, separator: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names)
 
 
-def records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def records(file: PlainFile, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of every record, blank lines left out: slow and exact, for headers and errors."""
     with file.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         if dialect.separator == WHITESPACE:
@@ -147,17 +147,17 @@ def records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
             raise InputError(_broken(file, start, str(error))) from None
 
 
-def data_records(file: File, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def data_records(file: PlainFile, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """The records below the header."""
     return islice(records(file, dialect), 1 if dialect.header else 0, None)
 
 
-def line_of(file: File, dialect: Dialect, row: int) -> tuple[int, list[str]]:
+def line_of(file: PlainFile, dialect: Dialect, row: int) -> tuple[int, list[str]]:
     """Line number and cells of one row of data, counted from 0."""
     return next(islice(data_records(file, dialect), row, None))
 
 
-def diagnose(file: File, dialect: Dialect) -> None:
+def diagnose(file: PlainFile, dialect: Dialect) -> None:
     """Walks the whole file and refuses its first broken record by line; silent when every record is whole."""
     width = len(dialect.names)
     for line, cells in records(file, dialect):
@@ -171,7 +171,7 @@ def diagnose(file: File, dialect: Dialect) -> None:
 
 
 @contextmanager
-def regular(file: File, dialect: Dialect, rewrite: bool = False) -> Iterator[tuple[File, str]]:
+def regular(file: PlainFile, dialect: Dialect, rewrite: bool = False) -> Iterator[tuple[PlainFile, str]]:
     """The file with one kind of line end and, if it is rewritten, one space between fields; and its separator."""
     spaced = dialect.separator == WHITESPACE
     tabbed = spaced and " " not in first_lines(file, 1)[0].strip()
@@ -183,7 +183,7 @@ def regular(file: File, dialect: Dialect, rewrite: bool = False) -> Iterator[tup
         yield replace(file, path=path), " " if spaced else dialect.separator
 
 
-def _rewrite(file: File, dialect: Dialect, target: Path) -> None:
+def _rewrite(file: PlainFile, dialect: Dialect, target: Path) -> None:
     """Writes every record on a line of its own; what stands in quotes is kept as it is."""
     if dialect.separator == WHITESPACE:
         with target.open("wb") as out, file.path.open(encoding="utf-8-sig", errors="surrogateescape") as text:
@@ -194,7 +194,7 @@ def _rewrite(file: File, dialect: Dialect, target: Path) -> None:
         rows.writerows(cells for _, cells in records(file, dialect))
 
 
-def _mixed_ends(file: File) -> bool:
+def _mixed_ends(file: PlainFile) -> bool:
     """Whether some lines end in CR LF and others do not; all one way or all the other is fine."""
     with _mapped(file.path) as data:
         if data.find(b"\r") < 0:
@@ -206,7 +206,7 @@ def _mixed_ends(file: File) -> bool:
     return not (returns == feeds == pairs or feeds == 0)
 
 
-def ends_with_separator(file: File, separator: str) -> bool:
+def ends_with_separator(file: PlainFile, separator: str) -> bool:
     """Whether some line ends in a separator, which duckdb takes for the end of the row before it."""
     mark = ord(separator)
     last = 0
@@ -246,14 +246,14 @@ def _universal(head: bytes) -> Iterator[bytes]:
     return iter(head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
 
 
-def _decoded(raw: bytes, line: int, file: File) -> str:
+def _decoded(raw: bytes, line: int, file: PlainFile) -> str:
     try:
         return raw.decode("utf-8-sig" if line == 1 else "utf-8")
     except UnicodeDecodeError:
         raise InputError(_not_utf8(file, line, None)) from None
 
 
-def _not_utf8(file: File, line: int, column: str | None) -> str:
+def _not_utf8(file: PlainFile, line: int, column: str | None) -> str:
     where = f"line {line}" + ("" if column is None else f", column {shown(column)}")
     return (
         f"{file.called}: {where} is not UTF-8 text. If the file is latin-1, convert it: "
@@ -261,7 +261,7 @@ def _not_utf8(file: File, line: int, column: str | None) -> str:
     )
 
 
-def _ragged(file: File, dialect: Dialect, line: int, cells: list[str]) -> str:
+def _ragged(file: PlainFile, dialect: Dialect, line: int, cells: list[str]) -> str:
     width, found = len(dialect.names), len(cells)
     hint = "Complete or drop this row."
     if found < width:
@@ -274,7 +274,7 @@ def _ragged(file: File, dialect: Dialect, line: int, cells: list[str]) -> str:
     )
 
 
-def _broken(file: File, line: int, reason: str) -> str:
+def _broken(file: PlainFile, line: int, reason: str) -> str:
     if "unexpected end" in reason:
         return f'{file.called}: a quote (") opened in the record at line {line} is never closed. Close it, or drop it.'
     if "expected after" in reason:

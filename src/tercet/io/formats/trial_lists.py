@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._open import File
+from tercet.io._plain_files import PlainFile
 from tercet.io.formats.text import WHITESPACE, Dialect, fields_of, first_lines, header_of, is_number
 
 LISTS = ("kaldi", "voxceleb", "sre", "asvspoof", "bosaris", "bob")
@@ -47,7 +47,7 @@ class Hints:
     expected: str = "score"  # the column whose name on the first line tells a header
 
 
-def score_layout(file: File, hints: Hints) -> Layout:
+def score_layout(file: PlainFile, hints: Hints) -> Layout:
     """The layout of a file of scores."""
     plain = _table(file, hints)
     if plain is not None:
@@ -67,7 +67,7 @@ def score_layout(file: File, hints: Hints) -> Layout:
     raise InputError(f"{file.called}: its first line has {width} fields, which is no {name} score file. {_WAY_OUT}")
 
 
-def key_layout(file: File, hints: Hints) -> Layout:
+def key_layout(file: PlainFile, hints: Hints) -> Layout:
     """The layout of a key: a trial list with labels."""
     plain = _table(file, hints)
     if plain is not None:
@@ -86,7 +86,7 @@ def key_layout(file: File, hints: Hints) -> Layout:
     )
 
 
-def _table(file: File, hints: Hints) -> Layout | None:
+def _table(file: PlainFile, hints: Hints) -> Layout | None:
     """A table with a header, or columns named by position; None for a trial list."""
     if hints.columns is not None:
         header = bool(hints.header)
@@ -103,7 +103,7 @@ def _table(file: File, hints: Hints) -> Layout | None:
     return _sre(file, dialect, hints) or Layout(dialect)
 
 
-def _separator(file: File, hints: Hints) -> str:
+def _separator(file: PlainFile, hints: Hints) -> str:
     if hints.separator is not None:
         return checked_separator(hints.separator)
     known = {"csv": ",", "tsv": "\t", "sre": "\t"}.get(hints.format or "") or {".csv": ",", ".tsv": "\t"}.get(
@@ -127,7 +127,7 @@ def checked_separator(separator: str) -> str:
     return mark
 
 
-def _header_separator(file: File, hints: Hints) -> str | None:
+def _header_separator(file: PlainFile, hints: Hints) -> str | None:
     """The separator under which the first line holds the expected column's name, or an SRE header; else None."""
     first = first_lines(file, 1)[0]
     for mark in ("\t", ",", ";", None):
@@ -140,7 +140,7 @@ def _header_separator(file: File, hints: Hints) -> str | None:
 _SRE_SIGNS = {"modelid"}
 
 
-def _sre(file: File, dialect: Dialect, hints: Hints) -> Layout | None:
+def _sre(file: PlainFile, dialect: Dialect, hints: Hints) -> Layout | None:
     """The NIST SRE layout where the header is one: modelid, segmentid (or segment), side, and LLR or targettype."""
     names = dialect.names
     segment = next((name for name in ("segmentid", "segment") if name in names), None)
@@ -163,7 +163,7 @@ def _claims(width: int) -> tuple[str, str]:
     return _BOB[width][0], "real_id"
 
 
-def _fields(file: File, lines: Sequence[str], name: str) -> list[list[str]]:
+def _fields(file: PlainFile, lines: Sequence[str], name: str) -> list[list[str]]:
     """The first lines cut at white space, all of one width."""
     fields = [fields_of(line) for line in lines]
     for number, row in enumerate(fields, 1):
@@ -175,7 +175,7 @@ def _fields(file: File, lines: Sequence[str], name: str) -> list[list[str]]:
     return fields
 
 
-def _sniffed_scores(file: File, lines: Sequence[str]) -> str:
+def _sniffed_scores(file: PlainFile, lines: Sequence[str]) -> str:
     """The format of a score list, by its number of fields and the words in them; refused where two would fit."""
     fields = _fields(file, lines, "trial list")
     width = len(fields[0])
@@ -194,7 +194,7 @@ def _sniffed_scores(file: File, lines: Sequence[str]) -> str:
     return {2: "asvspoof", 3: "kaldi", 4: "bob", 5: "bob"}[width]
 
 
-def _label_first(file: File, fields: Sequence[Sequence[str]], name: str | None) -> bool:
+def _label_first(file: PlainFile, fields: Sequence[Sequence[str]], name: str | None) -> bool:
     first, last = ({row[place] for row in fields} <= _LABEL_WORDS for place in (0, 2))
     if name in ("voxceleb", "bosaris"):
         first, last = name == "voxceleb", name == "bosaris"
@@ -207,7 +207,7 @@ def _label_first(file: File, fields: Sequence[Sequence[str]], name: str | None) 
     return first
 
 
-def _protocol(file: File, width: int, spoof: Sequence[int]) -> Layout:
+def _protocol(file: PlainFile, width: int, spoof: Sequence[int]) -> Layout:
     """An ASVspoof protocol: bonafide or spoof in the last column (2021: in the only one that holds these words)."""
     if len(spoof) != 1 or width < 2:
         raise InputError(

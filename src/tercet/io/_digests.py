@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from tercet.errors import InputError
-from tercet.io._open import called_as
+from tercet.io._plain_files import called_as
 
 
 def fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:

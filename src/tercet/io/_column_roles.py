@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.errors import InputError
-from tercet.io._gathered import Gathered, decisions_of
-from tercet.io._source import Source
+from tercet.io._column_source import ColumnSource
+from tercet.io._trial_columns import TrialColumns, decisions_of
 from tercet.io.columns import Column, Table
 from tercet.io.formats.text import missing_column
 
@@ -19,7 +19,7 @@ _EQUAL = "claimed = real"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedColumns:
     """The columns asked for, by name."""
 
     score: str = "score"
@@ -35,7 +35,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class ColumnRoles:
     """The columns of one source by what they are to the trials."""
 
     scores: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Roles:
         return list(dict.fromkeys([*self.scores, *optional, *self.groups, *self.ids]))
 
 
-def score_roles(source: Source, wanted: Wanted) -> Roles:
+def score_roles(source: ColumnSource, wanted: WantedColumns) -> ColumnRoles:
     """The roles in a file of scores."""
     ids = wanted.ids or source.layout.ids
     label = _label(source, wanted)
@@ -65,20 +65,20 @@ def score_roles(source: Source, wanted: Wanted) -> Roles:
         scores = (score,)
     _check(source, [*scores, *groups, *ids, *([wanted.weight] if wanted.weight else [])])
     equal = None if wanted.labelled is False or label is not None else source.layout.equal
-    return Roles(scores, label, equal, wanted.weight, groups, ids)
+    return ColumnRoles(scores, label, equal, wanted.weight, groups, ids)
 
 
-def key_roles(source: Source, wanted: Wanted, scores: Source) -> Roles:
+def key_roles(source: ColumnSource, wanted: WantedColumns, scores: ColumnSource) -> ColumnRoles:
     """The roles in a key: its labels and ids, and the weights and groups the scores lack."""
     label = wanted.label if source.has(wanted.label) or source.layout.label is None else source.layout.label
     ids = wanted.ids if all(map(source.has, wanted.ids)) and wanted.ids else source.layout.ids or wanted.ids
     weight = None if scores.has(wanted.weight) else wanted.weight
     groups = tuple(name for name in wanted.groups if not scores.has(name))
     _check(source, [label, *ids, *groups, *([weight] if weight else [])])
-    return Roles((), label, None, weight, groups, ids)
+    return ColumnRoles((), label, None, weight, groups, ids)
 
 
-def _label(source: Source, wanted: Wanted) -> str | None:
+def _label(source: ColumnSource, wanted: WantedColumns) -> str | None:
     if wanted.labelled is False:
         return None
     label = wanted.label if source.has(wanted.label) or source.layout.label is None else source.layout.label
@@ -91,17 +91,17 @@ def _label(source: Source, wanted: Wanted) -> str | None:
     return None
 
 
-def _check(source: Source, names: list[str]) -> None:
+def _check(source: ColumnSource, names: list[str]) -> None:
     for name in names:
         if not source.has(name):
             raise InputError(missing_column(source.called, name, source.names, _hint(source)))
 
 
-def _hint(source: Source) -> str:
+def _hint(source: ColumnSource) -> str:
     return source.layout.dialect.hint() if source.layout.dialect.separator else ""
 
 
-def gathered(table: Table, roles: Roles, wanted: Wanted, *, ids: bool) -> Gathered:
+def trial_columns(table: Table, roles: ColumnRoles, wanted: WantedColumns, *, ids: bool) -> TrialColumns:
     """The columns of one table, in the order of its rows."""
     table = with_roles(table, roles)
     label = _EQUAL if roles.equal else roles.label
@@ -111,7 +111,7 @@ def gathered(table: Table, roles: Roles, wanted: Wanted, *, ids: bool) -> Gather
     texts = [*roles.groups, *([_ID] if ids and roles.ids else [])]
     got = table.fetch([*scores, *weights], texts, [*([label] if label else []), *decisions])
     matrix = bool(wanted.matrix or wanted.classes)
-    result = Gathered(
+    result = TrialColumns(
         table.called,
         _stacked(got.numbers[: len(scores)]) if matrix else got.numbers[0] if scores else np.zeros(0),
         got.labels[0] if label else None,
@@ -128,7 +128,7 @@ def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
     return np.stack([column.astype(np.float64, copy=False) for column in columns], axis=1)
 
 
-def with_roles(table: Table, roles: Roles) -> Table:
+def with_roles(table: Table, roles: ColumnRoles) -> Table:
     """The table with a column for the trial's id and, where a claim decides, one for the label."""
     more: dict[str, Column] = {}
     if roles.ids:

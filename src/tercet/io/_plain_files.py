@@ -32,7 +32,7 @@ _LONGEST_LINE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class PlainFile:
     """Plain bytes on disk, the name errors call them by, and what kind of bytes they are."""
 
     path: Path
@@ -48,7 +48,7 @@ class File:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], limit: int, progress: Progress | None = None) -> Iterator[File]:
+def plain_file(path: str | os.PathLike[str], limit: int, progress: Progress | None = None) -> Iterator[PlainFile]:
     """The file as plain bytes; whatever was spilled is removed at the end."""
     with stdin_file() if str(path) == "-" else _existing(Path(path)) as source:
         called = called_as(source if str(path) == "-" else Path(path))
@@ -60,11 +60,11 @@ def opened(path: str | os.PathLike[str], limit: int, progress: Progress | None =
                 f"{called} is called {packing} but does not hold {packing} data. Rename it, or pack it again."
             )
         if packed is None:
-            yield _file(source, called, suffix, stem, head)
+            yield _recognised(source, called, suffix, stem, head)
             return
         with temporary() as plain:
             _unpack(source, plain, packed, called, limit, progress)
-            file = _file(plain, called, suffix, stem, _head(plain, called))
+            file = _recognised(plain, called, suffix, stem, _head(plain, called))
             if file.kind != "text":
                 raise InputError(f"{called} is a packed {file.kind} file; only text is read packed. Unpack it first.")
             yield file
@@ -153,7 +153,7 @@ def _head(path: Path, called: str) -> bytes:
     return head
 
 
-def _file(path: Path, called: str, suffix: str, stem: str, head: bytes) -> File:
+def _recognised(path: Path, called: str, suffix: str, stem: str, head: bytes) -> PlainFile:
     kind = _MAGIC.get(head[:4], "text")
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05" and len(head) > 1:
         raise InputError(f"{called} is a Python pickle: pickles are never loaded. Save it as npy, csv or parquet.")
@@ -161,7 +161,7 @@ def _file(path: Path, called: str, suffix: str, stem: str, head: bytes) -> File:
     if claimed in ("parquet", "npy", "npz") and claimed != kind:
         held = "text or something else" if kind == "text" else kind
         raise InputError(f"{called} is called {claimed} but is not a {claimed} file (it holds {held}).")
-    return File(path, called, kind, suffix, stem)
+    return PlainFile(path, called, kind, suffix, stem)
 
 
 def _spill(source: BinaryIO, path: Path, called: str) -> None:
@@ -221,7 +221,7 @@ def _unzstd(source: Path, called: str) -> Generator[bytes]:
     """Lines of a zstd file through duckdb; latin-1 keeps every byte as one character, so nothing is judged yet."""
     import duckdb
 
-    from tercet.io._duckdb import connected, quoted, unglobbed
+    from tercet.io._database import connected, quoted, unglobbed
 
     if not is_whole(source):
         raise InputError(f"{called} is damaged zstd data, or cut off: copy or download it again.")

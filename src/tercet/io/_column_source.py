@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import check_size
-from tercet.io._open import File
+from tercet.io._plain_files import PlainFile
 from tercet.io.columns import Store, Table, parquet_table, text_table
 from tercet.io.formats.jsonlines import as_table, line_of_object
 from tercet.io.formats.parquet import Footer, check_pages
@@ -20,7 +20,7 @@ Load = Callable[[Sequence[str]], Table]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ColumnSource:
     """A file whose columns are known by name and not yet read."""
 
     called: str
@@ -33,12 +33,12 @@ class Source:
         return name is not None and name in self.names
 
 
-def source_of(store: Store, file: File, hints: Hints, *, key: bool = False, number: int = 0) -> Source:
+def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = False, number: int = 0) -> ColumnSource:
     """The columns of a Parquet, JSON-lines or delimited file, or of a trial list."""
     if file.kind == "parquet":
         table, footer = parquet_table(store, file)
         names = tuple(table.columns)
-        return Source(
+        return ColumnSource(
             file.called,
             names,
             Layout(Dialect("", names, True)),
@@ -52,7 +52,7 @@ def source_of(store: Store, file: File, hints: Hints, *, key: bool = False, numb
     if hints.format == "jsonl" or (hints.format is None and _looks_like_json(file)):
         return _json_source(store, file, number)
     layout = (key_layout if key else score_layout)(file, hints)
-    return Source(
+    return ColumnSource(
         file.called,
         layout.dialect.names,
         layout,
@@ -60,11 +60,11 @@ def source_of(store: Store, file: File, hints: Hints, *, key: bool = False, numb
     )
 
 
-def _looks_like_json(file: File) -> bool:
+def _looks_like_json(file: PlainFile) -> bool:
     return file.suffix in _JSON_SUFFIXES or first_lines(file, 1)[0].lstrip().startswith("{")
 
 
-def _json_source(store: Store, file: File, number: int) -> Source:
+def _json_source(store: Store, file: PlainFile, number: int) -> ColumnSource:
     rewritten, dialect = store.stack.enter_context(as_table(file))
 
     def load(wanted: Sequence[str]) -> Table:
@@ -75,10 +75,10 @@ def _json_source(store: Store, file: File, number: int) -> Source:
 
         return replace(table, place=place)
 
-    return Source(file.called, dialect.names, Layout(dialect), load)
+    return ColumnSource(file.called, dialect.names, Layout(dialect), load)
 
 
-def _checked(table: Table, file: File, footer: Footer, limit: int) -> Table:
+def _checked(table: Table, file: PlainFile, footer: Footer, limit: int) -> Table:
     check_size(file.called, footer.rows, len(table.columns), limit)
     check_pages(file, footer, table.columns)
     return _not_empty(table)
@@ -90,7 +90,7 @@ def _not_empty(table: Table, header: bool = False) -> Table:
     return table
 
 
-def check_hints(file: File, hints: Hints, formats: Sequence[str]) -> None:
+def check_hints(file: PlainFile, hints: Hints, formats: Sequence[str]) -> None:
     """Refuses a format nobody knows, and one the bytes contradict."""
     name = hints.format
     if name is not None and name not in formats:

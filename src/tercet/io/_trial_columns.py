@@ -20,7 +20,7 @@ _NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class TrialColumns:
     """Columns of one system, matched by position."""
 
     called: str
@@ -48,7 +48,7 @@ def check_meaning(meaning: str, trained_prior: object) -> None:
         raise InputError(f"scores that are {meaning} need the prior they were made with: give trained_prior.")
 
 
-def trials_of(got: Gathered, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
+def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
     """The Trials of what was read; whatever they refuse is said with the file's name."""
     try:
         make = _matrix_trials if got.scores.ndim == 2 else _two_class_trials
@@ -57,7 +57,7 @@ def trials_of(got: Gathered, meaning: str, target: object, trained_prior: object
         raise InputError(f"{got.called}: {error}") from None
 
 
-def _two_class_trials(got: Gathered, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+def _two_class_trials(got: TrialColumns, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
     labels, classes = (None, None) if got.labels is None else target_mask(got.labels, target)
     more: dict[str, Any] = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
     if meaning in ("log-odds", "posterior"):
@@ -76,7 +76,7 @@ def _two_class_trials(got: Gathered, meaning: str, target: object, trained_prior
     return trials if classes is None else replace(trials, classes=classes)
 
 
-def _matrix_trials(got: Gathered, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
     if target is not None:
         raise InputError(
             "target belongs to two classes; for one class against the rest use .versus(...) on the trials."
@@ -138,14 +138,14 @@ def word(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def decisions_of(got: Gathered, decided: Labels | NDArray[Any]) -> Gathered:
+def decisions_of(got: TrialColumns, decided: Labels | NDArray[Any]) -> TrialColumns:
     """The columns with decided labels in the place of scores."""
     labels = decided if isinstance(decided, Labels) else coded(decided)
     return replace(got, scores=labels.codes, decided=labels.names)
 
 
 def confusion_of_words(
-    got: Gathered, target: object, classes: Sequence[object] | None, actions: Sequence[object] | None
+    got: TrialColumns, target: object, classes: Sequence[object] | None, actions: Sequence[object] | None
 ) -> Confusion:
     """Decisions against labels, both as words; classes that are whole numbers are put in their order."""
     if got.labels is None or got.decided is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from tercet.io._open import Progress
+    from tercet.io._plain_files import Progress
 
 _EVERY = 0.1  # seconds between two reports of progress
 
