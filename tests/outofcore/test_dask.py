@@ -15,7 +15,8 @@ import pytest
 import tercet as tc
 from tercet.outofcore import scan as scale
 from tercet.outofcore.counts import Binned
-from tercet.outofcore.executors import dask, local
+from tercet.outofcore.executors import dask
+from tercet.outofcore.executors import threads as local
 
 from .helpers import APPS, assert_same_bits, in_memory
 

@@ -17,7 +17,7 @@ from tercet.calibration._logistic_sums import Moments
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
 from tercet.metrics.tally import Ranked
 from tercet.outofcore import scan as scale
-from tercet.outofcore.executors import local
+from tercet.outofcore.executors import threads as local
 from tercet.outofcore.fit import fit_chunks, fit_files
 
 from .helpers import TINY, Pieces, hard_sets

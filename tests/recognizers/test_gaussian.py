@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.datasets import iris, screening
-from tercet.recognizers import COVARIANCES, GaussianRecognizer, classes, gaussian, split_2_to_1
+from tercet.recognizers import COVARIANCES, GaussianRecognizer, gaussian, split_2_to_1
+from tercet.recognizers import _classes as classes
 
 UNIFORM = tc.Application.multiclass([1 / 3, 1 / 3, 1 / 3])
 IRIS = {"full": [[19, 0, 0], [0, 15, 0], [0, 2, 14]], "tied": [[19, 0, 0], [0, 16, 0], [0, 1, 14]]}

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.recognizers import TextRecognizer, classes, every_nth, read_texts, text
+from tercet.recognizers import TextRecognizer, every_nth, read_texts, text
+from tercet.recognizers import _classes as classes
 
 CANTICHE = ("inferno", "purgatorio", "paradiso")
 EPS = {0.001: "", 1.0: "_eps1"}

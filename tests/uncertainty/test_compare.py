@@ -131,9 +131,9 @@ def test_three_classes_are_compared_too():
 def test_exact_tests_stand_beside_the_bootstrap():
     a, b = systems()
     tests = {(one.test, one.quantity): one.p_value for one in compare(a, b, APPS, resamples=39).tests}
-    assert tests["DeLong", "auc"] == tc.intervals.delong_test(a, b).p_value
+    assert tests["DeLong", "auc"] == tc.delong_test(a, b).p_value
     decisions = [tc.decide(t, APPS[0]) for t in (a, b)]
-    expected = tc.intervals.mcnemar(*decisions, a.labels.astype(np.int8)).p_value
+    expected = tc.mcnemar(*decisions, a.labels.astype(np.int8)).p_value
     assert tests["McNemar", "applications.0.confusion"] == expected
     assert compare(a, b, APPS, resamples=39, by="speaker").tests == ()  # they take trials to be independent
 
