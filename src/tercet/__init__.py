@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from tercet.metrics.curves import Curve, Hull, best_rules
     from tercet.metrics.min_risk import min_risk
+    from tercet.metrics.net_benefit import DecisionCurve, decision_curve, net_benefit
     from tercet.metrics.posteriors import posteriors
     from tercet.metrics.tally import Tally
     from tercet.outofcore.fit import fit_files
@@ -156,6 +157,11 @@ _PUBLIC = {
         "best_rules",
     ),
     "metrics.min_risk": ("min_risk",),
+    "metrics.net_benefit": (
+        "DecisionCurve",
+        "decision_curve",
+        "net_benefit",
+    ),
     "metrics.posteriors": ("posteriors",),
     "metrics.tally": ("Tally",),
     "outofcore.fit": ("fit_files",),
@@ -180,6 +186,7 @@ __all__ = [
     "CalibrationError",
     "Confusion",
     "Curve",
+    "DecisionCurve",
     "Decisions",
     "Evaluation",
     "Fusion",
@@ -211,6 +218,7 @@ __all__ = [
     "cross_entropy_of_truth",
     "cross_fit",
     "decide",
+    "decision_curve",
     "decisions",
     "delong",
     "delong_test",
@@ -232,6 +240,7 @@ __all__ = [
     "min_cllr",
     "min_cross_entropy",
     "min_risk",
+    "net_benefit",
     "neyman_pearson",
     "normalised_cross_entropy",
     "perplexity",

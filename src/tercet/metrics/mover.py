@@ -1,0 +1,85 @@
+"""MOVER: the interval of a weighted sum of rates, made of the intervals of the rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tercet._typing import Floats
+from tercet.metrics.binomial import Interval, wilson
+
+
+class Share(NamedTuple):
+    """One term of a weighted sum of rates: coefficient x counted / out_of."""
+
+    coefficient: float
+    counted: int
+    out_of: int
+
+
+def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
+    """The interval of a weighted sum of rates, by the method of variance estimates recovery with Wilson's intervals.
+
+    The distance from the estimate to each end of a rate's Wilson interval stands for its standard error on that side;
+    the distances of all terms are added in squares, with the correlation of shares that exclude each other.
+
+    Parameters
+    ----------
+    samples : sequence of sequences of Share
+        One inner sequence per independent sample. The shares of one sample exclude each other (true positives and
+        false positives among all trials) and are out of the same number.
+    level : float, default 0.95
+        Level of the two-sided interval.
+
+    Returns
+    -------
+    Interval
+        Low and high end, method "mover-wilson".
+
+    References
+    ----------
+    Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach,
+    doi:10.1002/sim.3095. Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
+
+    Examples
+    --------
+    The difference of 9 of 10 and 3 of 10, Newcombe's method 10:
+
+    >>> found = mover([[Share(1.0, 9, 10)], [Share(-1.0, 3, 10)]])
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.1705, 0.809)
+    """
+    value = math.fsum(share.coefficient * (share.counted / share.out_of) for part in samples for share in part)
+    spans = [[_spans(share, level) for share in part] for part in samples]
+    below = math.fsum(_square(part, [low for low, _ in own]) for part, own in zip(samples, spans, strict=True))
+    above = math.fsum(_square(part, [high for _, high in own]) for part, own in zip(samples, spans, strict=True))
+    return Interval(value - math.sqrt(max(below, 0.0)), value + math.sqrt(max(above, 0.0)), "mover-wilson")
+
+
+def _spans(share: Share, level: float) -> tuple[float, float]:
+    """How far the term reaches down and up."""
+    rate, found = share.counted / share.out_of, wilson(share.counted, share.out_of, level)
+    ends = [share.coefficient * (rate - found.low), share.coefficient * (found.high - rate)]
+    return (ends[0], ends[1]) if share.coefficient >= 0.0 else (-ends[1], -ends[0])
+
+
+def _square(part: Sequence[Share], reach: Sequence[float]) -> float:
+    """The squared distance that one sample's shares move the sum by, their correlation included."""
+    correlation = _correlation(part)
+    signs = np.array([math.copysign(1.0, share.coefficient) for share in part])
+    moved = signs * np.array(reach)
+    return float(moved @ correlation @ moved)
+
+
+def _correlation(part: Sequence[Share]) -> Floats:
+    """Correlation of shares that exclude each other: -sqrt(p q / ((1 - p)(1 - q)))."""
+    rates = np.array([share.counted / share.out_of for share in part])
+    with np.errstate(divide="ignore"):
+        odds = np.sqrt(rates / (1.0 - rates))
+    odds = np.where(np.isfinite(odds), odds, 0.0)  # a share of everything has no variance
+    found = -np.outer(odds, odds)
+    np.fill_diagonal(found, 1.0)
+    return found

@@ -1,0 +1,303 @@
+"""Net benefit and decision curves: detection costs in the units of clinical statistics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tercet._numeric.exact import Counts, quotients
+from tercet._numeric.validation import frozen, number, numbers
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.errors import InputError
+from tercet.metrics.curves import Curve
+from tercet.metrics.mover import Share, mover
+from tercet.metrics.tally import Tally
+from tercet.trials import NO_LLR, Trials, as_trials, probability
+
+DEFAULT_THRESHOLDS = frozen(np.arange(1, 100) / 100.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DecisionCurve:
+    """Net benefit of a system along the threshold probability, beside treating everyone and treating no one.
+
+    Attributes
+    ----------
+    threshold : ndarray
+        Threshold probabilities t: a case is accepted if and only if its probability is above t.
+    net_benefit : ndarray
+        TPR x prevalence - FPR x (1 - prevalence) x t / (1 - t) - harm.
+    treat_all, treat_none : ndarray
+        Net benefit of accepting everyone and of accepting no one (0).
+    best_apparent : ndarray
+        The largest net benefit that any threshold on these scores reaches on these very trials, from the minimum DCF.
+        It is apparent: the threshold was chosen on the data that judge it.
+    tpr, fpr : ndarray
+        True and false positive rate of the decisions at each t.
+    prevalence : float
+        The share of targets that the net benefit speaks of.
+    harm : float
+        What obtaining the scores costs per case, in net benefit.
+    level : float or None
+        Level of the pointwise intervals, None without.
+    low, high : ndarray or None
+        Ends of the pointwise intervals of `net_benefit`.
+    method : str or None
+        How the intervals were made.
+    name : str or None
+        The system's name.
+    """
+
+    threshold: Floats
+    net_benefit: Floats
+    treat_all: Floats
+    treat_none: Floats
+    best_apparent: Floats
+    tpr: Floats
+    fpr: Floats
+    prevalence: float
+    harm: float
+    level: float | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    method: str | None = None
+    name: str | None = None
+
+    @property
+    def standardised(self) -> Floats:
+        """Net benefit divided by the prevalence: 1 for a perfect system without harm."""
+        return frozen(self.net_benefit / self.prevalence)
+
+    def interventions_avoided(self, per: float = 100.0) -> Floats:
+        """Interventions that the system avoids compared with treating everyone, missing no more than it gains.
+
+        (net benefit - net benefit of treating everyone) x (1 - t) / t, for so many cases.
+
+        Parameters
+        ----------
+        per : float, default 100
+            The number of cases that the answer speaks of.
+
+        Returns
+        -------
+        ndarray
+            One number per threshold; negative where treating everyone is better.
+
+        Examples
+        --------
+        At t = 0.5 a system with 1 of 2 targets and 0 of 2 others accepted is worth 0.25, treating everyone 0:
+
+        >>> trials = Trials.of_posteriors([0.9, 0.4, 0.2, 0.1], [1, 1, 0, 0], trained_prior=0.5)
+        >>> decision_curve(trials, [0.5]).interventions_avoided(per=100).tolist()
+        [25.0]
+        """
+        cases = number(per, "per")
+        if not 0.0 < cases < math.inf:
+            raise InputError(f"per must be a positive number of cases, not {cases}.")
+        return frozen((self.net_benefit - self.treat_all) * ((1.0 - self.threshold) / self.threshold) * cases)
+
+    @property
+    def applications(self) -> tuple[Application, ...]:
+        """The operating points (prevalence, 1 - t, t): evaluate and compare take them, by any method they have."""
+        return tuple(_application(self.prevalence, t) for t in self.threshold.tolist())
+
+    def to_dict(self) -> dict[str, object]:
+        """The entry "decision_curve" in the JSON."""
+        columns = ("threshold", "net_benefit", "treat_all", "treat_none", "best_apparent", "standardised")
+        facts: dict[str, object] = {
+            "prevalence": self.prevalence,
+            "harm": self.harm,
+            "accepts": "probability > threshold",
+        }
+        facts |= {key: getattr(self, key).tolist() for key in columns}
+        facts["interventions_avoided_per_100"] = self.interventions_avoided().tolist()
+        if self.low is not None and self.high is not None:
+            ends = np.column_stack((self.low, self.high)).tolist()
+            facts |= {"net_benefit_ci": ends, "level": self.level, "method": self.method}
+        return facts
+
+    def __repr__(self) -> str:
+        return (
+            f"DecisionCurve: {len(self.threshold)} thresholds from {self.threshold[0]:g} to {self.threshold[-1]:g}, "
+            f"prevalence {self.prevalence:g}"
+        )
+
+
+def net_benefit(trials: Trials, threshold: float, *, prevalence: float | None = None) -> float:
+    """Net benefit of accepting the cases whose probability is above a threshold.
+
+    NB(t) = TPR x prevalence - FPR x (1 - prevalence) x t / (1 - t)
+    = prevalence - DCF_u / (1 - t) at Application(prevalence, 1 - t, t).
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores. Their probabilities are those at the prevalence asked:
+        posteriors made with exactly this prior are compared with t themselves, all others are llrs compared with
+        ln(t / (1 - t)) - logit(prevalence). To judge posteriors as they are given, name the share of targets of these
+        trials as their `trained_prior`.
+    threshold : float
+        Threshold probability t, strictly between 0 and 1: one true positive is worth t / (1 - t) false positives less.
+        Probabilities equal to t are rejected (R's dcurves accepts them).
+    prevalence : float, optional
+        The share of targets to speak of; that of the trials unless given.
+
+    Returns
+    -------
+    float
+        At most the prevalence; 0 for accepting no one.
+
+    References
+    ----------
+    Vickers and Elkin (2006), Decision curve analysis, doi:10.1177/0272989X06295361.
+
+    Examples
+    --------
+    One of two targets and one of two others are above 0.2, so 1/4 - 1/4 x 0.2 / 0.8:
+
+    >>> trials = Trials.of_posteriors([0.9, 0.2, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.5)
+    >>> net_benefit(trials, 0.2)
+    0.1875
+    """
+    curve = decision_curve(trials, [threshold], prevalence=prevalence)
+    return float(curve.net_benefit[0])
+
+
+def decision_curve(
+    trials: Trials,
+    thresholds: ArrayLike | None = None,
+    *,
+    prevalence: float | None = None,
+    harm: float = 0.0,
+    ci: float | None = None,
+) -> DecisionCurve:
+    """Net benefit along the threshold probability.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores; see `net_benefit` for what their probabilities are.
+    thresholds : array_like, optional
+        Threshold probabilities, strictly between 0 and 1; 0.01, 0.02, ..., 0.99 unless given.
+    prevalence : float, optional
+        The share of targets to speak of; that of the trials unless given.
+    harm : float, default 0
+        What obtaining the scores costs per case, in net benefit: taken off the system's, not off the references'.
+    ci : float, optional
+        Level of pointwise intervals, 0.95. At the trials' own prevalence the share of targets is taken as sampled too
+        ("natural"); at a given one the class sizes are fixed ("stratified"). Trials must be independent.
+
+    Returns
+    -------
+    DecisionCurve
+        With the fields threshold, net_benefit, treat_all, treat_none, best_apparent and standardised.
+
+    Examples
+    --------
+    >>> trials = Trials.of_posteriors([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.5)
+    >>> found = decision_curve(trials, [0.2, 0.5])
+    >>> found.net_benefit.round(4).tolist(), found.treat_all.round(4).tolist()
+    ([0.4375, 0.0], [0.375, 0.0])
+    """
+    own = _one_column(as_trials(trials))
+    curve = Curve.of(own)
+    grid = _thresholds(thresholds)
+    share = _prevalence(curve, prevalence)
+    cost = number(harm, "harm")
+    if not 0.0 <= cost < math.inf:
+        raise InputError(f"harm must be finite and not negative, not {cost}.")
+    misses, alarms = _errors_at(curve.tally, grid, share)
+    least = _least_errors(curve, grid, share)
+    tpr, fpr = quotients(curve.targets - misses, curve.targets), quotients(alarms, curve.nontargets)
+    hits = curve.targets - least[0]
+    best = _benefit(quotients(hits, curve.targets), quotients(least[1], curve.nontargets), grid, share)
+    found = DecisionCurve(
+        threshold=grid, net_benefit=frozen(_benefit(tpr, fpr, grid, share) - cost),
+        treat_all=frozen(_benefit(np.ones(1), np.ones(1), grid, share)), treat_none=frozen(np.zeros(len(grid))),
+        best_apparent=frozen(best - cost), tpr=frozen(tpr), fpr=frozen(fpr), prevalence=share, harm=cost,
+        name=trials.name,
+    )  # fmt: skip
+    return found if ci is None else _with_interval(found, curve, misses, alarms, prevalence is None, ci)
+
+
+def _benefit(tpr: Floats, fpr: Floats, threshold: Floats, prevalence: float) -> Floats:
+    """TPR x prevalence - FPR x (1 - prevalence) x t / (1 - t): the one place where rates become a net benefit."""
+    return np.asarray(tpr * prevalence - fpr * (1.0 - prevalence) * (threshold / (1.0 - threshold)))
+
+
+def _application(prevalence: float, threshold: float) -> Application:
+    return Application(prevalence, 1.0 - threshold, threshold)
+
+
+def _one_column(trials: Trials) -> Trials:
+    """Two columns of posteriors as those of the target, so that they, not their llrs, are compared."""
+    if trials.meaning == "raw":
+        raise InputError(NO_LLR)
+    if trials.meaning != "posteriors" or len(trials.classes) != 2:
+        return trials
+    assert isinstance(trials.trained_prior, tuple)
+    labels = None if trials.labels is None else frozen(trials.labels == 1)
+    scores = frozen(np.ascontiguousarray(trials.scores[:, 1]))
+    return replace(trials, scores=scores, meaning="posterior", trained_prior=trials.trained_prior[1], labels=labels)
+
+
+def _thresholds(thresholds: ArrayLike | None) -> Floats:
+    grid = DEFAULT_THRESHOLDS if thresholds is None else numbers(thresholds, "thresholds")
+    outside = np.flatnonzero(~((grid > 0.0) & (grid < 1.0)))
+    if len(outside):
+        raise InputError(
+            f"A threshold probability must lie strictly between 0 and 1, not {grid[outside[0]]} (entry {outside[0]}). "
+            f"Thresholds on a score or llr are no probabilities: see Curve.confusion."
+        )
+    if len(grid) == 0:
+        raise InputError("thresholds must hold at least one probability.")
+    return grid
+
+
+def _prevalence(curve: Curve, prevalence: float | None) -> float:
+    if prevalence is None:
+        return curve.targets / (curve.targets + curve.nontargets)
+    return probability(prevalence, "prevalence")
+
+
+def _errors_at(tally: Tally, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
+    """Misses and false alarms at each threshold, on the scale that convention and meaning ask for."""
+    if tally.meaning == "posterior" and tally.trained_prior == prevalence:
+        misses, alarms = tally.at(grid)
+    else:
+        misses, alarms = tally.as_llr().at(np.array([_application(prevalence, t).threshold for t in grid.tolist()]))
+    return misses, alarms
+
+
+def _least_errors(curve: Curve, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
+    """Misses and false alarms where the cost at each threshold probability is least."""
+    apps = [_application(prevalence, t) for t in grid.tolist()]
+    log_odds, factors = np.array([app.log_odds for app in apps]), np.array([app.factor for app in apps])
+    return curve.hull.minimum(log_odds, factors)[2:]
+
+
+def _with_interval(
+    found: DecisionCurve, curve: Curve, misses: Counts, alarms: Counts, natural: bool, ci: float
+) -> DecisionCurve:
+    """The curve with MOVER intervals at each point: one multinomial sample of all trials, or two binomial ones."""
+    if curve.tally.unit < 0:
+        raise InputError("An interval needs whole counts: fractional weights follow no binomial law.")
+    level, weight = probability(ci, "ci"), curve.tally.weight
+    targets, nontargets = weight(curve.targets), weight(curve.nontargets)
+    odds = (found.threshold / (1.0 - found.threshold)).tolist()
+    ends = []
+    for missed, alarmed, price in zip(misses.tolist(), alarms.tolist(), odds, strict=True):
+        hits, false = targets - weight(missed), weight(alarmed)
+        if natural:
+            samples = [[Share(1.0, hits, targets + nontargets), Share(-price, false, targets + nontargets)]]
+        else:
+            share = found.prevalence
+            samples = [[Share(share, hits, targets)], [Share(-(1.0 - share) * price, false, nontargets)]]
+        ends.append(mover(samples, level)[:2])
+    low, high = (np.array(side) - found.harm for side in zip(*ends, strict=True))
+    kind = "mover-wilson, class sizes " + ("sampled" if natural else "fixed")
+    return replace(found, level=level, low=frozen(low), high=frozen(high), method=kind)

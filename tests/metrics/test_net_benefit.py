@@ -1,0 +1,161 @@
+"""Net benefit: the identity with the detection cost, a reference by counting, ties, and what is refused."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+
+TIED_LLRS = [-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 3.0, -math.inf, math.inf]
+
+
+@st.composite
+def tied_trials(draw):
+    size = draw(st.integers(2, 30))
+    labels = [1, 0, *draw(st.lists(st.integers(0, 1), min_size=size - 2, max_size=size - 2))]
+    llrs = draw(st.lists(st.sampled_from(TIED_LLRS), min_size=size, max_size=size))
+    weights = draw(st.none() | st.lists(st.integers(1, 3).map(float), min_size=size, max_size=size))
+    return llrs, labels, weights
+
+
+thresholds = st.floats(0.01, 0.99)
+prevalences = st.none() | st.floats(0.01, 0.99)
+
+
+def counted(scores, labels, weights, cut, odds, prevalence):
+    """Net benefit from the definition: true and false positives counted one by one."""
+    weights = weights or [1.0] * len(labels)
+    rows = list(zip(scores, labels, map(Fraction, weights), strict=True))
+    size = {kind: sum(w for _, y, w in rows if y == kind) for kind in (0, 1)}
+    found = {kind: sum(w for s, y, w in rows if y == kind and s > cut) for kind in (0, 1)}
+    share = size[1] / (size[0] + size[1]) if prevalence is None else Fraction(prevalence)
+    return float(share * found[1] / size[1] - (1 - share) * found[0] / size[0] * Fraction(odds))
+
+
+@settings(max_examples=1000)
+@given(tied_trials(), thresholds, prevalences)
+def test_net_benefit_is_prevalence_minus_the_cost_over_one_minus_t(data, t, prevalence):
+    llrs, labels, weights = data
+    trials = tc.Trials.of_llr(llrs, labels, weights=weights)
+    share = np.average(labels, weights=weights) if prevalence is None else prevalence
+    found = tc.net_benefit(trials, t, prevalence=prevalence)
+    cost = tc.evaluate(trials, [(share, 1.0 - t, t)]).applications[0].dcf_u
+    assert found == pytest.approx(share - cost / (1.0 - t), abs=1e-12, rel=1e-12)
+    cut = tc.Application(float(share), 1.0 - t, t).threshold
+    assert found == pytest.approx(counted(llrs, labels, weights, cut, t / (1.0 - t), prevalence), abs=1e-12, rel=1e-12)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), max_size=30), st.integers(1, 19))
+def test_posteriors_made_at_the_prevalence_are_compared_themselves(rows, step):
+    rows = [(7, True), (3, False), *rows]
+    scores, labels = [place / 20 for place, _ in rows], [int(y) for _, y in rows]
+    share, t = sum(labels) / len(labels), step / 20
+    one = tc.Trials.of_posteriors(scores, labels, trained_prior=share)
+    two = tc.Trials.of_posteriors(
+        np.column_stack((1.0 - np.array(scores), scores)), labels, trained_prior=[1.0 - share, share],
+        orientation="samples x classes",
+    )  # fmt: skip
+    expected = counted(scores, labels, None, t, t / (1.0 - t), None)
+    assert tc.net_benefit(one, t) == pytest.approx(expected, abs=1e-12, rel=1e-12)
+    if two.trained_prior[1] == share:
+        assert tc.net_benefit(two, t) == tc.net_benefit(one, t)
+
+
+def test_a_probability_equal_to_the_threshold_is_rejected():
+    trials = tc.Trials.of_posteriors([0.3, 0.1], [1, 0], trained_prior=0.5)
+    assert tc.net_benefit(trials, 0.3) == 0.0
+    assert tc.net_benefit(trials, 0.29) == 0.5
+
+
+@given(tied_trials(), st.lists(thresholds, min_size=1, max_size=5), prevalences)
+def test_the_best_is_above_the_system_treating_all_and_treating_none(data, grid, prevalence):
+    llrs, labels, weights = data
+    found = tc.decision_curve(tc.Trials.of_llr(llrs, labels, weights=weights), grid, prevalence=prevalence)
+    for other in (found.net_benefit, found.treat_all, found.treat_none):
+        assert (found.best_apparent >= other - 1e-12 * (1.0 + np.abs(other))).all()
+    least = [tc.Curve.of(tc.Trials.of_llr(llrs, labels, weights=weights)).min_dcf(app) for app in found.applications]
+    for t, app, one, best in zip(grid, found.applications, least, found.best_apparent, strict=True):
+        bound = found.prevalence - one.dcf * app.dummy_cost / (1.0 - t)
+        assert best == pytest.approx(bound, abs=1e-12, rel=1e-9)
+
+
+def test_harm_is_taken_off_the_system_and_not_off_the_references():
+    trials = tc.Trials.of_llr([2.0, -1.0, 1.0, -3.0], [1, 1, 0, 0])
+    free, dear = tc.decision_curve(trials), tc.decision_curve(trials, harm=0.01)
+    assert np.allclose(free.net_benefit - dear.net_benefit, 0.01, rtol=0, atol=1e-15)
+    assert (free.treat_all == dear.treat_all).all()
+    assert (dear.treat_none == 0.0).all()
+    assert len(free.threshold) == 99
+
+
+def test_a_perfect_system_has_standardised_net_benefit_one():
+    found = tc.decision_curve(tc.Trials.of_llr([math.inf, math.inf, -math.inf], [1, 1, 0]))
+    assert found.standardised == pytest.approx(1.0)
+
+
+def test_intervals_hold_the_value_and_widen_with_the_level():
+    rng = np.random.default_rng(1)
+    labels = np.arange(300) % 5 == 0
+    trials = tc.Trials.of_llr(rng.normal(labels * 2.0 - 1.0), labels)
+    for prevalence in (None, 0.1):
+        narrow, wide = (tc.decision_curve(trials, prevalence=prevalence, ci=level) for level in (0.8, 0.95))
+        assert (wide.low <= narrow.low).all()
+        assert (narrow.low <= narrow.net_benefit).all()
+        assert (narrow.net_benefit <= narrow.high).all()
+        assert (narrow.high <= wide.high).all()
+        assert wide.to_dict()["net_benefit_ci"][3] == [wide.low[3], wide.high[3]]
+
+
+@pytest.mark.parametrize("natural", [True, False])
+def test_intervals_cover_the_true_net_benefit_about_as_often_as_they_say(natural):
+    rng, held, sets, t, share = np.random.default_rng(3), 0, 400, 0.2, 0.3
+    cut = tc.Application(share, 1 - t, t).threshold
+    tpr, fpr = (0.5 * math.erfc((cut - mean) / 2.0) for mean in (1.0, -1.0))  # llr of two normals, variance 2
+    true = share * tpr - (1 - share) * fpr * t / (1 - t)
+    for _ in range(sets):
+        labels = rng.random(200) < share if natural else np.arange(200) % 2 == 0
+        scores = rng.normal(np.where(labels, 1.0, -1.0), math.sqrt(2.0))
+        own = tc.Trials.of_posteriors(1 / (1 + np.exp(-scores - math.log(share / (1 - share)))), labels,
+                                      trained_prior=share)  # fmt: skip
+        found = tc.decision_curve(own, [t], prevalence=None if natural else share, ci=0.95)
+        held += found.low[0] <= true <= found.high[0]
+    assert 0.92 <= held / sets <= 0.985
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf, "0.2", None, True])
+def test_a_threshold_that_is_no_probability_is_refused(t):
+    trials = tc.Trials.of_llr([1.0, 0.0], [1, 0])
+    with pytest.raises(tc.InputError, match="threshold"):
+        tc.net_benefit(trials, t)
+
+
+@pytest.mark.parametrize(
+    ("trials", "words"),
+    [
+        (tc.Trials.of_scores([1.0, 0.0], [1, 0]), "calibrate"),
+        (tc.Trials.of_llr([1.0, 0.0]), "labels"),
+        ([0.2, 0.7], "Trials"),
+        (tc.Trials.of_log_likelihoods([[0.0, 1.0, 2.0]], [1]), "two classes"),
+    ],
+)
+def test_trials_without_a_decision_curve_are_refused_in_words(trials, words):
+    with pytest.raises(tc.InputError, match=words):
+        tc.decision_curve(trials)
+
+
+def test_a_missing_class_is_undefined_and_bad_options_are_refused():
+    with pytest.raises(tc.UndefinedError, match="non-targets"):
+        tc.decision_curve(tc.Trials.of_llr([1.0, 0.0], [1, 1]))
+    trials = tc.Trials.of_llr([1.0, 0.0], [1, 0], weights=[0.5, 1.0])
+    with pytest.raises(tc.InputError, match="fractional"):
+        tc.decision_curve(trials, ci=0.95)
+    for options in ({"harm": -1.0}, {"harm": math.inf}, {"prevalence": 0.0}, {"ci": 95}, {"thresholds": []}):
+        with pytest.raises(tc.InputError):
+            tc.decision_curve(trials, **options)
+    with pytest.raises(tc.InputError, match="per"):
+        tc.decision_curve(trials).interventions_avoided(per=0)
