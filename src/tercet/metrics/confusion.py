@@ -64,9 +64,11 @@ class Confusion:
     (0.863, 0.333)
     """
 
-    tpr = sensitivity = recall = hit_rate = detection_rate = power = Proportion("tpr", "tp", "tp fn")
-    fnr = miss_rate = false_rejection_rate = type_2_error_rate = Proportion("fnr", "fn", "tp fn")
-    fpr = false_alarm_rate = false_acceptance_rate = type_1_error_rate = size = Proportion("fpr", "fp", "fp tn")
+    tpr = sensitivity = recall = hit_rate = detection_rate = power = gar = Proportion("tpr", "tp", "tp fn")
+    fnr = miss_rate = false_rejection_rate = type_2_error_rate = fnmr = frr = Proportion("fnr", "fn", "tp fn")
+    fpr = false_alarm_rate = false_acceptance_rate = type_1_error_rate = size = fmr = far = Proportion(
+        "fpr", "fp", "fp tn"
+    )
     tnr = specificity = Proportion("tnr", "tn", "fp tn")
     ppv = precision = positive_predictive_value = Proportion("ppv", "tp", "tp fp")
     fdr = false_discovery_rate = Proportion("fdr", "fp", "tp fp")

@@ -1,0 +1,653 @@
+"""Biometric verification and presentation attacks in the words of ISO/IEC 19795-1 and ISO/IEC 30107-3.
+
+Genuine comparisons (mated, bona fide) are the targets, impostor comparisons (zero-effort, or attacks) the non-targets.
+A comparison is accepted if and only if its score is above the threshold. FMR is the false-alarm rate, FNMR the miss
+rate; nothing here counts a second time what `Tally` and `Curve` count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tercet._numeric.validation import column, frozen, number, shown
+from tercet.errors import InputError, UndefinedError
+from tercet.evaluation import plain
+from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials, as_trials, probability
+from tercet.uncertainty.bootstrap import bootstrap
+
+__all__ = [
+    "BpcerAt", "FnmrAtFmr", "NeededComparisons", "PresentationAttacks", "Rate", "SpeciesRate", "VerificationRates",
+    "comparisons_needed", "fnmr_at_fmr", "presentation_attacks", "rates_by", "threshold_at_fmr", "verification_rates",
+]  # fmt: skip
+
+FALSE_MATCH_RATES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+Method = Literal["clopper-pearson", "wilson"]
+_METHODS = {"clopper-pearson": clopper_pearson, "wilson": wilson}
+_BOUNDS = {"bpcer10": 10, "bpcer20": 20, "bpcer100": 100}
+
+
+class Rate(NamedTuple):
+    """An error rate with the counts behind it and its interval.
+
+    Attributes
+    ----------
+    value : float
+        errors / trials.
+    errors : float
+        How many went wrong, or their weight.
+    trials : float
+        Out of how many, or their weight.
+    interval : Interval or None
+        Both ends and the method; None for fractional weights, whose sampling law is unknown.
+    """
+
+    value: float
+    errors: float
+    trials: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class FnmrAtFmr:
+    """The false non-match rate at one requested false match rate.
+
+    Attributes
+    ----------
+    requested_fmr : float
+        The false match rate that was asked for.
+    threshold : float or None
+        The lowest threshold whose FMR does not exceed it, on the trials that chose it.
+    fmr, fnmr : Rate or None
+        Both error rates at that threshold, on the trials that are judged.
+    reason : str or None
+        Why there is no answer, such as too few impostor comparisons.
+    warnings : tuple of str
+        What rests on fewer than 30 errors.
+    """
+
+    requested_fmr: float
+    threshold: float | None
+    fmr: Rate | None
+    fnmr: Rate | None
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain numbers and text, infinities as text."""
+        return dict(plain(self))
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRates:
+    """Error rates of one threshold under their biometric names; a rate of an absent class is None.
+
+    Attributes
+    ----------
+    threshold : float
+        Comparisons with a score above it are accepted.
+    fmr, fnmr : Rate or None
+        False match rate (impostors accepted) and false non-match rate (genuine rejected), of comparisons.
+    far, frr : float or None
+        False accept and false reject rate of transactions of one attempt: FAR = FMR (1 - FTA), FRR = FTA + FNMR (1 -
+        FTA), with FTA the failure-to-acquire rate.
+    gar : float or None
+        Genuine accept rate, 1 - FRR.
+    hter : float or None
+        Half total error rate, (FAR + FRR) / 2.
+    failure_to_acquire : float
+        FTA, the share of attempts that gave no sample to compare.
+    reasons : mapping of str to str
+        Why a rate is None.
+    """
+
+    threshold: float
+    fmr: Rate | None
+    fnmr: Rate | None
+    far: float | None
+    frr: float | None
+    gar: float | None
+    hter: float | None
+    failure_to_acquire: float
+    reasons: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rates as plain numbers and text, infinities as text."""
+        return dict(plain(replace(self, reasons=dict(self.reasons))))
+
+
+def threshold_at_fmr(trials: Trials, fmr: float) -> float:
+    """The lowest threshold whose false match rate does not exceed a bound.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled comparisons; only the impostor scores decide.
+    fmr : float
+        The bound, strictly between 0 and 1. It is compared with false matches / impostors as a double, so that a
+        bound of 0.3 admits 3 of 10.
+
+    Returns
+    -------
+    float
+        Accept scores above it.
+
+    Raises
+    ------
+    UndefinedError
+        If the bound is below 1 / impostors: with so few impostor comparisons it cannot be told from 0.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([9., 8., 3., 1., 2., 4., 5.], [1, 1, 1, 0, 0, 0, 0])
+    >>> threshold_at_fmr(trials, 0.25)    # one of the four impostors, the 5, is above 4
+    4.0
+    """
+    curve, bound = _curve_of(trials), probability(fmr, "fmr")
+    if (reason := _not_measurable(curve, bound)) is not None:
+        raise UndefinedError(f"An FMR of {bound:g} is {reason}.")
+    return _threshold(curve, bound)
+
+
+def fnmr_at_fmr(
+    trials: Trials,
+    fmr: ArrayLike = FALSE_MATCH_RATES,
+    *,
+    development: Trials | None = None,
+    ci: float = 0.95,
+    method: Method = "clopper-pearson",
+    by: str | None = None,
+) -> tuple[FnmrAtFmr, ...]:
+    """False non-match rates at requested false match rates (FNMR @ FMR, ISO/IEC 19795-1).
+
+    Each requested FMR takes the lowest threshold whose measured FMR does not exceed it. An FMR below 1 / n cannot be
+    measured with n impostor comparisons; its row says so instead of giving a number.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled comparisons, genuine = target, that are judged.
+    fmr : array_like of float, optional
+        Requested false match rates, each strictly between 0 and 1; 1e-2 to 1e-6 by default.
+    development : Trials, optional
+        Comparisons of the same meaning that choose the thresholds. Without them the judged trials choose their own,
+        which flatters the result.
+    ci : float, optional
+        Level of the intervals, 0.95 by default.
+    method : {"clopper-pearson", "wilson"}, optional
+        How the intervals are made where comparisons are independent.
+    by : str, optional
+        Name of a group column (person, subject): then intervals come from resampling whole groups.
+
+    Returns
+    -------
+    tuple of FnmrAtFmr
+        One row for each requested rate, in their order.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([9., 8., 3., 1., 2., 4., 5.], [1, 1, 1, 0, 0, 0, 0])
+    >>> rows = fnmr_at_fmr(trials, [0.25, 0.01])
+    >>> rows[0].threshold, rows[0].fmr.value, round(rows[0].fnmr.value, 4)
+    (4.0, 0.25, 0.3333)
+    >>> rows[1].reason
+    'not measurable with 4 impostor comparisons: the least FMR above 0 is 1/4'
+    """
+    bounds = [probability(value, "fmr") for value in np.atleast_1d(column(fmr, "fmr")).tolist()]
+    level, how, judged = probability(ci, "ci"), _interval_method(method), _curve_of(trials)
+    chosen = judged if development is None else _curve_of(development)
+    _check_same_meaning(judged, chosen)
+    rows = []
+    for bound in bounds:
+        reason = _not_measurable(chosen, bound)
+        if reason is not None:
+            rows.append(FnmrAtFmr(bound, None, None, None, reason))
+            continue
+        threshold = _threshold(chosen, bound)
+        impostor, genuine = _both_rates(judged.tally, threshold, level, how)
+        if by is not None:
+            impostor, genuine = _grouped(trials, threshold, level, by, impostor, genuine)
+        assert impostor is not None
+        assert genuine is not None
+        rows.append(FnmrAtFmr(bound, threshold, impostor, genuine, None, _few(impostor, genuine)))
+    return tuple(rows)
+
+
+def verification_rates(
+    trials: Trials,
+    threshold: float,
+    *,
+    failure_to_acquire: float = 0.0,
+    ci: float = 0.95,
+    method: Method = "clopper-pearson",
+) -> VerificationRates:
+    """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold; sets of one class have the rates of that class.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled comparisons, genuine = target.
+    threshold : float
+        Scores above it are accepted.
+    failure_to_acquire : float, optional
+        FTA, between 0 and 1 (1 excluded): the share of attempts that gave nothing to compare. FAR and FRR count them.
+    ci : float, optional
+        Level of the intervals of FMR and FNMR.
+    method : {"clopper-pearson", "wilson"}, optional
+        How the intervals are made.
+
+    Returns
+    -------
+    VerificationRates
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([9., 8., 3., 1., 2., 4., 5.], [1, 1, 1, 0, 0, 0, 0])
+    >>> found = verification_rates(trials, 4.5, failure_to_acquire=0.1)
+    >>> found.fmr.value, round(found.far, 3), round(found.frr, 3), round(found.hter, 4)
+    (0.25, 0.225, 0.4, 0.3125)
+    """
+    cut, share = number(threshold, "threshold"), number(failure_to_acquire, "failure_to_acquire")
+    if not 0.0 <= share < 1.0:
+        raise InputError(f"failure_to_acquire must be a rate, at least 0 and below 1, not {share}.")
+    tally = Tally.of(as_trials(trials))
+    fmr, fnmr = _both_rates(tally, cut, probability(ci, "ci"), _interval_method(method))
+    reasons = {}
+    if fmr is None:
+        reasons["fmr"] = "there are no impostor comparisons"
+    if fnmr is None:
+        reasons["fnmr"] = "there are no genuine comparisons"
+    far = None if fmr is None else fmr.value * (1.0 - share)
+    frr = None if fnmr is None else share + fnmr.value * (1.0 - share)
+    gar = None if fnmr is None else (fnmr.trials - fnmr.errors) / fnmr.trials * (1.0 - share)
+    hter = None if far is None or frr is None else (far + frr) / 2.0
+    return VerificationRates(cut, fmr, fnmr, far, frr, gar, hter, share, MappingProxyType(reasons))
+
+
+def rates_by(
+    trials: Trials, column: str, threshold: float, *, ci: float = 0.95, method: Method = "clopper-pearson"
+) -> Mapping[str, VerificationRates]:
+    """Error rates of one threshold for each value of a group column; a value may hold one class only.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled comparisons.
+    column : str
+        Name of a group column: sensor, sex, kind of attack.
+    threshold : float
+        Scores above it are accepted.
+    ci : float, optional
+        Level of the intervals.
+    method : {"clopper-pearson", "wilson"}, optional
+        How the intervals are made.
+
+    Returns
+    -------
+    mapping of str to VerificationRates
+        In the order of the names.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([9., 1., 5.], [1, 0, 0], groups={"sensor": ["a", "a", "b"]})
+    >>> found = rates_by(trials, "sensor", 4.0)
+    >>> found["a"].fmr.value, found["b"].fmr.value, found["b"].reasons["fnmr"]
+    (0.0, 1.0, 'there are no genuine comparisons')
+    """
+    values = _group(as_trials(trials), column, "column").astype(str)
+    return MappingProxyType(
+        {
+            name: verification_rates(trials.select(values == name), threshold, ci=ci, method=method)
+            for name in np.unique(values).tolist()
+        }
+    )
+
+
+class NeededComparisons(NamedTuple):
+    """Independent comparisons that a claim about an error rate needs.
+
+    Attributes
+    ----------
+    without_errors : int
+        The least n for which no error in n comparisons shows the claim at the level: (1 - rate)^n <= 1 - level.
+    rule_of_3 : int
+        3 / rate, the usual approximation of it at 95 %.
+    rule_of_30 : int
+        30 / rate: then 30 errors are expected, and the true rate lies within 30 % of the measured one, at 90 %
+        confidence.
+    """
+
+    without_errors: int
+    rule_of_3: int
+    rule_of_30: int
+
+
+def comparisons_needed(rate: float, *, ci: float = 0.95) -> NeededComparisons:
+    """How many independent comparisons show an FMR (or any error rate) of at most `rate`.
+
+    Comparisons that share a person are not independent: then the people, not the comparisons, must be as many.
+
+    Parameters
+    ----------
+    rate : float
+        The claimed error rate, strictly between 0 and 1.
+    ci : float, optional
+        Confidence of the claim without errors, 0.95 by default, one-sided.
+
+    Returns
+    -------
+    NeededComparisons
+
+    Examples
+    --------
+    >>> comparisons_needed(0.01)
+    NeededComparisons(without_errors=299, rule_of_3=300, rule_of_30=3000)
+    """
+    claimed, level = probability(rate, "rate"), probability(ci, "ci")
+    exact = math.ceil(math.log1p(-level) / math.log1p(-claimed))
+    above, below = claimed.as_integer_ratio()
+    return NeededComparisons(exact, _thirds(3, above, below), _thirds(30, above, below))
+
+
+def _thirds(times: int, above: int, below: int) -> int:
+    """times / rate, rounded up, the rate's decimals taken as they were written."""
+    return math.ceil(round(times * below / above, 6))
+
+
+@dataclass(frozen=True, slots=True)
+class SpeciesRate:
+    """The attack presentation classification error rate of one species of attack instrument.
+
+    Attributes
+    ----------
+    species : str
+        Its name.
+    apcer : Rate
+        Attacks of this species taken for bona fide, with its own interval.
+    limits : Interval or None
+        Limits that hold for all species together at the level (Bonferroni, Clopper-Pearson).
+    """
+
+    species: str
+    apcer: Rate
+    limits: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class BpcerAt:
+    """The least BPCER at which no species' APCER exceeds a bound.
+
+    Attributes
+    ----------
+    apcer_at_most : float
+        The bound, such as 1/20 for BPCER20.
+    threshold : float
+        The lowest threshold that keeps it.
+    bpcer : Rate
+        Bona fide presentations rejected there.
+    apcer : float
+        The worst species' APCER there.
+    warnings : tuple of str
+        Species with fewer attacks than 1 / bound: for them the bound allows no error at all.
+    """
+
+    apcer_at_most: float
+    threshold: float
+    bpcer: Rate
+    apcer: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PresentationAttacks:
+    """What a presentation attack detector gets wrong, by species (ISO/IEC 30107-3).
+
+    Attributes
+    ----------
+    threshold : float or None
+        Scores above it are taken for bona fide; None if only BPCER10, 20 and 100 were asked for.
+    species : tuple of SpeciesRate
+        One row for each species, by name; empty without a threshold.
+    worst : SpeciesRate or None
+        The species with the largest APCER; its limits enclose the largest true APCER of all species.
+    bpcer : Rate or None
+        Bona fide presentations taken for attacks.
+    acer : float or None
+        (largest APCER + BPCER) / 2.
+    acer_limits : Interval or None
+        Limits of it from those of all species and of the BPCER together (Bonferroni).
+    bpcer10, bpcer20, bpcer100 : BpcerAt
+        The least BPCER with every species' APCER at most 1/10, 1/20 and 1/100.
+    """
+
+    threshold: float | None
+    species: tuple[SpeciesRate, ...]
+    worst: SpeciesRate | None
+    bpcer: Rate | None
+    acer: float | None
+    acer_limits: Interval | None
+    bpcer10: BpcerAt
+    bpcer20: BpcerAt
+    bpcer100: BpcerAt
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text, infinities as text."""
+        return dict(plain(self))
+
+
+def presentation_attacks(
+    trials: Trials, species: str = "pai", *, threshold: float | None = None, ci: float = 0.95
+) -> PresentationAttacks:
+    """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100 (ISO/IEC 30107-3).
+
+    APCER is the share of the attacks of one species that are taken for bona fide, BPCER the share of bona fide
+    presentations that are taken for attacks. A system is as good as its worst species.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled presentations, bona fide = target, higher scores for bona fide.
+    species : str, optional
+        Name of the group column with the species of each attack ("pai" by default); what it holds for bona fide
+        presentations is not read.
+    threshold : float, optional
+        Scores above it are taken for bona fide. Without it only BPCER10, 20 and 100 are given.
+    ci : float, optional
+        Level of all intervals and limits.
+
+    Returns
+    -------
+    PresentationAttacks
+
+    Raises
+    ------
+    InputError
+        If a species is spelt in two cases, or the column is missing or empty.
+
+    Examples
+    --------
+    >>> kinds = ["", "", "", "", "print", "print", "mask", "mask"]
+    >>> trials = Trials.of_scores([9., 7., 6., 2., 1., 5., 3., 4.], [1, 1, 1, 1, 0, 0, 0, 0], groups={"pai": kinds})
+    >>> found = presentation_attacks(trials, threshold=4.5)
+    >>> found.worst.species, found.worst.apcer.value, found.bpcer.value, found.acer
+    ('print', 0.5, 0.25, 0.375)
+    >>> found.bpcer10.threshold, found.bpcer10.bpcer.value
+    (5.0, 0.25)
+    """
+    labels = as_trials(trials).known_labels().astype(np.bool_)
+    level = probability(ci, "ci")
+    names = _species(trials, labels, species)
+    curves = {name: Curve.of(trials.select(labels | own)) for name, own in names.items()}
+    least = {key: _bpcer_at(curves, 1.0 / times, level) for key, times in _BOUNDS.items()}
+    if threshold is None:
+        return PresentationAttacks(None, (), None, None, None, None, **least)
+    cut = number(threshold, "threshold")
+    shared = 1.0 - (1.0 - level) / len(curves)
+    rows = tuple(_species_rate(name, curve, cut, level, shared) for name, curve in curves.items())
+    bona_fide = _both_rates(next(iter(curves.values())).tally, cut, level, "clopper-pearson")[1]
+    assert bona_fide is not None
+    worst = _worst(rows)
+    acer = (worst.apcer.value + bona_fide.value) / 2.0
+    return PresentationAttacks(cut, rows, worst, bona_fide, acer, _acer_limits(rows, bona_fide, level), **least)
+
+
+def _species(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict[str, NDArray[np.bool_]]:
+    """The rows of each species among the attacks; names that differ only in case or outer blanks are refused."""
+    values = _group(trials, column, "species").astype(str)
+    if labels.all() or not labels.any():
+        missing = "attacks" if labels.all() else "bona fide presentations"
+        raise UndefinedError(f"There are no {missing} among the {len(labels)} presentations.")
+    blank = np.flatnonzero(~labels & (np.char.strip(values) == ""))
+    if len(blank):
+        raise InputError(
+            f"species={shown(column)} is empty for {len(blank)} of {int((~labels).sum())} attacks, the first in row "
+            f"{blank[0]} (counting from 0): name the species of every attack."
+        )
+    found, counts = np.unique(values[~labels], return_counts=True)
+    alike: dict[str, list[str]] = {}
+    for name in found.tolist():
+        alike.setdefault(name.strip().casefold(), []).append(name)
+    twice = next((spellings for spellings in alike.values() if len(spellings) > 1), None)
+    if twice is not None:
+        sizes = dict(zip(found.tolist(), counts.tolist(), strict=True))
+        told = " and ".join(f"{shown(name)} ({sizes[name]} attacks)" for name in twice)
+        raise InputError(f"species={shown(column)} holds one name spelt in two ways: {told}. Spell it in one way.")
+    return {name: ~labels & (values == name) for name in found.tolist()}
+
+
+def _species_rate(name: str, curve: Curve, threshold: float, level: float, shared: float) -> SpeciesRate:
+    own, together = (_both_rates(curve.tally, threshold, one, "clopper-pearson")[0] for one in (level, shared))
+    assert own is not None
+    assert together is not None
+    return SpeciesRate(name, own, together.interval)
+
+
+def _worst(rows: tuple[SpeciesRate, ...]) -> SpeciesRate:
+    """The largest APCER; where all species' limits hold, the largest true APCER lies between the largest ends."""
+    worst = max(rows, key=lambda row: row.apcer.value)
+    limits = [row.limits for row in rows if row.limits is not None]
+    if len(limits) < len(rows):
+        return worst
+    ends = Interval(max(one.low for one in limits), max(one.high for one in limits), _simultaneous(len(rows)))
+    return replace(worst, limits=ends)
+
+
+def _acer_limits(rows: tuple[SpeciesRate, ...], bona_fide: Rate, level: float) -> Interval | None:
+    """Limits that hold where those of every species and of the BPCER do."""
+    shared = 1.0 - (1.0 - level) / (len(rows) + 1)
+    attacks = [_interval(row.apcer.errors, row.apcer.trials, shared, "clopper-pearson") for row in rows]
+    own = _interval(bona_fide.errors, bona_fide.trials, shared, "clopper-pearson")
+    known = [one for one in attacks if one is not None]
+    if own is None or len(known) < len(attacks):
+        return None
+    low, high = max(one.low for one in known), max(one.high for one in known)
+    return Interval((low + own.low) / 2.0, (high + own.high) / 2.0, _simultaneous(len(rows) + 1))
+
+
+def _simultaneous(count: int) -> str:
+    return f"clopper-pearson, bonferroni over {count}"
+
+
+def _bpcer_at(curves: Mapping[str, Curve], bound: float, level: float) -> BpcerAt:
+    threshold = max(_threshold(curve, bound) for curve in curves.values())
+    rates = [_both_rates(curve.tally, threshold, level, "clopper-pearson") for curve in curves.values()]
+    bona_fide = rates[0][1]
+    assert bona_fide is not None
+    worst = max(attack.value for attack, _ in rates if attack is not None)
+    few = tuple(
+        f"{name}: {curve.tally.weight(curve.nontargets):g} attacks, fewer than {1.0 / bound:g}: at most 1 in "
+        f"{1.0 / bound:g} then means none"
+        for name, curve in curves.items()
+        if curve.tally.weight(curve.nontargets) * bound < 1.0
+    )
+    return BpcerAt(bound, threshold, bona_fide, worst, few)
+
+
+def _curve_of(trials: Trials) -> Curve:
+    return Curve.of(as_trials(trials))
+
+
+def _threshold(curve: Curve, bound: float) -> float:
+    """The lowest threshold of the curve at which the FPR, as a double, does not exceed the bound."""
+    return float(curve.thresholds[int(np.searchsorted(-curve.fpr, -bound))])
+
+
+def _not_measurable(curve: Curve, bound: float) -> str | None:
+    impostors = curve.tally.weight(curve.nontargets)
+    if bound >= 1.0 / impostors:
+        return None
+    return f"not measurable with {impostors:g} impostor comparisons: the least FMR above 0 is 1/{impostors:g}"
+
+
+def _both_rates(tally: Tally, threshold: float, level: float, method: Method) -> tuple[Rate | None, Rate | None]:
+    """False match and false non-match rate at a threshold; None for a class that is not there."""
+    misses, alarms = tally.at(threshold)
+    sides = ((int(alarms), tally.nontargets.total), (int(misses), tally.targets.total))
+    found = [None if total == 0 else _rate(errors, total, tally, level, method) for errors, total in sides]
+    return found[0], found[1]
+
+
+def _rate(errors: int, total: int, tally: Tally, level: float, method: Method) -> Rate:
+    wrong, whole = tally.weight(errors), tally.weight(total)
+    return Rate(errors / total, wrong, whole, _interval(wrong, whole, level, method))
+
+
+def _interval(errors: float, total: float, level: float, method: Method) -> Interval | None:
+    """The closed-form interval of a proportion; fractional weights have none."""
+    if isinstance(errors, float) or isinstance(total, float):
+        return None
+    return _METHODS[method](errors, total, level)
+
+
+def _grouped(
+    trials: Trials, threshold: float, level: float, by: str, impostor: Rate | None, genuine: Rate | None
+) -> tuple[Rate | None, Rate | None]:
+    """Both rates with intervals from resampling whole groups: the decisions, as scores of +-1, at the threshold 0."""
+    decided = np.where(trials.scores > threshold, 1.0, -1.0)
+    decisions = replace(trials, scores=frozen(decided), meaning="llr", trained_prior=None)
+    found = bootstrap(decisions, [(0.5, 1, 1)], level=level, by=by, quantities=("fnr", "fpr"), bayes_plot=None)
+    rates = []
+    for rate, name in ((impostor, "fpr"), (genuine, "fnr")):
+        ends = found[f"applications.0.{name}"]
+        rates.append(None if rate is None else rate._replace(interval=Interval(ends.low, ends.high, ends.method)))
+    return rates[0], rates[1]
+
+
+def _few(impostor: Rate, genuine: Rate) -> tuple[str, ...]:
+    kinds = (("fmr", "false matches", impostor), ("fnmr", "false non-matches", genuine))
+    return tuple(
+        f"{rate.errors:g} {called}, fewer than {ENOUGH}: {name} is unreliable"
+        for name, called, rate in kinds
+        if not enough_errors(rate.errors)
+    )
+
+
+def _check_same_meaning(judged: Curve, chosen: Curve) -> None:
+    mine, other = ((curve.tally.meaning, curve.tally.trained_prior) for curve in (judged, chosen))
+    if mine != other:
+        raise InputError(
+            f"development holds scores that are {other[0]}, the judged trials {mine[0]}: a threshold carries over "
+            f"between scores of the same meaning only."
+        )
+
+
+def _group(trials: Trials, name: str, argument: str) -> NDArray[Any]:
+    if not isinstance(name, str) or name not in trials.groups:
+        known = ", ".join(map(shown, trials.groups)) or "none"
+        raise InputError(f"{argument}={shown(name)} is not among the groups of these trials ({known}).")
+    return trials.groups[name]
+
+
+def _interval_method(method: str) -> Method:
+    if method not in _METHODS:
+        raise InputError(f"method is {' or '.join(_METHODS)}, not {shown(method)}.")
+    return "wilson" if method == "wilson" else "clopper-pearson"
