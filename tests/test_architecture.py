@@ -20,8 +20,9 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 # The layers: a package may import the ones before it; names in one tuple do not see each other.
 LAYERS = [
     ("errors", "_typing"), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
-    ("decision", "recognizers"), ("calibration",), ("evaluation",), ("uncertainty",), ("biometrics",), ("io",),
-    ("outofcore",), ("report",), ("sklearn",), ("cli",), ("__main__",),
+    ("decision", "recognizers"), ("calibration",), ("evaluation",), ("uncertainty",),
+    ("abstention", "biometrics", "case_costs", "gaps", "prevalence", "rules"), ("io",), ("outofcore",), ("report",),
+    ("sklearn",), ("cli",), ("__main__",),
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # Narrower views than the layers allow.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
     from tercet.decision import (
         Decisions,
-        Rule,
+        RandomisedRule,
         confusion_of,
         decide,
         decisions,
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from tercet.outofcore.fit import fit_files
     from tercet.outofcore.scan import evaluate_files
     from tercet.report import plot, report
+    from tercet.rules import Rule
     from tercet.trials import Trials
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
@@ -99,7 +100,7 @@ _PUBLIC = {
     ),
     "decision": (
         "Decisions",
-        "Rule",
+        "RandomisedRule",
         "confusion_of",
         "decide",
         "decisions",
@@ -167,6 +168,7 @@ _PUBLIC = {
     "outofcore.fit": ("fit_files",),
     "outofcore.scan": ("evaluate_files",),
     "report": ("plot",),
+    "rules": ("Rule",),
     "trials": ("Trials",),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
@@ -198,6 +200,7 @@ __all__ = [
     "Logistic",
     "MulticlassApplication",
     "MulticlassEvaluation",
+    "RandomisedRule",
     "Rule",
     "Tally",
     "TercetError",

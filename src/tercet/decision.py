@@ -154,7 +154,7 @@ def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RandomisedRule:
     """Accept scores > upper surely, and scores in (lower, upper] with a probability.
 
     A lower end of None takes in everything below, -inf too. Where the bound falls on tied scores, lower is the
@@ -185,7 +185,7 @@ class Rule:
         return ((values > self.upper) | (between & drawn)).astype(np.int8)
 
 
-def neyman_pearson(curve: Curve, fpr_at_most: float) -> Rule:
+def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
     """The threshold rule with the largest TPR whose FPR is at most a bound, reached by drawing among ties.
 
     >>> from tercet import Tally
@@ -196,13 +196,13 @@ def neyman_pearson(curve: Curve, fpr_at_most: float) -> Rule:
     return _between(curve, curve.thresholds, curve.misses, curve.false_alarms, fpr_at_most)
 
 
-def hull_rule(curve: Curve, fpr: float) -> Rule:
+def hull_rule(curve: Curve, fpr: float) -> RandomisedRule:
     """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better."""
     hull = curve.hull
     return _between(curve, hull.thresholds, hull.misses, hull.false_alarms, fpr)
 
 
-def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> Rule:
+def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> RandomisedRule:
     """The point of a piecewise linear curve at a false-alarm rate; of a vertical stretch, its top."""
     bound = number(bound, "a bound on the false-alarm rate")
     if not 0.0 <= bound <= 1.0:
@@ -211,11 +211,11 @@ def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, b
     allowed = numerator * curve.nontargets  # in units of 1 / denominator: whole numbers throughout
     place = int(np.searchsorted(-alarms, -(allowed // denominator)))  # the lowest threshold within the bound
     if place == 0:
-        return Rule(None, -math.inf, 1.0, 1.0, 1.0)
+        return RandomisedRule(None, -math.inf, 1.0, 1.0, 1.0)
     lower, upper = ((int(misses[i]), int(alarms[i])) for i in (place - 1, place))
     spare, step = allowed - upper[1] * denominator, (lower[1] - upper[1]) * denominator
     gained = (upper[0] - lower[0]) * spare
-    return Rule(
+    return RandomisedRule(
         None if place == 1 else float(thresholds[place - 1]),
         float(thresholds[place]),
         ratio(spare, step),

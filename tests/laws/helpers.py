@@ -96,6 +96,6 @@ def numbers_in(value):
         return [x for item in value.values() for x in numbers_in(item)]
     if isinstance(value, list | tuple):
         return [x for item in value for x in numbers_in(item)]
-    if isinstance(value, tc.Rule):
+    if isinstance(value, tc.RandomisedRule):
         return [value.upper, value.probability, value.fpr, value.tpr]
     return [value] if isinstance(value, int | float) else []

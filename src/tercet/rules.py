@@ -1,0 +1,606 @@
+"""Rules: a threshold chosen by a named criterion, with a promise where asked, to be saved, applied and judged later."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import quotients
+from tercet._numeric.serialization import Model, flag, real
+from tercet._numeric.validation import number, numbers, shown
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.calibration.two_class import check_meaning, one_column
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import Interval, interval
+from tercet.metrics.confusion import Confusion
+from tercet.metrics.curves import Curve
+from tercet.trials import Trials, as_trials, probability
+
+Best = Literal["youden", "corner", "eer"]
+RATES = ("fpr", "fnr", "tpr", "specificity", "precision")
+_BOUNDS = (
+    "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
+)  # fmt: skip
+_PROMISED = {  # criterion -> (whose order statistics, the rate that is promised)
+    "fpr_at_most": ("nontargets", "FPR"),
+    "specificity_at_least": ("nontargets", "specificity"),
+    "fnr_at_most": ("targets", "FNR"),
+    "recall_at_least": ("targets", "recall"),
+}
+_NO_PROMISE = {
+    "precision_at_least": "precision does not rise with the threshold, so no order statistic bounds it",
+    "alarms_at_most": "alarms depend on both classes and on the share of targets",
+    "least_cost": "a cost depends on both classes",
+    "f_beta": "an F score depends on both classes",
+    "youden": "it bounds no rate",
+    "corner": "it bounds no rate",
+    "eer": "it bounds no rate",
+}
+
+
+class Reached(NamedTuple):
+    """A rate with its interval; None where it does not exist, such as the precision where nothing was accepted."""
+
+    value: float | None
+    interval: Interval | None
+
+
+class Judgement(NamedTuple):
+    """A rule on held-out trials, beside the best that the same criterion finds there in hindsight.
+
+    Attributes
+    ----------
+    confusion : Confusion
+        Decisions of the rule on the held-out trials.
+    rates : mapping
+        Each rate reached there, with its interval.
+    kept : bool or None
+        Whether the rule's bound holds on these trials as measured; None where the criterion has no bound.
+    quantity : str
+        What the criterion optimises.
+    value, in_hindsight : float
+        That quantity for the rule, and for the best threshold chosen on the held-out trials themselves.
+    regret : float
+        How much worse the rule is than the choice in hindsight. Negative only where the rule breaks its bound.
+    hindsight : Rule
+        The rule that the same criterion, without its promise, finds on the held-out trials.
+    """
+
+    confusion: Confusion
+    rates: Mapping[str, Reached]
+    kept: bool | None
+    quantity: str
+    value: float
+    in_hindsight: float
+    regret: float
+    hindsight: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Model):
+    """A threshold chosen by a named criterion: accept exactly the scores above it.
+
+    Made by `Rule.fit`, saved by `to_json`, read by `Rule.from_json`, applied by calling it, judged by `judge`.
+
+    Attributes
+    ----------
+    threshold : float
+        On the scale of the scores that the rule was fitted on; -inf with `accept_all` accepts everything.
+    accept_all : bool
+        Whether everything is accepted, scores of -inf too.
+    training : mapping
+        The criterion, its value and confidence, the class sizes and the errors reached on the trials it was fitted on.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([0.9, 0.7, 0.4, 0.8, 0.3, 0.2, 0.1], [1, 1, 1, 0, 0, 0, 0])
+    >>> rule = Rule.fit(trials, fpr_at_most=0.25)
+    >>> rule.threshold, rule.rates()["tpr"].value
+    (0.3, 1.0)
+    >>> rule([0.3, 0.5]).tolist()
+    [0, 1]
+    """
+
+    method: ClassVar[str] = "rule"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
+    _facts: ClassVar[tuple[str, ...]] = (
+        "trials", "targets", "nontargets", "meaning", "trained_prior", "criterion", "value", "confidence",
+        "cases_per_day", "prevalence", "misses", "false_alarms",
+    )  # fmt: skip
+
+    threshold: float
+    accept_all: bool
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(
+        cls,
+        trials: Trials,
+        *,
+        fpr_at_most: float | None = None,
+        fnr_at_most: float | None = None,
+        recall_at_least: float | None = None,
+        specificity_at_least: float | None = None,
+        precision_at_least: float | None = None,
+        alarms_at_most: float | None = None,
+        least_cost: object = None,
+        f_beta: float | None = None,
+        best: Best | None = None,
+        confidence: float | None = None,
+        by: str | None = None,
+        cases_per_day: float | None = None,
+        prevalence: float | None = None,
+    ) -> Rule:
+        """Chooses the threshold on labelled trials by exactly one criterion.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled two-class trials; scores of any meaning, raw ones too.
+        fpr_at_most, specificity_at_least : float, optional
+            Bound on false alarms: the lowest threshold that keeps it, which finds most targets.
+        fnr_at_most, recall_at_least : float, optional
+            Bound on misses: the highest threshold that keeps it, which raises fewest false alarms.
+        precision_at_least : float, optional
+            The lowest threshold whose precision on these trials is at least this.
+        alarms_at_most : float, optional
+            The lowest threshold with at most so many alarms per day, out of `cases_per_day`.
+        least_cost : Application, triple or name, optional
+            The lowest threshold of least DCF.
+        f_beta : float, optional
+            The lowest threshold of the largest F score with this beta; 1 for F1.
+        best : {"youden", "corner", "eer"}, optional
+            Largest TPR - FPR; nearest to (FPR, FNR) = (0, 0); FPR and FNR as equal as possible.
+        confidence : float, optional
+            Makes a bound on false alarms or misses a promise: with this confidence (0.95) the bound holds for new,
+            independent trials of the class, by the exact binomial bound at an order statistic of its scores.
+        by : str, optional
+            A column of groups whose trials depend on each other; a promise is then refused.
+        cases_per_day : float, optional
+            How many cases come in per day, for `alarms_at_most`.
+        prevalence : float, optional
+            Share of targets among these cases; that of the trials unless given.
+
+        Returns
+        -------
+        Rule
+            With the threshold and the rates it reached on these trials (apparent: they chose it).
+
+        Raises
+        ------
+        InputError
+            Where no criterion or several are given, a promise cannot be made, or no threshold keeps it.
+        UndefinedError
+            Where a class is missing, or no threshold reaches the precision asked.
+
+        References
+        ----------
+        Wilks (1941), Determination of sample sizes for setting tolerance limits, doi:10.1214/aoms/1177731788.
+
+        Examples
+        --------
+        "FPR at most 5 % with 95 % confidence" lets no false alarm happen on 59 non-targets, 0.95^59 = 0.0485:
+
+        >>> trials = Trials.of_scores(range(118), [0, 1] * 59)
+        >>> rule = Rule.fit(trials, fpr_at_most=0.05, confidence=0.95)
+        >>> rule.threshold, rule.training["false_alarms"]
+        (116.0, 0)
+        """
+        asked = Criterion.of(
+            {"fpr_at_most": fpr_at_most, "fnr_at_most": fnr_at_most, "recall_at_least": recall_at_least,
+             "specificity_at_least": specificity_at_least, "precision_at_least": precision_at_least,
+             "alarms_at_most": alarms_at_most, "least_cost": least_cost, "f_beta": f_beta, "best": best},
+            confidence, by, cases_per_day, prevalence,
+        )  # fmt: skip
+        own = one_column(as_trials(trials))
+        return _fitted(Curve.of(own), own, asked)
+
+    @property
+    def criterion(self) -> str:
+        """What the threshold was chosen by, in words: "FPR at most 0.01"."""
+        name, value = self.training["criterion"], self.training["value"]
+        words = str(name).replace("fpr", "FPR").replace("fnr", "FNR").replace("_", " ")
+        return words if value is None else f"{words} {_told(value)}"
+
+    @property
+    def promise(self) -> str | None:
+        """What is promised of new trials, and how; None where nothing is."""
+        confidence, name = self.training["confidence"], self.training["criterion"]
+        if confidence is None:
+            return None
+        side = _PROMISED[name][0]
+        return (
+            f"{self.criterion} with {100.0 * confidence:g} % confidence, for new trials drawn independently and like "
+            f"these {self.training[side]} {side.replace('nontargets', 'non-targets')} (exact binomial bound at an "
+            f"order statistic)"
+        )
+
+    @property
+    def confusion(self) -> Confusion:
+        """Decisions on the trials that the rule was fitted on."""
+        targets, nontargets, misses, alarms = (
+            self.training[key] for key in ("targets", "nontargets", "misses", "false_alarms")
+        )
+        return _table(targets, nontargets, misses, alarms)
+
+    def rates(self, ci: float = 0.95) -> Mapping[str, Reached]:
+        """The rates reached on the trials that the rule was fitted on, with Wilson intervals.
+
+        They are apparent: the same trials chose the threshold.
+
+        Parameters
+        ----------
+        ci : float, default 0.95
+            Level of the intervals.
+
+        Returns
+        -------
+        mapping
+            "fpr", "fnr", "tpr", "specificity" and "precision", each a `Reached`.
+
+        Examples
+        --------
+        >>> rule = Rule.fit(Trials.of_scores([3.0, 2.0, 1.0, 0.0], [1, 0, 1, 0]), best="youden")
+        >>> rule.threshold, rule.rates()["fpr"].value
+        (0.0, 0.5)
+        """
+        return _rates(self.confusion, ci)
+
+    def __call__(self, scores: object) -> NDArray[np.int8]:
+        """1 where the score is above the threshold, else 0.
+
+        Parameters
+        ----------
+        scores : Trials or array_like
+            Scores of the kind that the rule was fitted on; Trials of another meaning are refused.
+
+        Returns
+        -------
+        ndarray of int8
+            One decision per score.
+        """
+        if isinstance(scores, Trials):
+            own = one_column(scores)
+            check_meaning(own, self.training)
+            scores = own.scores
+        return ((numbers(scores, "scores") > self.threshold) | self.accept_all).astype(np.int8)
+
+    def judge(self, trials: Trials, *, ci: float = 0.95) -> Judgement:
+        """The rule on held-out trials beside the best in hindsight.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled two-class trials that had no part in choosing the threshold.
+        ci : float, default 0.95
+            Level of the Wilson intervals.
+
+        Returns
+        -------
+        Judgement
+            Rates with intervals, whether the bound held, and the regret.
+
+        Examples
+        --------
+        A threshold learnt on one set costs 0.25 on another where 0 could be had:
+
+        >>> rule = Rule.fit(Trials.of_scores([4.0, 3.0, 2.0, 1.0], [1, 1, 0, 0]), least_cost=(0.5, 1, 1))
+        >>> rule.judge(Trials.of_scores([4.0, 3.0, 2.5, 1.0], [1, 1, 0, 0])).regret
+        0.25
+        """
+        own = one_column(as_trials(trials))
+        check_meaning(own, self.training)
+        curve = Curve.of(own)
+        misses, alarms = (0, curve.nontargets) if self.accept_all else curve.tally.at(self.threshold)
+        asked = Criterion.saved(self.training)
+        hindsight = _fitted(curve, own, asked._replace(confidence=None))
+        weight = curve.tally.weight
+        table = _table(weight(curve.targets), weight(curve.nontargets), weight(int(misses)), weight(int(alarms)))
+        quantity, value, sign = asked.objective(table)
+        best = asked.objective(hindsight.confusion)[1]
+        return Judgement(
+            table, _rates(table, ci), asked.kept(table), quantity, value, best, sign * (value - best), hindsight
+        )
+
+    def regret(self, trials: Trials) -> float:
+        """How much worse the rule is on held-out trials than the same criterion in hindsight; see `judge`.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled two-class trials that had no part in choosing the threshold.
+
+        Returns
+        -------
+        float
+            In the quantity that the criterion optimises: DCF_u for `least_cost`, TPR for a bound on false alarms.
+        """
+        return self.judge(trials).regret
+
+    def to_dict(self) -> dict[str, object]:
+        """The rule and what it reached as plain values for JSON."""
+        rates = {name: _plain(one) for name, one in self.rates().items()}
+        return {
+            "criterion": self.criterion, "promise": self.promise, "threshold": _finite(self.threshold),
+            "accept_all": self.accept_all, "meaning": self.training["meaning"], "rates": rates,
+        }  # fmt: skip
+
+
+class Criterion(NamedTuple):
+    """What a threshold is chosen by."""
+
+    name: str
+    value: Any
+    confidence: float | None = None
+    cases_per_day: float | None = None
+    prevalence: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        given: Mapping[str, object],
+        confidence: float | None,
+        by: str | None,
+        cases_per_day: float | None,
+        prevalence: float | None,
+    ) -> Criterion:
+        """The one criterion that was given, its value checked."""
+        asked = {name: value for name, value in given.items() if value is not None}
+        if len(asked) != 1:
+            found = ", ".join(asked) or "none"
+            raise InputError(f"A rule has exactly one criterion, not {found}. There are: {', '.join(given)}.")
+        name, value = next(iter(asked.items()))
+        if name == "best":
+            name, value = _word(value), None
+        elif name == "least_cost":
+            app = Application.of(value)
+            value = [app.prior, app.cost_fn, app.cost_fp]
+        else:
+            value = _bound(name, value)
+        rate = _cases(name, cases_per_day)
+        share = None if prevalence is None else probability(prevalence, "prevalence")
+        return cls(name, value, _confidence(name, value, confidence, by), rate, share)
+
+    @classmethod
+    def saved(cls, training: Mapping[str, Any]) -> Criterion:
+        """The criterion of a saved rule."""
+        keys = ("value", "confidence", "cases_per_day", "prevalence")
+        return cls(training["criterion"], *(training[key] for key in keys))
+
+    def objective(self, table: Confusion) -> tuple[str, float, float]:
+        """What the criterion optimises: its name, its value, and 1 where less is better, -1 where more is."""
+        if self.name == "least_cost":
+            return "dcf_u", Application(*self.value).dcf_u(fnr=table.fnr, fpr=table.fpr), 1.0
+        if self.name in ("fnr_at_most", "recall_at_least"):
+            return "fpr", table.fpr, 1.0
+        if self.name == "f_beta":
+            return f"f_beta({self.value:g})", table.f_beta(self.value), -1.0
+        if self.name == "youden":
+            return "tpr - fpr", table.tpr - table.fpr, -1.0
+        if self.name == "corner":
+            return "distance to the corner", math.hypot(table.fnr, table.fpr), 1.0
+        if self.name == "eer":
+            return "mean of fnr and fpr", (table.fnr + table.fpr) / 2.0, 1.0
+        return "tpr", table.tpr, -1.0
+
+    def kept(self, table: Confusion) -> bool | None:
+        """Whether a bound holds in a table, compared with the rounded quotient that is shown."""
+        if self.name not in _BOUNDS:
+            return None
+        if self.name == "alarms_at_most":
+            return bool(self.alarms(table.tpr, table.fpr, self._share(table)) <= self.value)
+        if self.name == "precision_at_least" and table.tp + table.fp == 0:
+            return None
+        found = getattr(table, self.name.removesuffix("_at_most").removesuffix("_at_least"))
+        return bool(found <= self.value if self.name.endswith("_at_most") else found >= self.value)
+
+    def alarms(self, tpr: Any, fpr: Any, share: float) -> Any:
+        """Expected alarms per day."""
+        assert self.cases_per_day is not None
+        return self.cases_per_day * (share * tpr + (1.0 - share) * fpr)
+
+    def _share(self, table: Confusion) -> float:
+        return table.prevalence if self.prevalence is None else self.prevalence
+
+    def place(self, curve: Curve) -> int:
+        """The curve's point that the criterion chooses."""
+        if self.confidence is not None:
+            return _promised_place(curve, self)
+        if self.name in _BOUNDS:
+            return self._bounded_place(curve)
+        if self.name == "f_beta":
+            return int(_f_scores(curve, self.value).argmax())
+        if self.name == "corner":
+            return int(np.hypot(curve.fnr, curve.fpr).argmin())
+        if self.name == "eer":
+            misses, alarms = (column.astype(object) for column in (curve.misses, curve.false_alarms))
+            return int(np.abs(misses * curve.nontargets - alarms * curve.targets).argmin())
+        return _cheapest_place(curve, Application(*self.value) if self.name == "least_cost" else Application(0.5))
+
+    def _bounded_place(self, curve: Curve) -> int:
+        """The threshold within a bound that gives away least: the lowest for false alarms, the highest for misses."""
+        if self.name == "precision_at_least":
+            return _precise_place(curve, self.value)
+        if self.name == "alarms_at_most":
+            share = self.prevalence
+            share = curve.targets / (curve.targets + curve.nontargets) if share is None else share
+            return int((self.alarms(curve.tpr, curve.fpr, share) <= self.value).argmax())
+        if self.name in ("fpr_at_most", "specificity_at_least"):
+            within = curve.fpr <= self.value if self.name == "fpr_at_most" else curve.tnr >= self.value
+            return int(within.argmax())
+        within = curve.fnr <= self.value if self.name == "fnr_at_most" else curve.tpr >= self.value
+        return int(np.flatnonzero(within)[-1])
+
+
+def allowed_errors(size: int, rate: float, confidence: float) -> int:
+    """The most errors on `size` independent trials that still promise a true rate of at most `rate`.
+
+    The largest k with P(Binomial(size, rate) <= k) <= 1 - confidence, or -1: then not even no error promises it.
+
+    Examples
+    --------
+    >>> allowed_errors(59, 0.05, 0.95), allowed_errors(58, 0.05, 0.95)
+    (0, -1)
+    """
+    from scipy.special import bdtr
+
+    low, high = -1, size  # the probability rises with k and is 1 at k = size
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if float(bdtr(middle, size, rate)) <= 1.0 - confidence else (low, middle)
+    return low
+
+
+def _fitted(curve: Curve, trials: Trials, asked: Criterion) -> Rule:
+    place, weight = asked.place(curve), curve.tally.weight
+    facts = {
+        "trials": len(trials), "targets": weight(curve.targets), "nontargets": weight(curve.nontargets),
+        "meaning": trials.meaning, "trained_prior": trials.trained_prior, "criterion": asked.name,
+        "value": asked.value, "confidence": asked.confidence, "cases_per_day": asked.cases_per_day,
+        "prevalence": asked.prevalence, "misses": weight(int(curve.misses[place])),
+        "false_alarms": weight(int(curve.false_alarms[place])),
+    }  # fmt: skip
+    return Rule(float(curve.thresholds[place]), place == 0, facts)
+
+
+def _promised_place(curve: Curve, asked: Criterion) -> int:
+    """The point at the order statistic of one class's scores that keeps the promise."""
+    if curve.tally.unit < 0:
+        raise InputError("A promise needs whole counts: fractional weights follow no binomial law.")
+    side, called = _PROMISED[asked.name]
+    size = curve.tally.weight(curve.targets if side == "targets" else curve.nontargets)
+    assert asked.confidence is not None
+    allowed = allowed_errors(size, _rate_of(asked), asked.confidence)
+    if allowed < 0:
+        raise InputError(_too_few(size, side, called, asked))
+    allowed >>= curve.tally.unit
+    if side == "nontargets":
+        return int((curve.false_alarms <= allowed).argmax())
+    return int(np.flatnonzero(curve.misses <= allowed)[-1])
+
+
+def _too_few(size: int, side: str, called: str, asked: Criterion) -> str:
+    """What can be promised at best: a rate of 1 - (1 - confidence)^(1/n), with no error among n."""
+    assert asked.confidence is not None
+    least = -math.expm1(math.log1p(-asked.confidence) / size)
+    at_best = least if called in ("FPR", "FNR") else 1.0 - least
+    needed = math.ceil(math.log1p(-asked.confidence) / math.log1p(-_rate_of(asked)))
+    words = side.replace("nontargets", "non-targets")
+    return (
+        f"No threshold keeps this promise: {size} {words} can promise at best {called} {100.0 * at_best:.3g} % with "
+        f"{100.0 * asked.confidence:g} % confidence. {100.0 * asked.value:.3g} % needs at least {needed} {words}."
+    )
+
+
+def _rate_of(asked: Criterion) -> float:
+    return float(asked.value if asked.name.endswith("_at_most") else 1.0 - asked.value)
+
+
+def _cheapest_place(curve: Curve, app: Application) -> int:
+    """The lowest threshold of least cost, as a point of the curve."""
+    found = curve.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
+    if int(found[2][0]) == 0 and int(found[3][0]) == curve.nontargets:
+        return 0
+    return 1 + int(np.searchsorted(curve.thresholds[1:], found[1][0]))
+
+
+def _precise_place(curve: Curve, least: float) -> int:
+    precision, _ = curve.precision_recall()
+    within = precision >= least
+    if not within.any():
+        raise UndefinedError(
+            f"No threshold reaches a precision of {least:g} on these trials: the highest is {precision.max():.4g}."
+        )
+    return int(within.argmax())
+
+
+def _f_scores(curve: Curve, beta: float) -> Floats:
+    """(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP) at each point; there are targets, so it exists everywhere."""
+    hits = 1.0 + beta * beta
+    found = quotients(curve.targets - curve.misses, 1) * hits
+    return np.asarray(found / (found + beta * beta * curve.misses + curve.false_alarms), np.float64)
+
+
+def _table(targets: Any, nontargets: Any, misses: Any, alarms: Any) -> Confusion:
+    cells = [[nontargets - alarms, misses], [alarms, targets - misses]]
+    return Confusion(cells, classes=["nontarget", "target"], target="target")
+
+
+def _rates(table: Confusion, ci: float) -> dict[str, Reached]:
+    level = probability(ci, "ci")
+    return {name: _reached(table, name, level) for name in RATES}
+
+
+def _reached(table: Confusion, name: str, level: float) -> Reached:
+    try:
+        value = float(getattr(table, name))
+    except UndefinedError:
+        return Reached(None, None)
+    whole = table.unit >= 0
+    return Reached(value, interval(table, name, "wilson", level) if whole else None)
+
+
+def _plain(one: Reached) -> object:
+    return {"value": one.value} | ({} if one.interval is None else {"ci": [one.interval.low, one.interval.high]})
+
+
+def _finite(value: float) -> object:
+    return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
+
+
+def _told(value: Any) -> str:
+    return f"at ({', '.join(f'{one:g}' for one in value)})" if isinstance(value, list) else f"{value:g}"
+
+
+def _word(value: object) -> str:
+    known = Best.__args__  # type: ignore[attr-defined]
+    if value not in known:
+        raise InputError(f"best is {', '.join(map(repr, known))}, not {shown(value)}.")
+    return str(value)
+
+
+def _bound(name: str, value: object) -> float:
+    found = number(value, name)
+    if name in ("alarms_at_most", "f_beta"):
+        if not (0.0 < found < math.inf or (found == 0.0 and name == "alarms_at_most")):
+            raise InputError(f"{name} must be positive and finite, not {found}.")
+    elif not 0.0 <= found <= 1.0:
+        raise InputError(f"{name} must be a rate between 0 and 1, not {found}. One per cent is 0.01.")
+    return found
+
+
+def _cases(name: str, cases_per_day: object) -> float | None:
+    if name != "alarms_at_most":
+        if cases_per_day is not None:
+            raise InputError("cases_per_day belongs to alarms_at_most.")
+        return None
+    if cases_per_day is None:
+        raise InputError("alarms_at_most counts alarms per day: say how many cases come in (cases_per_day=...).")
+    found = number(cases_per_day, "cases_per_day")
+    if not 0.0 < found < math.inf:
+        raise InputError(f"cases_per_day must be positive and finite, not {found}.")
+    return found
+
+
+def _confidence(name: str, value: Any, confidence: object, by: str | None) -> float | None:
+    if confidence is None:
+        return None
+    if name in _NO_PROMISE:
+        raise InputError(
+            f"{name} cannot be promised: {_NO_PROMISE[name]}. Promise fpr_at_most, specificity_at_least, fnr_at_most "
+            f"or recall_at_least, or leave confidence out and read the interval of the rate."
+        )
+    if by is not None:
+        raise InputError(
+            f"A promise by the exact binomial bound needs independent trials, and those of one group of {shown(by)} "
+            f"are not: leave confidence out and take an interval that resamples whole groups (bootstrap(..., by=...))."
+        )
+    if not 0.0 < _rate_of(Criterion(name, value)) < 1.0:
+        raise InputError(f"{name}={value:g} cannot be promised: the rate must lie strictly between 0 and 1.")
+    return probability(confidence, "confidence")
