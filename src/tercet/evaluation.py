@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.exact import quotients
-from tercet._numeric.validation import numbers, shown
+from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, normalised_dcf
 from tercet.decision import confusion_of
@@ -20,16 +19,15 @@ from tercet.metrics.binomial import ENOUGH, enough_errors
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
     BayesPlot,
-    bayes_error,
     brier,
     class_prior,
-    cllr,
     entropy,
     log_loss,
     min_cllr,
 )
 from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import Curve, Eer, Minimum
+from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, as_trials
 
@@ -72,7 +70,8 @@ class Result:
 class Evaluation:
     """A two-class system's facts: attributes are the keys of the JSON, `curve` answers what costs more.
 
-    A number that does not exist is None, and `reasons` says why.
+    A number that does not exist is None, and `reasons` says why. `brackets` holds both ends of a number that a scan
+    in bounded memory knows only between two ends; the number itself is then their middle.
     """
 
     name: str | None
@@ -86,28 +85,30 @@ class Evaluation:
     bayes_plot: BayesPlot
     curve: Curve
     reasons: dict[str, str] = field(default_factory=dict)
+    brackets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
     def histogram(self) -> dict[str, Any]:
-        """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
+        """Scores by class in 200 bins over their middle 99.9 %, the rest counted beside."""
         return histogram(self.curve.tally)
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text."""
         result = dict(plain(self, leave_out=("curve",)))
-        result["curve"] = self._curve_points()
+        result["curve"] = thinned(self.curve)
         result["histogram"] = self.histogram
         return result
-
-    def _curve_points(self) -> dict[str, Any]:
-        return thinned(self.curve)
 
     def _headline(self) -> str:
         return (
             f"{_title(self.name)}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
-            f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self.auc:.4f}, "
+            f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self._auc()}, "
             f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
         )
+
+    def _auc(self) -> str:
+        low, high = self.brackets.get("auc", (self.auc, self.auc))
+        return f"{low:.4f}" if low == high else f"between {low!r} and {high!r}"
 
     def __repr__(self) -> str:
         rows = (
@@ -217,7 +218,8 @@ def evaluate(
         return _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
     tally = trials if isinstance(trials, Tally) else Tally.of(trials)
     called = name if name is not None or isinstance(trials, Tally) else trials.name
-    return _evaluate_two(tally, [Application.of(app) for app in asked], bayes_plot, eer, called)
+    apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
+    return evaluation_of(Summary.of(tally, asked_thresholds(apps, grid)), apps, grid, eer, called)
 
 
 def listed(applications: Any) -> list[Any]:
@@ -232,30 +234,40 @@ def listed(applications: Any) -> list[Any]:
         raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
 
 
-def _evaluate_two(
-    tally: Tally, apps: Sequence[Application], plot: tuple[float, float, int], eer: str, name: str | None
+def evaluation_of(
+    summary: Summary, apps: Sequence[Application], grid: Floats, eer: str, name: str | None
 ) -> Evaluation:
-    curve = Curve.of(tally)
-    reasons = {} if tally.meaning != "raw" else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR}
-    targets, nontargets = tally.weight(curve.targets), tally.weight(curve.nontargets)
-    llr = None if tally.meaning == "raw" else tally.as_llr()
+    """The one way from counts to an Evaluation, for trials in memory and for scans."""
+    curve, weight, known = summary.curve, summary.curve.tally.weight, summary.means_llr
+    low, high = curve.auc_bracket
+    counts = {"trials": curve.targets + curve.nontargets, "targets": curve.targets, "nontargets": curve.nontargets}
     return Evaluation(
         name=name,
-        meaning=tally.meaning,
-        input={
-            "trials": tally.weight(curve.targets + curve.nontargets),
-            "targets": targets,
-            "nontargets": nontargets,
-        },
+        meaning=curve.tally.meaning,
+        input={key: weight(count) for key, count in counts.items()},
         eer=curve.eer(eer),
-        auc=curve.auc,
-        cllr=None if llr is None else cllr(llr),
+        auc=low if low == high else (low + high) / 2.0,
+        cllr=summary.cllr if known else None,
         min_cllr=min_cllr(curve),
-        applications=results_at(curve, llr, apps),
-        bayes_plot=bayes_error(curve, log_odds_grid(plot), llr),
+        applications=_results(summary, apps),
+        bayes_plot=_bayes_plot(summary, grid),
         curve=curve,
-        reasons=reasons,
+        reasons={} if known else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR},
+        brackets={} if low == high else {"auc": (low, high)},
     )
+
+
+def asked_thresholds(apps: Sequence[Application], grid: Floats) -> Floats:
+    """The llr thresholds of the applications and of the Bayes error plot."""
+    return 0.0 - np.concatenate((np.array([app.log_odds for app in apps], np.float64), grid))
+
+
+def _bayes_plot(summary: Summary, grid: Floats) -> BayesPlot:
+    """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only."""
+    actual = None
+    if summary.means_llr:
+        actual = frozen(np.asarray(normalised_dcf(grid, *summary.rates(0.0 - grid)), np.float64))
+    return BayesPlot(frozen(grid), actual, frozen(summary.curve.hull.minimum(grid)[0]))
 
 
 def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
@@ -266,18 +278,18 @@ def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
     return np.linspace(low, high, int(count))
 
 
-def results_at(curve: Curve, llr: Tally | None, apps: Sequence[Application]) -> tuple[Result, ...]:
-    """A system at each working point; without llrs only the minimum is known."""
+def _results(summary: Summary, apps: Sequence[Application]) -> tuple[Result, ...]:
+    """A system at each operating point; without llrs only the minimum is known."""
+    curve = summary.curve
     if not apps:
         return ()
     log_odds = np.array([app.log_odds for app in apps])
     factors = np.array([app.factor for app in apps])
     least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds, factors)), strict=True)
     actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
-    if llr is not None:
-        misses, alarms = llr.at(0.0 - log_odds)
-        fnr, fpr = quotients(misses, curve.targets), quotients(alarms, curve.nontargets)
-        costs = normalised_dcf(log_odds, fnr, fpr, factors)
+    if summary.means_llr:
+        misses, alarms = summary.errors(0.0 - log_odds)
+        costs = normalised_dcf(log_odds, *summary.rates(0.0 - log_odds), factors)
         actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
     return tuple(
         _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
@@ -458,5 +470,5 @@ def _facts(items: dict[str, Any]) -> dict[str, Any]:
     return {
         key: plain(item)
         for key, item in items.items()
-        if not (key in ("reasons", "warnings") and not item) and not (key == "name" and item is None)
+        if not (key in ("reasons", "warnings", "brackets") and not item) and not (key == "name" and item is None)
     }

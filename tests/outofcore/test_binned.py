@@ -18,9 +18,8 @@ from tercet.outofcore.counts import (
     missing_parts,
     scores_of,
 )
-from tercet.outofcore.refinement import brackets
 
-from .helpers import APPS, hard_sets, in_memory
+from .helpers import hard_sets
 
 EDGES = np.array([-2.0, 0.0, 0.5, 2.0])
 
@@ -219,34 +218,6 @@ def test_the_callers_arrays_are_left_alone():
     assert scores.tolist() == [3.0, 0.0, 1.0]
     assert np.signbit(scores[1])
     assert scores.flags.writeable
-
-
-# Brackets
-
-
-@given(hard_sets(), st.lists(st.floats(-4, 4), max_size=12))
-@settings(max_examples=80, deadline=None)
-def test_brackets_hold_the_truth(trials, edges):
-    scores, labels = trials
-    apps = APPS[:3]
-    truth = in_memory(scores, labels, apps)
-    state = Binned.of(scores, labels, np.unique(edges) + 0.0)
-    held = brackets(state, apps)
-    assert held["eer"][0] <= truth.eer.value <= held["eer"][1]
-    assert held["auc"][0] <= truth.auc <= held["auc"][1]
-    assert held["min_cllr"][0] <= truth.min_cllr <= held["min_cllr"][1]
-    assert held["cllr"] == (truth.cllr, truth.cllr)
-    for result, minimum, actual in zip(truth.applications, held["min_dcf"], held["dcf"], strict=True):
-        assert minimum[0] <= result.min_dcf <= minimum[1]
-        assert actual[0] <= result.dcf <= actual[1]
-
-
-def test_a_bracket_at_a_counted_threshold_is_a_point():
-    rng = np.random.default_rng(0)
-    scores, labels = rng.normal(size=500), rng.random(500) < 0.5
-    threshold = 0.0 - tc.Application(0.001).log_odds
-    held = brackets(Binned.of(scores, labels, EDGES, thresholds=[threshold]), [(0.001, 1, 1)])
-    assert held["dcf"] == [(in_memory(scores, labels, [(0.001, 1, 1)]).applications[0].dcf,) * 2]
 
 
 # The quick look at which rows lie near chosen ranges

@@ -90,8 +90,8 @@ def test_the_workers_add_up_and_send_one_sum_a_pass(path, trials, small, cluster
     found = scale.evaluate_files(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
     assert_same_bits(found, in_memory(*trials))
     counts = [whole for kind, whole in sent if kind == "count"]
-    assert len(counts) == 40 * (found.passes - 1)
-    assert sum(counts) == found.passes - 1
+    assert len(counts) == 40 * (found.input["passes"] - 1)
+    assert sum(counts) == found.input["passes"] - 1
     assert all(whole for kind, whole in sent if kind == "rows")
 
 

@@ -197,7 +197,7 @@ def test_saved_parts_that_are_others_are_counted_again(tmp_path, trials, small):
 
 def test_what_is_evaluated_at_once_has_empty_brackets(tmp_path, trials):
     found = scale.evaluate_files(write(tmp_path / "a.parquet", *trials), APPS)
-    assert (found.brackets, found.revisited, found.passes) == ({}, 0, 1)
+    assert (found.brackets, found.input["revisited"], found.input["passes"]) == ({}, 0, 1)
     assert "brackets" not in found.to_dict()
     assert found.curve.average_precision == in_memory(*trials).curve.average_precision
 

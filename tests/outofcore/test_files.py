@@ -52,7 +52,7 @@ def test_threads_and_row_groups_change_nothing(tmp_path, trials, small, workers,
     path = write(tmp_path / "a.parquet", scores, labels, row_group_size=groups)
     found = scale.evaluate_files(path, APPS, workers=workers)
     assert_same_bits(found, in_memory(scores, labels))
-    assert found.passes >= 2
+    assert found.input["passes"] >= 2
 
 
 def test_any_number_of_files_in_any_order_of_rows(tmp_path, trials, small):
@@ -148,7 +148,7 @@ def test_progress_counts_bytes_up_to_all_of_them(tmp_path, trials, small):
     seen = []
     path = write(tmp_path / "a.parquet", *trials)
     found = scale.evaluate_files(path, APPS, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1][0] == seen[-1][1] == found.passes * path.stat().st_size
+    assert seen[-1][0] == seen[-1][1] == found.input["passes"] * path.stat().st_size
     assert all(one[0] <= two[0] for one, two in itertools.pairwise(seen))
 
 

@@ -123,15 +123,30 @@ def softplus(x: Floats) -> Floats:
 
 def _mean_softplus(side: Ranked, sign: float, shift: float) -> float:
     """Mean of ln(1 + e^(sign (llr + shift))), exact but for the logs."""
-    end = side.scores[0 if sign < 0.0 else -1]
-    if end == math.copysign(math.inf, sign):
-        return math.inf
+    total, infinite = softplus_sum(side, sign, shift)
+    return math.inf if infinite else ratio(total, side.total, UNIT)
+
+
+def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, int]:
+    """Sum of ln(1 + e^(sign (llr + shift))) where it is finite, in units of 2**-1074, and the weight where it is not.
+
+    Sums add: those of two sets of llrs give that of both together, to the bit.
+    """
+    split = int(
+        np.searchsorted(side.scores, -math.inf, "right") if sign < 0.0 else np.searchsorted(side.scores, math.inf)
+    )
+    finite = slice(split, None) if sign < 0.0 else slice(0, split)
 
     def cost(scores: Floats) -> Floats:
-        odds = scores if shift == 0.0 else scores + shift
+        odds = np.asarray(scores, np.float64) if shift == 0.0 else scores + shift
         return softplus(-odds if sign < 0.0 else odds)
 
-    return _mean(side, cost)
+    scores = side.scores[finite]
+    if side.running is not None:
+        weights = np.diff(side.running)[finite]
+        return exact_dot(cost(scores), weights), side.total - int(weights.sum())
+    sums = over_parts(lambda part: exact_sum(scores[part], cost), len(scores))
+    return sum(sums), len(side.scores) - len(scores)
 
 
 def _need_both(tally: Tally) -> None:

@@ -60,7 +60,7 @@ def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
     A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
     """
     tally, hull = curve.tally, curve.hull
-    complete = len(tally) <= _ALL
+    complete, rounded = len(tally) <= _ALL and tally.gaps is None, rounded and tally.gaps is None
     kept = _whole(tally) if complete else _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
     misses, alarms = tally.at(kept.thresholds)
     result = {
@@ -77,7 +77,7 @@ def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
             "false_alarms": hull.false_alarms.tolist(),
         },
     }
-    if not complete:
+    if not complete and tally.gaps is None:  # else rows lie anywhere between two known points
         codes = kept.stays[0] + 2 * kept.stays[1].astype(np.uint8)
         result["path"] = "s" + np.frombuffer(_PATHS.encode(), np.uint8)[codes].tobytes().decode()
     if tally.meaning not in ("llr", "raw"):
@@ -371,6 +371,8 @@ def _cells(tally: Tally, side: Ranked) -> Places:
 
 def histogram(tally: Tally) -> dict[str, Any]:
     """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
+    if tally.gaps is not None:
+        return _histogram_of_points(tally)
     sides = {"targets": tally.targets, "nontargets": tally.nontargets}
     finite = [
         side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
@@ -387,9 +389,39 @@ def histogram(tally: Tally) -> dict[str, Any]:
     return result
 
 
+def _histogram_of_points(tally: Tally) -> dict[str, Any]:
+    """The same with every edge moved to the next known point, where counts are exact."""
+    sides = {"targets": tally.targets, "nontargets": tally.nontargets}
+    known = np.union1d(tally.targets.scores, tally.nontargets.scores)
+    known = known[np.isfinite(known)]
+    if len(known) == 0:
+        nothing = {key: {"below": tally.weight(side.total), "bins": [], "above": 0} for key, side in sides.items()}
+        return {"edges": [], **nothing}
+    ends = [side.scores[_rank(side, share)] for side in sides.values() for share in (0.0005, 0.9995)]
+    low, high = max(min(ends), float(known[0])), min(max(ends), float(known[-1]))
+    ideal = low * (1.0 - _STEPS) + high * _STEPS
+    tops = known[np.unique(np.clip(np.searchsorted(known, ideal), 0, len(known) - 1))]
+    # Just above a known point: what is below that edge is what the point rejects.
+    edges = [*np.nextafter(tops[:-1], math.inf).tolist(), float(tops[-1])]
+    if len(tops) == 1:
+        edges, tops = edges * 2, np.array([np.nextafter(tops[0], -math.inf), tops[0]])
+    return {"edges": edges, **{key: _between(side, side.upto(tops), tally) for key, side in sides.items()}}
+
+
+def _rank(side: Ranked, share: float) -> int:
+    """The place of the score that a share of a class does not exceed."""
+    _, running = side.distinct()
+    return min(int(np.searchsorted(running[1:], math.ceil(share * side.total))), len(side.scores) - 1)
+
+
 def _binned(side: Ranked, edges: Floats, tally: Tally) -> dict[str, Any]:
     counts = side.below(edges)
     counts[-1] = side.upto(edges[-1])
+    return _between(side, counts, tally)
+
+
+def _between(side: Ranked, counts: Any, tally: Tally) -> dict[str, Any]:
+    """A class in bins, from its running counts at their edges."""
     bins = np.diff(counts)
     return {
         "below": tally.weight(int(counts[0])),

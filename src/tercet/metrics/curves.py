@@ -153,7 +153,17 @@ class Curve:
     @property
     def auc(self) -> float:
         """The Mann-Whitney statistic: how often a target scores above a non-target, ties counting one half."""
-        return ratio(self._meeting.half_wins(), 2 * self.targets * self.nontargets)
+        low, high = self.auc_bracket
+        if low < high:
+            raise InputError(f"The AUC is known to lie between {low!r} and {high!r} only: raise memory_limit.")
+        return low
+
+    @property
+    def auc_bracket(self) -> tuple[float, float]:
+        """Both ends between which the AUC is known to lie: equal unless the trials were scanned in bounded memory."""
+        wins, pairs = self._meeting.half_wins(), 2 * self.targets * self.nontargets
+        unknown = 0 if self.tally.gaps is None else self.tally.gaps.pairs
+        return ratio(wins - unknown, pairs), ratio(wins + unknown, pairs)
 
     @cached_property
     def hull(self) -> Hull:
@@ -178,11 +188,20 @@ class Curve:
         """
         if definition == "rocch":
             return _crossing(self.hull.thresholds, self.hull.misses, self.hull.false_alarms, self, definition)
+        if definition in EER_DEFINITIONS and self.tally.gaps is not None:
+            self._check_crossing(self.tally.gaps.next)
         if definition == "interpolated":
             return _crossing(self.thresholds, self.misses, self.false_alarms, self, definition)
         if definition == "nearest":
             return self._nearest()
         raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(definition)}.")
+
+    def _check_crossing(self, following: Floats) -> None:
+        """Refuses an EER of the curve's own segments where rows are hidden in the one that crosses FPR = FNR."""
+        misses, alarms = self._scaled_errors(self.misses, self.false_alarms)
+        place = max(int(np.searchsorted(misses - alarms, 0)), 1)
+        if following[place - 1] < self.thresholds[place]:
+            self.tally.need_every_score("An EER of another definition than the one that was asked for")
 
     def _nearest(self) -> Eer:
         misses, alarms = self._scaled_errors(self.misses, self.false_alarms)
@@ -222,6 +241,7 @@ class Curve:
         """
         if (fpr is None) == (tpr is None):
             raise InputError("partial_auc takes a range of either fpr or tpr.")
+        self.tally.need_every_score("A partial AUC")
         if fpr is not None:
             return _area(self.fpr[::-1], self.tpr[::-1], fpr)
         assert tpr is not None
@@ -230,6 +250,7 @@ class Curve:
     @property
     def average_precision(self) -> float:
         """Step sum over the recalled targets of the precision there, ties pooled."""
+        self.tally.need_every_score("The average precision")
         scores, running = self.tally.targets.distinct()
         hits = self.targets - running[:-1]
         alarms = self.nontargets - self.tally.nontargets.below(scores)
@@ -238,6 +259,7 @@ class Curve:
 
     def precision_at_recalled(self, k: float) -> float:
         """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K."""
+        self.tally.need_every_score("A precision at a rank")
         above, below = self._units(k, self.targets, "targets")
         scores, running = self.tally.targets.distinct()
         place = int(np.searchsorted(running, (self.targets * below - above) // below, "right")) - 1
@@ -257,6 +279,7 @@ class Curve:
 
     def _top(self, k: float) -> tuple[int, int]:
         """Targets expected among the k highest scores, as a fraction."""
+        self.tally.need_every_score("A precision or recall at a rank")
         above, below = self._units(k, self.targets + self.nontargets, "trials")
         hits = self.targets - self.misses
         accepted = hits + self.false_alarms  # falls from everything to nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,6 +80,16 @@ class Ranked:
         return Ranked(scores, frozen(running_total(shifted(np.diff(running), by))))
 
 
+class Gaps(NamedTuple):
+    """What a tally counted in bounded memory does not know: the rows between two known points, beside their number.
+
+    All of them are kept at the upper point, so that the errors at every kept score are exact.
+    """
+
+    next: Floats  # the lowest score accepted by accepting everything, and at each distinct score that is kept
+    pairs: int  # pairs of a target and a non-target whose order is not known
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """The sorted scores of targets and non-targets, weights counted in units of 2**unit.
@@ -95,6 +105,7 @@ class Tally:
     meaning: str
     trained_prior: float | tuple[float, ...] | None = None
     unit: int = 0
+    gaps: Gaps | None = None
 
     @classmethod
     def empty(cls, meaning: str = "llr") -> Tally:
@@ -130,6 +141,7 @@ class Tally:
         for one, another in ((self, other), (other, self)):
             if len(one) == 0:
                 return another
+            one.need_every_score("The sum of two tallies")
         if (self.meaning, self.trained_prior) != (other.meaning, other.trained_prior):
             raise InputError(
                 f"Tallies of different meanings do not add: {self.meaning} (prior {self.trained_prior}) and "
@@ -152,10 +164,13 @@ class Tally:
         """The weights (misses, false alarms) when exactly the scores > threshold are accepted."""
         if np.isnan(thresholds).any():
             raise InputError("A threshold must not be NaN.")
+        if self.gaps is not None:
+            self._check_known(np.asarray(thresholds, np.float64), self.gaps)
         return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)
 
     def as_llr(self) -> Tally:
         """The tally of the log-likelihood ratios that these scores stand for."""
+        self.need_every_score("Cllr, or the actual cost of an operating point that was not asked for,")
         if self.meaning == "llr":
             return self
 
@@ -165,6 +180,23 @@ class Tally:
             return Ranked(frozen(np.sort(llr))) if side.running is None else _grouped(llr, np.diff(side.running))
 
         return Tally(converted(self.targets), converted(self.nontargets), "llr", None, self.unit)
+
+    def need_every_score(self, what: str) -> None:
+        """Refuses what cannot be known from the points that a scan in bounded memory keeps."""
+        if self.gaps is not None:
+            raise InputError(
+                f"{what} needs every score, and a scan in bounded memory keeps exact points of the curve only: ask for "
+                f"it in evaluate(scan, applications), or read the trials into memory (tercet.read)."
+            )
+
+    def _check_known(self, thresholds: Floats, gaps: Gaps) -> None:
+        kept = np.union1d(self.targets.scores, self.nontargets.scores)
+        unknown = ~(thresholds < gaps.next[np.searchsorted(kept, thresholds, "right")]) & (thresholds < math.inf)
+        if np.any(unknown):
+            raise InputError(
+                f"The errors at threshold {float(thresholds[unknown].flat[0])} were not counted: name it among the "
+                f"applications, or evaluate in memory."
+            )
 
     def weight(self, count: Any) -> Any:
         """An internal count as the caller's weight: a whole number where it is one."""

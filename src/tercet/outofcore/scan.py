@@ -20,14 +20,15 @@ from tercet._numeric.validation import shown
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.errors import InputError
-from tercet.evaluation import Evaluation, evaluate, listed
+from tercet.evaluation import Evaluation, asked_thresholds, evaluate, evaluation_of, listed, log_odds_grid
 from tercet.io._digests import fingerprint
 from tercet.io._plain_files import called_as
 from tercet.metrics.curves import EER_DEFINITIONS
+from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.counts import Binned, Classes, RowError, Rows, edges_of, sorted_classes
 from tercet.outofcore.parts import Plan, Stamp, located, read_part, read_pieces, reading
-from tercet.outofcore.refinement import BoundedEvaluation, Points, asked_thresholds, evaluation, resolved
+from tercet.outofcore.refinement import Points, resolved, summarised
 from tercet.outofcore.runner import (
     Arrays,
     Budget,
@@ -90,7 +91,7 @@ class Question:
         if meaning in ("log-odds", "posterior") and trained_prior is None:
             raise InputError(NEEDS_PRIOR.format(meaning))
         apps = tuple(Application.of(app) for app in listed(applications))
-        asked_thresholds(apps, bayes_plot)
+        log_odds_grid(bayes_plot)
         known = None if trained_prior is None else probability(trained_prior, "trained_prior")
         return cls(apps, bayes_plot, eer, meaning, known, name)
 
@@ -110,7 +111,7 @@ def evaluate_files(
     resume: str | os.PathLike[str] | None = None,
     hashes: bool = False,
     **asked: Unpack[Asked],
-) -> BoundedEvaluation:
+) -> Evaluation:
     """Evaluates the trials of any number of files exactly, within a limit of memory.
 
     `paths` are names or patterns of Parquet files (or npy with named fields, csv, tsv). `resume` names a folder in
@@ -142,7 +143,7 @@ def evaluate_chunks(
     memory_limit: int = 10**9,
     budget: Budget | None = None,
     **asked: Unpack[Asked],
-) -> BoundedEvaluation:
+) -> Evaluation:
     """Evaluates a source exactly whose chunks() yields pairs (scores, labels), the same at every call."""
     question = Question.of(applications, **asked)
     allowed = budget or budget_of(memory_limit, 1)
@@ -203,48 +204,50 @@ def _passes(
     plan: str,
     question: Question,
     budget: Budget,
-) -> BoundedEvaluation:
+) -> Evaluation:
     """Count in bins, split the bins that can hide a vertex while they hold too many rows, then look at their rows."""
     job = {"plan": plan, "meaning": question.meaning, "trained_prior": question.trained_prior}
     if rows is not None and rows <= budget.at_once:
         return _at_once(_rows(run, job, np.array([math.nan]), np.array([math.inf]), rows, parts), question)
     wanted = budget.edges if rows is None else max(min(budget.edges, rows // 256), 64)
     edges = edges_of(sample[0][sample[1]], sample[0][~sample[1]], wanted)
-    thresholds = asked_thresholds(question.apps, question.plot)
+    thresholds = np.unique(asked_thresholds(question.apps, log_odds_grid(question.plot)))
     state = _counts(run, job, edges, thresholds, parts, sums=True)
     count, passes = state.parts[-1][1] if state.parts else 0, 1
     points = Points.of(state)
-    dense, chosen = _chosen(points, question.eer)
+    chosen = _chosen(points, question.eer)
     while (ranges := points.ranges(chosen)).rows > budget.kept:
         finer = _counts(run, job, points.split(chosen, budget.edges), thresholds[:0], count, sums=False)
         points, passes = points | Points.of(finer), passes + 1
-        dense, chosen = _chosen(points, question.eer)
+        chosen = _chosen(points, question.eer)
     everything = points.ranges(chosen | points.mixed())
     if everything.rows <= budget.kept:
         ranges = everything  # all that the AUC needs can be afforded too
     found = Rows.empty()
     if ranges.rows:
         found, passes = _rows(run, job, ranges.low, ranges.high, ranges.rows, count), passes + 1
-    exact = resolved(points, ranges, found, dense)
-    ev = evaluation(state, exact, question.apps, question.plot, question.eer, question.name)
-    return replace(ev, revisited=ranges.rows, passes=passes)
+    exact = resolved(points, ranges, found, question.meaning, question.trained_prior)
+    return _answered(summarised(state, exact), question, ranges.rows, passes)
 
 
-def _chosen(points: Points, eer: str) -> tuple[int | None, NDArray[np.bool_]]:
-    """The bins whose rows must be looked at, and the one in which every score matters."""
-    hiding = points.hiding()
-    crossing = points.crossing() if eer != "rocch" else np.zeros(len(hiding), np.bool_)
-    return (int(crossing.argmax()) if crossing.any() else None), hiding | crossing
+def _chosen(points: Points, eer: str) -> NDArray[np.bool_]:
+    """The bins whose rows must be looked at."""
+    return points.hiding() if eer == "rocch" else points.hiding() | points.crossing()
 
 
-def _at_once(rows: Rows, question: Question) -> BoundedEvaluation:
+def _at_once(rows: Rows, question: Question) -> Evaluation:
     """Few enough rows are evaluated as if they had come in memory."""
     sides = [Ranked(np.sort(side)) for side in (rows.targets, rows.nontargets)]
     tally = Tally(sides[0], sides[1], question.meaning, question.trained_prior)
     found: Evaluation = evaluate(
         tally, question.apps, bayes_plot=question.plot, eer=question.eer, name=question.name
     )  # fmt: skip
-    return BoundedEvaluation.of(found)
+    return replace(found, input={**found.input, "passes": 1, "revisited": 0})
+
+
+def _answered(summary: Summary, question: Question, revisited: int, passes: int) -> Evaluation:
+    ev = evaluation_of(summary, question.apps, log_odds_grid(question.plot), question.eer, question.name)
+    return replace(ev, input={**ev.input, "passes": passes, "revisited": revisited})
 
 
 def _counts(run: Run, job: Plain, edges: Floats, thresholds: Floats, parts: int | None, *, sums: bool) -> Binned:
