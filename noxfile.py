@@ -1,0 +1,63 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2024.3"]
+# ///
+"""Tasks for people who work on tercet: `python -m nox -l` lists them.
+
+They run in the environment that CONTRIBUTING.md sets up.
+"""
+
+import sys
+
+import nox
+
+nox.needs_version = ">=2024.3"
+nox.options.default_venv_backend = "none"
+
+
+def _run(session: nox.Session, *words: str) -> None:
+    """Run a module with the Python that runs nox."""
+    session.run(sys.executable, "-m", *words)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and types."""
+    _run(session, "ruff", "check", ".")
+    _run(session, "ruff", "format", "--check", ".")
+    _run(session, "mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests; further words go to pytest."""
+    _run(session, "pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(default=False)
+def doctests(session: nox.Session) -> None:
+    """Run every example in docstrings, documentation and README."""
+    _run(session, "pytest", "--doctest-modules", "src/tercet")
+    _run(session, "pytest", "--doctest-glob=*.md", "docs", "README.md")
+
+
+@nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """Measure branch coverage of src."""
+    _run(session, "pytest", "-n", "auto", "--cov=tercet", "--cov-branch", *session.posargs)
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the documentation site into build/docs; a warning is an error."""
+    _run(session, "sphinx", "-W", "--keep-going", "-q", "-j", "2", "docs", "build/docs")
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Build wheel and sdist into dist/."""
+    _run(session, "build")
+
+
+if __name__ == "__main__":
+    nox.main()
