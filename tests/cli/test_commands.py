@@ -348,7 +348,7 @@ def test_two_systems_are_compared_in_a_sentence(scores, tmp_path):
     assert code == 0
     assert "scores is better" in out
     assert json.loads(run(*words, "--json")[1])["names"] == ["scores", "worse"]
-    assert run("compare", path)[0] == 1
+    assert run("compare", path)[0] == 2
 
 
 def test_the_page_comes_from_an_evaluation_and_from_a_saved_result(scores, tmp_path):
@@ -359,7 +359,7 @@ def test_the_page_comes_from_an_evaluation_and_from_a_saved_result(scores, tmp_p
     assert run("report", result, "-o", again, "--title", "A <title>")[0] == 0
     assert "Content-Security-Policy" in page.read_text()
     assert "A &lt;title&gt;" in again.read_text()
-    assert run("evaluate", scores[0], "--open")[0] == 1
+    assert run("evaluate", scores[0], "--open")[0] == 2
 
 
 def test_files_too_large_for_memory_give_the_same_numbers(scores, tmp_path):
@@ -384,5 +384,5 @@ def test_a_run_is_resumed_from_the_parts_it_kept(scores, tmp_path):
     assert result_of(*asked)["systems"] == one
     assert {file: file.stat().st_mtime_ns for file in kept.iterdir()} == saved
     code, _, err = run("evaluate", path, "--resume", kept)
-    assert code == 1
-    assert "--resume keeps parts of a run in bounded memory: it needs --engine" in err
+    assert code == 2
+    assert "--resume has no effect without --engine" in err

@@ -132,24 +132,24 @@ def test_few_errors_are_told_beside_the_cost(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "code", "message"),
     [
-        (["--ci", "0.95"], "per cent"),
-        (["--ci", "100"], "per cent"),
-        (["--bands"], "--bands needs --ci"),
-        (["--sigma", "2"], "--sigma needs --plots"),
-        (["--ci", "95", "--engine", "local"], "no --engine"),
-        (["--condition-column", "nowhere"], "nowhere"),
-        (["--calibrate-prior", "0.5"], "need --calibrate-on"),
-        (["--ci", "95", "--group-column", "one"], "one group"),
+        (["--ci", "0.95"], 1, "per cent"),
+        (["--ci", "100"], 1, "per cent"),
+        (["--bands"], 2, "--bands has no effect without --ci"),
+        (["--sigma", "2"], 2, "--sigma has no effect without --plots"),
+        (["--ci", "95", "--engine", "local"], 2, "--ci does not go with --engine"),
+        (["--condition-column", "nowhere"], 1, "nowhere"),
+        (["--calibrate-prior", "0.5"], 2, "has no effect without --calibrate-on"),
+        (["--ci", "95", "--group-column", "one"], 1, "one group"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_in_words(words, message, tmp_path):
+def test_what_cannot_be_answered_is_refused_in_words(words, code, message, tmp_path):
     path = write(tmp_path / "a.csv")
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0] + ",one", *(line + ",x" for line in lines[1:])]))
     found = run("evaluate", path, *words)
-    assert found.exit_code == 1
+    assert found.exit_code == code
     assert message in found.stderr
     assert found.stdout == ""
 
@@ -186,5 +186,5 @@ def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):
     expected = sample_size(row.fnr, row.fpr, (0.5, 1, 1), 0.02)
     cells = dict(zip(*(line.split("\t") for line in found.stdout.splitlines()), strict=True))
     assert (int(cells["targets"]), int(cells["nontargets"])) == expected[:2]
-    assert run("sample-size", "--half-width", 0.1).exit_code == 1
+    assert run("sample-size", "--half-width", 0.1).exit_code == 2
     assert "--fnr" in run("sample-size", "--app", "0.5,1,1", "--half-width", 0.1).stderr

@@ -7,7 +7,7 @@ import pytest
 
 import tercet as tc
 from tercet import Gaussian
-from tercet.cli.commands import _bytes
+from tercet.cli._values import size_in_bytes
 from tercet.io._database import connected
 from tercet.outofcore import scan as scale
 from tercet.outofcore.counts import Binned, save_plain
@@ -172,11 +172,11 @@ def test_a_wrong_kind_of_argument_is_refused(tmp_path, trials, more, says):
 @pytest.mark.parametrize("words", ["1.2.3GB", ".", "GB", "1e9", ""])
 def test_a_limit_that_is_no_size_is_refused(words):
     with pytest.raises(tc.InputError, match="is a size such as"):
-        _bytes(words)
+        size_in_bytes(words)
 
 
 def test_sizes_count_in_thousands_or_in_1024():
-    assert [_bytes(words) for words in ("1GB", "1.5 MB", "1GiB", ".5k")] == [10**9, 1_500_000, 2**30, 500]
+    assert [size_in_bytes(words) for words in ("1GB", "1.5 MB", "1GiB", ".5k")] == [10**9, 1_500_000, 2**30, 500]
 
 
 @pytest.mark.parametrize(("first", "then"), [(2, 1), (1, 2)])

@@ -61,8 +61,8 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
     ("words", "says"),
     [
         ((), "was given 2 files"),
-        (("--engine", "local", "--folds", "3"), "--folds and --by judge a map in memory"),
-        (("--engine", "local", "--by", "speaker"), "--folds and --by judge a map in memory"),
+        (("--engine", "local", "--folds", "3"), "--folds does not go with --engine"),
+        (("--engine", "local", "--by", "speaker"), "--by does not go with --engine"),
         (("--engine", "local", "--method", "affine"), "Logistic, Isotonic and Gaussian, not 'Affine'"),
         (("--engine", "local", "--weight-column", "w"), "--engine does not go with --weight-column"),
         (("--engine", "local", "--memory-limit", "1MB"), "too small to work with"),
@@ -71,6 +71,6 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
 )
 def test_what_does_not_go_together_is_refused_and_nothing_is_written(tmp_path, files, words, says):
     code, err = fitted(tmp_path, *files[0], *words)
-    assert code == 1
+    assert code in (1, 2)
     assert says in err
     assert not (tmp_path / "model.json").exists()

@@ -135,5 +135,5 @@ def test_the_command_line_asks_for_rows_by_name(tmp_path):
     assert kept[0] == kept[1]
     write_table(tmp_path / "two.csv", {"score": np.array([1.0, -1.0]), "label": np.array([1, 0])})
     refused = run("evaluate", "two.csv", "--with-posteriors")
-    assert refused.exit_code == 1
-    assert "several classes" in refused.stderr
+    assert refused.exit_code == 2
+    assert "does not go with --meaning llr; it is for log-likelihoods" in refused.stderr

@@ -13,6 +13,7 @@ from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.cross_fit import fit_recognizer_and_calibrator
 from tercet.calibration.two_class import Logistic
+from tercet.cli._command import new_command, option
 from tercet.datasets import screening
 from tercet.evaluation import Evaluation
 from tercet.io import write_table
@@ -25,6 +26,13 @@ WARD = Application(0.5, 10, 1, "ward")
 SCREENING = Application(0.01, 10, 1, "screening")
 
 
+@new_command()
+@option("--out", default="tercet-demo", show_default=True, metavar="DIR", help="Where the files go.")
+def command(out: str) -> int:
+    """The whole story on built-in data: table, decisions, calibration and what to type next."""
+    return tell(out)
+
+
 def tell(out: str) -> int:
     """Trains a recogniser, prices its decisions for two uses, calibrates it, and leaves files to go on with."""
     folder = Path(out)
@@ -34,7 +42,7 @@ def tell(out: str) -> int:
     print("   scores the other half: how much more probable are the measurements if the mass is malignant?\n")
     before = tercet.evaluate(scores, [SCREENING, WARD], name="as scored")
     print_table([before.to_dict()])
-    print("\n2. Decisions for two uses; a miss is ten times as dear as a false alarm in both:\n")
+    print("\n2. Decisions for two uses; a miss is ten times as costly as a false alarm in both:\n")
     print(f"   {_use(before, 0, 'In a screening of 1 in 100')}")
     print(f"   {_use(before, 1, 'In a ward where every second mass is malignant')}\n")
     print("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))

@@ -1,0 +1,99 @@
+"""Groups of options that several commands take, each with what it goes with."""
+
+from __future__ import annotations
+
+import click
+
+from tercet.cli._command import Decorator, option, options
+
+TWO_CLASS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
+SEVERAL = ("log-likelihoods", "logits", "posteriors")
+SCORES = (*TWO_CLASS, *SEVERAL)
+MEANINGS = (*SCORES, "decisions")
+NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
+METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix")
+FORMATS = ("table", "tsv", "json", "md")
+WORDS = """\b
+llr          natural log of how much more probable the data are if the target hypothesis is true
+prior        how frequent targets are where the scores will be used, not in the test set
+application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
+"""
+
+
+def source_options(meanings: tuple[str, ...] = SCORES) -> Decorator:
+    """How files are read; the names are those of tercet.read."""
+    return options(
+        option("--labels", metavar="FILE", excludes=("key",), help="Labels in a file of their own (npy, csv)."),
+        option("--key", metavar="FILE", help="A trial list with labels, joined by trial id."),
+        option("--key-format", "format", metavar="NAME", help="The trial lists' format, if the file does not tell."),
+        option("--separator", metavar="CHAR", help="Column separator; else by the file's ending."),
+        option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
+        option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES),
+        option("--label-column", default="label", show_default=True, metavar="NAME"),
+        option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
+               help="The columns of a multiclass file, in order."),
+        option("--weight-column", metavar="NAME"),
+        option("--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
+               help="Speaker, patient ...; repeat it."),
+        option("--id-column", metavar="NAME", help="The trial's name, copied into decisions."),
+        option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"),
+               help="The target's label, unless 0/1, false/true, nontarget/target."),
+        option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="Of the scores."),
+        option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR,
+               help="The prior of log-odds, posteriors or logits."),
+        option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
+               needs=("key",), help="Trials of the key without a score."),
+    )  # fmt: skip
+
+
+application_options = options(
+    option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP",
+           help="An operating point, a prior alone, or a name (sre08); repeat it."),
+    option("--priors", metavar="P0,P1,...", help="Class priors of a multiclass application."),
+    option("--costs", metavar='"0,1;1,0"', needs=("priors",),
+           help='Its costs, rows = decision, columns = class; or "0-1", "ordinal".'),
+    option("--actions", metavar="NAME,...", needs=("costs",),
+           help="Names of the rows of --costs, where they are not the classes."),
+)  # fmt: skip
+engine_options = options(
+    option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
+           help="All files are one system, read in bounded memory."),
+    option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="A running dask cluster."),
+    option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", needs=("engine",),
+           help="The most memory that a run may take."),
+    option("--resume", metavar="DIR", needs=("engine",), help="Keep finished parts here, and go on from those there."),
+)  # fmt: skip
+
+
+def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
+    """How a model is trained, judged and saved; `excludes` are options under which it is not judged."""
+    return options(
+        option("--prior", metavar="P[,P...]", help="The prior to train for. [default: 0.5, or equal classes]"),
+        option("--folds", type=int, excludes=excludes, help="Folds by which the gain is judged. [default: 5]"),
+        option(
+            "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
+        ),
+        option("-o", "--out", required=True, metavar="FILE.json"),
+    )
+
+
+def resampling_options(
+    default_level: float | None = None, *, excludes: tuple[str, ...] = (), seeds: tuple[str, ...] = ()
+) -> Decorator:
+    """The level of intervals and how resamples are drawn; without a default level the rest needs --ci.
+
+    excludes: options that --ci does not go with; seeds: options other than --ci that draw random numbers.
+    """
+    needs = () if default_level is not None else ("ci",)
+    return options(
+        option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
+               meanings=SCORES, excludes=excludes, help="Intervals of this level in per cent: 95."),
+        option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=needs, help="Resamples."),
+        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Of random draws."),
+    )  # fmt: skip
+
+
+format_options = options(
+    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
+    option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
+)

@@ -1,0 +1,113 @@
+"""Words of the command line as values: numbers, applications, reading options, sizes, levels, calibrators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tercet._numeric.validation import shown
+from tercet.application import Application, MulticlassApplication
+from tercet.errors import InputError
+
+Facts = dict[str, Any]
+DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
+_READING = (
+    "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns",
+    "weight_column", "group_columns", "id_column", "target", "meaning", "trained_prior", "missing",
+)  # fmt: skip
+
+
+def numbers(words: str, flag: str, count: int | None = None) -> list[float]:
+    """Numbers separated by commas."""
+    try:
+        values = [float(word) for word in words.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} must be numbers separated by commas, not {shown(words)}.") from None
+    if count is not None and len(values) != count:
+        raise InputError(f"{flag} takes {count} numbers separated by commas, not {shown(words)}.")
+    return values
+
+
+def prior(words: str | None, flag: str = "--prior") -> float | list[float] | None:
+    """One prior, or one per class."""
+    if words is None:
+        return None
+    values = numbers(words, flag)
+    return values[0] if len(values) == 1 else values
+
+
+def level(ci: float) -> float:
+    """A level in per cent as a share."""
+    if not 1.0 < ci < 100.0:
+        raise InputError(f"--ci is a level in per cent, such as 95, not {ci:g}.")
+    return ci / 100.0
+
+
+def size_in_bytes(words: str) -> int:
+    """A size such as 500MB or 2GiB."""
+    parsed = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)(i?)[bB]?\s*", words, re.ASCII)
+    if parsed is None:
+        raise InputError(f"--memory-limit is a size such as 500MB or 2GB, not {shown(words)}.")
+    return int(float(parsed[1]) * (1024 if parsed[3] else 1000) ** " KMGT".index(parsed[2].upper() or " "))
+
+
+def reading(options: Facts) -> Facts:
+    """The reading options as tercet.read takes them, taken out of the options."""
+    source = {name: options.pop(name) for name in _READING if name in options}
+    source = {name: value for name, value in source.items() if value is not None and value != ()}
+    if "trained_prior" in source:
+        source["trained_prior"] = prior(source["trained_prior"], "--trained-prior")
+    for name in ("columns", "class_columns"):
+        if name in source:
+            source[name] = source[name].split(",")
+    return source
+
+
+def applications(options: Facts) -> list[Application | MulticlassApplication]:
+    """The applications of --app, and the multiclass one of --priors and --costs, taken out of the options."""
+    asked: list[Application | MulticlassApplication] = [_application(words) for words in options.pop("apps")]
+    priors, costs, actions = (options.pop(name, None) for name in ("priors", "costs", "actions"))
+    if priors is None:
+        return asked
+    matrix: Any = costs or "0-1"
+    if ";" in matrix or "," in matrix:
+        matrix = [numbers(row, "--costs") for row in matrix.split(";")]
+    named = None if actions is None else actions.split(",")
+    return [*asked, Application.multiclass(numbers(priors, "--priors"), matrix, actions=named)]
+
+
+def _application(words: str) -> Application:
+    if "," in words:
+        return Application.of(tuple(numbers(words, "--app", 3)))
+    try:
+        return Application.of(float(words))
+    except ValueError:
+        return Application.of(words)
+
+
+def grouping(source: Facts) -> str | tuple[str, str] | None:
+    """The groups to resample by: none, one column, or two crossed ones."""
+    groups: Sequence[str] = source.get("group_columns", ())
+    if len(groups) > 2:
+        raise InputError("At most two --group-column can be resampled by.")
+    return (groups[0], groups[1]) if len(groups) == 2 else groups[0] if groups else None
+
+
+def method(name: str) -> tuple[Any, Facts]:
+    """A calibrator's class and its settings, by the name that --method takes."""
+    from tercet.calibration.fusion import Fusion
+    from tercet.calibration.multiclass import Affine
+    from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
+
+    methods: dict[str, tuple[Any, Facts]] = {
+        "logistic": (Logistic, {}),
+        "isotonic": (Isotonic, {}),
+        "gaussian": (Gaussian, {"shared_variance": True}),
+        "gaussian-own-variances": (Gaussian, {"shared_variance": False}),
+        "affine": (Affine, {"kind": "offsets"}),
+        "temperature": (Affine, {"kind": "temperature"}),
+        "matrix": (Affine, {"kind": "matrix"}),
+        "fusion": (Fusion, {}),
+    }
+    return methods[name]

@@ -1,0 +1,71 @@
+"""`tercet decide`: the decision of least expected cost for every trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._models import saved_model
+from tercet.cli._options import WORDS, application_options, source_options
+from tercet.cli._output import Facts, say
+from tercet.cli._systems import names_of, read_trials, trial_column
+from tercet.cli._values import applications, reading
+from tercet.decision import decisions, neyman_pearson
+from tercet.metrics.confusion import as_matrix
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores")
+@source_options()
+@application_options
+@option(
+    "--fpr-at-most",
+    type=float,
+    metavar="X",
+    excludes=("apps", "priors"),
+    help="Neyman-Pearson instead: needs labels to find the threshold.",
+)
+@option(
+    "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Of the draws among tied scores."
+)
+@option("--calibrator", metavar="FILE", help="Calibrate the scores first.")
+@option("-o", "--out", default="-", show_default=True, metavar="FILE", help="csv, tsv or parquet.")  # fmt: skip
+def command(scores: str, out: str, **options: Any) -> int:
+    """The decision of least expected cost for every trial, with that cost."""
+    from tercet.io import write_table
+
+    apps, source = applications(options), reading(options)
+    bound = options["fpr_at_most"]
+    if len(apps) + (bound is not None) != 1:
+        raise click.UsageError("decide takes exactly one operating point (--app or --priors), or --fpr-at-most.")
+    trials = read_trials(scores, source)
+    if options["calibrator"] is not None:
+        trials = saved_model(options["calibrator"])(trials)
+    found = _by_cost(trials, apps[0]) if bound is None else _by_bound(trials, bound, options["seed"])
+    write_table(out, trial_column(trials) | found)
+    return 0
+
+
+def _by_cost(trials: Trials, app: Any) -> Facts:
+    chosen = decisions(trials, app)
+    names = as_matrix(app).renamed(trials.classes).actions
+    return {
+        "decision": names_of(chosen.actions, names),
+        "expected_cost": chosen.expected_cost,
+        "margin": chosen.margin,
+    }
+
+
+def _by_bound(trials: Trials, bound: float, seed: int) -> Facts:
+    rule = neyman_pearson(Curve.of(Tally.of(trials)), bound)
+    below = "everything below" if rule.lower is None else f"the scores above {rule.lower:.17g}"
+    say(
+        f"accepting above {rule.upper:.17g}, and of {below} with probability {rule.probability:.6g}: "
+        f"FPR {rule.fpr:.6g}, TPR {rule.tpr:.6g} on these trials."
+    )
+    return {"decision": names_of(rule(trials, seed=seed), trials.classes)}

@@ -1,0 +1,67 @@
+"""`tercet sample-size`: how many trials a wanted half-width takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.application import Application
+from tercet.cli._command import new_command, option
+from tercet.cli._options import WORDS
+from tercet.cli._output import saved_document
+from tercet.cli._values import applications, level
+from tercet.errors import InputError
+from tercet.report import text
+
+_HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets_for\tnontargets_for"
+
+
+@new_command(epilog=WORDS)
+@click.argument("result", required=False)
+@option(
+    "--app",
+    "apps",
+    multiple=True,
+    metavar="PRIOR,CFN,CFP",
+    needs=("fnr", "fpr"),
+    help="An operating point, or its name; repeat it.",
+)
+@option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate you expect there.")
+@option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate you expect there.")
+@option("--half-width", type=float, required=True, metavar="H", help="Wanted: normalised DCF +- H.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
+        help="Its level, in per cent.")  # fmt: skip
+def command(result: str | None, half_width: float, ci: float, **options: Any) -> int:
+    """How many targets and non-targets a wanted half-width takes.
+
+    For expected rates (--app, --fnr, --fpr), or for those of a saved result.
+    """
+    from tercet.uncertainty import sample_size
+
+    rates = [("as expected", app, options["fnr"], options["fpr"]) for app in applications(options)]
+    if rates and (options["fnr"] is None or options["fpr"] is None):
+        raise click.UsageError("--app needs both --fnr and --fpr: the rates that you expect there.")
+    rates += [] if result is None else _saved_rates(result)
+    if not rates:
+        raise click.UsageError(
+            "sample-size takes RESULT.json, or the operating point and expected rates: --app, --fnr and --fpr."
+        )
+    print(_HEAD)
+    for name, app, miss, alarm in rates:
+        point = Application.of(app)
+        if miss is None or alarm is None:
+            raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
+        found = sample_size(miss, alarm, point, half_width, level(ci))
+        print("\t".join(map(str, (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found))))
+    return 0
+
+
+def _saved_rates(path: str) -> list[tuple[str, Any, Any, Any]]:
+    """Name, operating point and error rates of every system and application in a saved result."""
+    return [
+        (text.harmless(system.get("name") or "system"), (app["prior"], app["cost_fn"], app["cost_fp"]),
+         app.get("fnr"), app.get("fpr"))
+        for system in saved_document(path)["systems"]
+        for app in system["applications"]
+    ]  # fmt: skip
