@@ -303,7 +303,7 @@ def rates_by(
     >>> found["a"].fmr.value, found["b"].fmr.value, found["b"].reasons["fnmr"]
     (0.0, 1.0, 'there are no genuine comparisons')
     """
-    values = _group(as_trials(trials), column, "column").astype(str)
+    values = group_column(as_trials(trials), column, "column").astype(str)
     return MappingProxyType(
         {
             name: verification_rates(trials.select(values == name), threshold, ci=ci, method=method)
@@ -485,7 +485,7 @@ def presentation_attacks(
     """
     labels = as_trials(trials).known_labels().astype(np.bool_)
     level = probability(ci, "ci")
-    names = _species(trials, labels, species)
+    names = species_rows(trials, labels, species)
     curves = {name: Curve.of(trials.select(labels | own)) for name, own in names.items()}
     least = {key: _bpcer_at(curves, 1.0 / times, level) for key, times in _BOUNDS.items()}
     if threshold is None:
@@ -500,9 +500,9 @@ def presentation_attacks(
     return PresentationAttacks(cut, rows, worst, bona_fide, acer, _acer_limits(rows, bona_fide, level), **least)
 
 
-def _species(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict[str, NDArray[np.bool_]]:
+def species_rows(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict[str, NDArray[np.bool_]]:
     """The rows of each species among the attacks; names that differ only in case or outer blanks are refused."""
-    values = _group(trials, column, "species").astype(str)
+    values = group_column(trials, column, "species").astype(str)
     if labels.all() or not labels.any():
         missing = "attacks" if labels.all() else "bona fide presentations"
         raise UndefinedError(f"There are no {missing} among the {len(labels)} presentations.")
@@ -640,7 +640,8 @@ def _check_same_meaning(judged: Curve, chosen: Curve) -> None:
         )
 
 
-def _group(trials: Trials, name: str, argument: str) -> NDArray[Any]:
+def group_column(trials: Trials, name: str, argument: str) -> NDArray[Any]:
+    """A group column by its name, or an error that lists the known ones."""
     if not isinstance(name, str) or name not in trials.groups:
         known = ", ".join(map(shown, trials.groups)) or "none"
         raise InputError(f"{argument}={shown(name)} is not among the groups of these trials ({known}).")

@@ -1,0 +1,34 @@
+"""Spoofing-robust verification: one key with three classes, target, nontarget and spoof.
+
+a-DCF prices one score that must tell targets from both kinds of impostors; t-DCF and t-EER price a countermeasure in
+front of a verification system. Minima are those of the two-class curve with weights.
+
+References
+----------
+Shim, Jung, Kinnunen et al. (2024), "a-DCF: an architecture agnostic metric with application to spoofing-robust speaker
+verification", Odyssey. Kinnunen, Delgado, Evans et al. (2020), "Tandem Assessment of Spoofing Countermeasures and
+Automatic Speaker Verification: Fundamentals", IEEE/ACM TASLP, doi:10.1109/TASLP.2020.3009494. Kinnunen, Lee, Tak, Evans
+and Nautsch (2023), "t-EER: Parameter-Free Tandem Evaluation of Countermeasures and Biometric Comparators", IEEE TPAMI,
+doi:10.1109/TPAMI.2023.3313648.
+"""
+
+from tercet.spoofing._agnostic import ADcf, a_dcf, a_dcf_by_attack
+from tercet.spoofing._classes import SpoofingPoint, mixture_llr, of_key
+from tercet.spoofing._tandem import AsvRates, TDcf, asv_rates, t_dcf, t_dcf_by_attack
+from tercet.spoofing._tandem_eer import TEer, t_eer
+
+__all__ = [
+    "ADcf",
+    "AsvRates",
+    "SpoofingPoint",
+    "TDcf",
+    "TEer",
+    "a_dcf",
+    "a_dcf_by_attack",
+    "asv_rates",
+    "mixture_llr",
+    "of_key",
+    "t_dcf",
+    "t_dcf_by_attack",
+    "t_eer",
+]

@@ -1,0 +1,240 @@
+"""a-DCF: the cost of one score that must tell targets from nontargets and from spoofs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import frozen, number
+from tercet.errors import UndefinedError
+from tercet.evaluation import plain
+from tercet.metrics.binomial import Interval
+from tercet.metrics.curves import Curve, Minimum
+from tercet.spoofing._classes import SpoofingPoint, attack_rows, bayes_threshold, rates_of_three, three_classes
+from tercet.trials import Trials, probability
+from tercet.uncertainty.bootstrap import bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class ADcf:
+    """The architecture-agnostic detection cost of one score.
+
+    Attributes
+    ----------
+    point : SpoofingPoint
+        Priors and costs.
+    trials : mapping of str to int
+        How many targets, nontargets and spoofs.
+    minimum : float
+        The least normalised cost over all thresholds.
+    min_threshold : float
+        Where it is reached, the lowest on ties.
+    actual : float or None
+        The normalised cost at the threshold in use.
+    threshold : float or None
+        That threshold.
+    miss, nontarget, spoof : float or None
+        Targets rejected, nontargets and spoofs accepted at that threshold.
+    minimum_interval, actual_interval : Interval or None
+        By resampling, where a level was given.
+    reason : str or None
+        Why the actual cost is None.
+    """
+
+    point: SpoofingPoint
+    trials: Mapping[str, int]
+    minimum: float
+    min_threshold: float
+    actual: float | None
+    threshold: float | None
+    miss: float | None
+    nontarget: float | None
+    spoof: float | None
+    minimum_interval: Interval | None = None
+    actual_interval: Interval | None = None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text, infinities as text."""
+        return dict(plain(replace(self, trials=dict(self.trials))))
+
+
+def a_dcf(
+    trials: Trials,
+    point: object = "asvspoof5",
+    *,
+    threshold: float | Literal["bayes"] | None = None,
+    key: str = "class",
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> ADcf:
+    """Architecture-agnostic detection cost (a-DCF), minimum and actual.
+
+    (prior_target C_miss P_miss + prior_nontarget C_nontarget P_fa,nontarget + prior_spoof C_spoof P_fa,spoof) / the
+    cost of the better of accepting and rejecting everything.
+
+    Parameters
+    ----------
+    trials : Trials
+        Two-class trials whose group `key` tells target, nontarget and spoof apart, as `of_key` makes them.
+    point : SpoofingPoint, str or sequence, optional
+        Priors and costs; "asvspoof5" by default.
+    threshold : float or "bayes", optional
+        The threshold in use; "bayes" if the scores are llrs of the target against the mixture of nontargets and spoofs
+        at this point. Without it there is no actual cost.
+    key : str, optional
+        Name of the group column with the classes.
+    ci : float, optional
+        Level of intervals by resampling; none without it.
+    by : str, optional
+        Name of the group column that is resampled as a whole.
+    resamples : int, optional
+        How many resamples.
+    seed : int, optional
+        Seed of the resampling.
+
+    Returns
+    -------
+    ADcf
+
+    Raises
+    ------
+    UndefinedError
+        If a class is missing from the key.
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> trials = of_key([4., 3., 1., 0., 2., -1.], ["target", "target", "target", "nontarget", "spoof", "spoof"])
+    >>> found = a_dcf(trials, (0.9, 0.05, 0.05, 1, 10, 20), threshold=0.5)
+    >>> round(found.actual, 4), round(found.minimum, 4)    # (0.05 x 20 x 1/2) / 0.9 and (0.9 x 1/3) / 0.9
+    (0.5556, 0.3333)
+    """
+    at = SpoofingPoint.of(point)
+    sides = three_classes(trials, key)
+    least, threshold_of_least = _minimum(trials, sides, at)
+    cut, reason = _threshold(trials, at, threshold)
+    miss = nontarget = spoof = actual = None
+    if cut is not None:
+        miss, nontarget, spoof = rates_of_three(trials, sides, cut)
+        actual = at.cost(miss, nontarget, spoof)
+    low, used = _intervals(trials, at, cut, key, ci, by, resamples, seed)
+    counts = MappingProxyType({name: int(rows.sum()) for name, rows in sides.items()})
+    return ADcf(
+        at, counts, least.dcf, threshold_of_least, actual, cut, miss, nontarget, spoof, low, used, reason
+    )  # fmt: skip
+
+
+def a_dcf_by_attack(
+    trials: Trials,
+    point: object = "asvspoof5",
+    *,
+    threshold: float | Literal["bayes"] | None = None,
+    key: str = "class",
+    attack: str = "attack",
+) -> Mapping[str, ADcf]:
+    """a-DCF with the spoofs of one attack at a time, all targets and nontargets staying.
+
+    Parameters
+    ----------
+    trials : Trials
+        As for `a_dcf`, with a group column that names each spoof's attack.
+    point : SpoofingPoint, str or sequence, optional
+        Priors and costs.
+    threshold : float or "bayes", optional
+        The threshold in use, the same for every attack.
+    key : str, optional
+        Name of the group column with the classes.
+    attack : str, optional
+        Name of the group column with the attacks.
+
+    Returns
+    -------
+    mapping of str to ADcf
+        By the name of the attack.
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> kinds = ["", "", "", "tts", "vc"]
+    >>> trials = of_key([3., 2., 0., 1., 4.], ["target", "target", "nontarget", "spoof", "spoof"], attacks=kinds)
+    >>> {name: round(one.minimum, 3) for name, one in a_dcf_by_attack(trials).items()}
+    {'tts': 0.0, 'vc': 1.0}
+    """
+    rows = attack_rows(trials, three_classes(trials, key)["spoof"], attack)
+    return MappingProxyType(
+        {name: a_dcf(trials.select(kept), point, threshold=threshold, key=key) for name, kept in rows.items()}
+    )
+
+
+def _minimum(trials: Trials, sides: Mapping[str, NDArray[np.bool_]], point: SpoofingPoint) -> tuple[Minimum, float]:
+    """The two-class minimum with weights prior x cost / class size on the negatives."""
+    own = np.ones(len(trials)) if trials.weights is None else trials.weights
+    sizes = {name: Fraction(math.fsum(own[rows])) for name, rows in sides.items()}
+    heavy = Fraction(point.prior_nontarget) * Fraction(point.cost_nontarget) * sizes["spoof"]
+    other = Fraction(point.prior_spoof) * Fraction(point.cost_spoof) * sizes["nontarget"]
+    first, second = _small(heavy, other)
+    weights = own * np.where(sides["nontarget"], first, np.where(sides["spoof"], second, 1.0))
+    found = Curve.of(replace(trials, weights=frozen(weights))).min_dcf(point.application)
+    return found, found.threshold
+
+
+def _small(first: Fraction, second: Fraction) -> tuple[float, float]:
+    """Two weights in the proportion of two fractions: whole numbers where they are small, else at most 1."""
+    if second == 0 or first == 0:
+        raise UndefinedError("A class has no weight.")
+    share = first / second
+    if max(share.numerator, share.denominator) < 2**40:
+        return float(share.numerator), float(share.denominator)
+    return (1.0, float(1 / share)) if share > 1 else (float(share), 1.0)
+
+
+def _threshold(trials: Trials, point: SpoofingPoint, threshold: float | str | None) -> tuple[float | None, str | None]:
+    """The threshold in use on the scores' own scale, or the reason for having none."""
+    if threshold is None:
+        return None, (
+            "The actual a-DCF needs the threshold in use, or scores that are llrs of the target against the mixture of "
+            'nontargets and spoofs (threshold="bayes").'
+        )
+    return (bayes_threshold(trials, point.threshold) if threshold == "bayes" else number(threshold, "threshold")), None
+
+
+def _intervals(
+    trials: Trials,
+    point: SpoofingPoint,
+    threshold: float | None,
+    key: str,
+    ci: float | None,
+    by: str | None,
+    resamples: int,
+    seed: int,
+) -> tuple[Interval | None, Interval | None]:
+    """Intervals of minimum and actual cost by resampling."""
+    if ci is None:
+        return None, None
+
+    def at_best(drawn: Trials) -> float:
+        return float(_minimum(drawn, three_classes(drawn, key), point)[0].dcf)
+
+    def in_use(drawn: Trials) -> float:
+        return point.cost(*rates_of_three(drawn, three_classes(drawn, key), 0.0 if threshold is None else threshold))
+
+    asked: dict[str, Callable[[Trials], float]] = {}
+    asked["minimum"] = at_best
+    if threshold is not None:
+        asked["actual"] = in_use
+    found = bootstrap(
+        trials, level=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None,
+        extra=asked, method="percentile",
+    )  # fmt: skip
+    ends = {name: Interval(found[name].low, found[name].high, found[name].method) for name in asked}
+    return ends["minimum"], ends.get("actual")

@@ -1,0 +1,293 @@
+"""t-DCF: the cost of a countermeasure in front of a fixed verification system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tercet._numeric.validation import number, shown
+from tercet.application import Application, tau
+from tercet.errors import InputError, UndefinedError
+from tercet.evaluation import plain
+from tercet.metrics.curves import Curve, Minimum
+from tercet.spoofing._classes import (
+    SpoofingPoint,
+    attack_rows,
+    bayes_threshold,
+    both_rates,
+    rates_of_three,
+    three_classes,
+)
+from tercet.trials import Trials, as_trials
+
+
+class AsvRates(NamedTuple):
+    """Error rates of the verification system behind a countermeasure.
+
+    Attributes
+    ----------
+    miss : float
+        Targets rejected.
+    false_alarm : float
+        Nontargets accepted.
+    spoof_false_alarm : float
+        Spoofs accepted.
+    threshold : float or None
+        The threshold they were measured at.
+    """
+
+    miss: float
+    false_alarm: float
+    spoof_false_alarm: float
+    threshold: float | None = None
+
+
+def asv_rates(trials: Trials, threshold: float | None = None, *, key: str = "class") -> AsvRates:
+    """Error rates of a verification system on a key with three classes.
+
+    Parameters
+    ----------
+    trials : Trials
+        Verification scores with a group `key`, as `of_key` makes them.
+    threshold : float, optional
+        Scores above it are accepted; by default the threshold of the equal error rate of targets and nontargets,
+        definition "nearest", as ASVspoof fixes it.
+    key : str, optional
+        Name of the group column with the classes.
+
+    Returns
+    -------
+    AsvRates
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> asv_rates(of_key([3., 1., 2., 0., 2.5], ["target", "target", "nontarget", "nontarget", "spoof"]))
+    AsvRates(miss=0.5, false_alarm=0.5, spoof_false_alarm=1.0, threshold=1.0)
+    """
+    sides = three_classes(trials, key)
+    cut = number(threshold, "threshold") if threshold is not None else None
+    if cut is None:
+        cut = Curve.of(trials.select(sides["target"] | sides["nontarget"])).eer("nearest").threshold
+    return AsvRates(*rates_of_three(trials, sides, cut), cut)
+
+
+@dataclass(frozen=True, slots=True)
+class TDcf:
+    """The tandem detection cost of a countermeasure in front of a fixed verification system.
+
+    Attributes
+    ----------
+    point : SpoofingPoint
+        Priors and costs.
+    form : str
+        "2021" or "2019".
+    asv : AsvRates
+        The verification system.
+    c0, c1, c2 : float
+        t-DCF = c0 + c1 P_miss,cm + c2 P_fa,cm, before normalisation.
+    normaliser : float
+        c0 + min(c1, c2) in the form of 2021, min(c1, c2) in that of 2019.
+    minimum, minimum_u : float
+        The least cost over all thresholds of the countermeasure, normalised and not.
+    min_threshold : float
+        Where it is reached.
+    actual, actual_u : float or None
+        The cost at the threshold in use, normalised and not.
+    threshold : float or None
+        That threshold.
+    reason : str or None
+        Why the actual cost is None.
+    """
+
+    point: SpoofingPoint
+    form: str
+    asv: AsvRates
+    c0: float
+    c1: float
+    c2: float
+    normaliser: float
+    minimum: float
+    minimum_u: float
+    min_threshold: float
+    actual: float | None
+    actual_u: float | None
+    threshold: float | None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text, infinities as text."""
+        return dict(plain(self))
+
+
+def t_dcf(
+    countermeasure: Trials,
+    asv: Trials | AsvRates,
+    point: object = "asvspoof2021",
+    *,
+    form: Literal["2021", "2019"] = "2021",
+    threshold: float | Literal["bayes"] | None = None,
+    asv_threshold: float | None = None,
+    key: str = "class",
+) -> TDcf:
+    """Tandem detection cost (t-DCF) of a countermeasure, minimum and actual.
+
+    c0 + c1 P_miss,cm + c2 P_fa,cm with b = prior_target C_miss P_miss,asv + prior_nontarget C_nontarget P_fa,asv, c1 =
+    prior_target C_miss - b and c2 = prior_spoof C_spoof P_fa,spoof,asv. Form "2021" (the revised one) has c0 = b and
+    divides by c0 + min(c1, c2); form "2019" has c0 = 0 and divides by min(c1, c2).
+
+    Parameters
+    ----------
+    countermeasure : Trials
+        Scores of the countermeasure, bona fide = target.
+    asv : Trials or AsvRates
+        Verification scores with three classes, or their error rates.
+    point : SpoofingPoint, str or sequence, optional
+        Priors and costs; "asvspoof2021" by default.
+    form : {"2021", "2019"}, optional
+        Which form.
+    threshold : float or "bayes", optional
+        The countermeasure's threshold in use; "bayes" takes -ln(c1 / c2) on scores that are llrs.
+    asv_threshold : float, optional
+        The verification threshold; by default that of the equal error rate.
+    key : str, optional
+        Name of the group column with the classes of `asv`.
+
+    Returns
+    -------
+    TDcf
+
+    Raises
+    ------
+    UndefinedError
+        If c1 < 0 (the verification system costs more than rejecting everyone) or c2 = 0 (it accepts no spoof).
+
+    Examples
+    --------
+    >>> bona_fide = Trials.of_scores([3., 1., 2., 0.], [1, 1, 0, 0])
+    >>> found = t_dcf(bona_fide, AsvRates(0.0, 0.0, 1.0), (0.5, 0.25, 0.25, 1, 1, 2))
+    >>> found.c1, found.c2, found.minimum_u    # half the spoofs (0.25 x 2 x 1/2), or half the targets
+    (0.5, 0.5, 0.25)
+    """
+    at, rates = SpoofingPoint.of(point), _asv(asv, asv_threshold, key)
+    if form not in ("2021", "2019"):
+        raise InputError(f'form is "2021" or "2019", not {shown(form)}.')
+    c0, c1, c2 = _coefficients(at, rates, form)
+    curve = Curve.of(as_trials(countermeasure))
+    least = _least(curve, c1, c2)
+    normaliser = c0 + min(c1, c2)
+
+    def cost(misses: float, alarms: float) -> float:
+        return c0 + c1 * misses + c2 * alarms
+
+    low = cost(
+        least.misses / curve.tally.weight(curve.targets), least.false_alarms / curve.tally.weight(curve.nontargets)
+    )
+    cut, reason = _cm_threshold(countermeasure, threshold, c1, c2)
+    actual = None if cut is None else cost(*both_rates(curve.tally, cut))
+    return TDcf(
+        at, form, rates, c0, c1, c2, normaliser, low / normaliser, low, least.threshold,
+        None if actual is None else actual / normaliser, actual, cut, reason,
+    )  # fmt: skip
+
+
+def t_dcf_by_attack(
+    countermeasure: Trials,
+    asv: Trials | AsvRates,
+    point: object = "asvspoof2021",
+    *,
+    form: Literal["2021", "2019"] = "2021",
+    threshold: float | Literal["bayes"] | None = None,
+    asv_threshold: float | None = None,
+    key: str = "class",
+    attack: str = "attack",
+) -> Mapping[str, TDcf | str]:
+    """t-DCF with the spoofs of one attack at a time, of the countermeasure and, where it has scores, of the ASV.
+
+    Parameters
+    ----------
+    countermeasure, asv, point, form, threshold, asv_threshold, key
+        As for `t_dcf`; the verification threshold is fixed on all trials.
+    attack : str, optional
+        Name of the group column with the attacks, in both sets of trials.
+
+    Returns
+    -------
+    mapping of str to TDcf or str
+        By the name of the attack; a sentence where it is undefined.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([3., 2., 1., 4.], [1, 1, 0, 0], groups={"attack": ["", "", "tts", "vc"]})
+    >>> found = t_dcf_by_attack(trials, AsvRates(0.0, 0.0, 1.0))
+    >>> found["tts"].minimum, found["vc"].minimum
+    (0.0, 1.0)
+    """
+    labels = as_trials(countermeasure).known_labels().astype(np.bool_)
+    own = attack_rows(countermeasure, ~labels, attack)
+    fixed = _asv(asv, asv_threshold, key)
+    theirs = {} if isinstance(asv, AsvRates) else attack_rows(asv, three_classes(asv, key)["spoof"], attack)
+    found: dict[str, TDcf | str] = {}
+    for name, rows in own.items():
+        rates = fixed
+        if name in theirs and isinstance(asv, Trials):
+            rates = asv_rates(asv.select(theirs[name]), fixed.threshold, key=key)
+        try:
+            found[name] = t_dcf(countermeasure.select(rows), rates, point, form=form, threshold=threshold)
+        except UndefinedError as error:
+            found[name] = str(error)
+    return MappingProxyType(found)
+
+
+def _cm_threshold(
+    trials: Trials, threshold: float | str | None, c1: float, c2: float
+) -> tuple[float | None, str | None]:
+    if threshold is None:
+        return None, 'The actual t-DCF needs the countermeasure\'s threshold, or llrs and threshold="bayes".'
+    cut = bayes_threshold(trials, 0.0 - tau(0.5, c1, c2)) if threshold == "bayes" else number(threshold, "threshold")
+    return cut, None
+
+
+def _asv(asv: object, threshold: float | None, key: str) -> AsvRates:
+    if isinstance(asv, Trials):
+        return asv_rates(asv, threshold, key=key)
+    if not isinstance(asv, AsvRates):
+        raise InputError(
+            f"asv takes verification Trials with three classes, or AsvRates, not {shown(type(asv).__name__)}."
+        )
+    for name in ("miss", "false_alarm", "spoof_false_alarm"):
+        if not 0.0 <= number(getattr(asv, name), name) <= 1.0:
+            raise InputError(f"{name} must be a rate between 0 and 1, not {getattr(asv, name)}.")
+    return asv
+
+
+def _coefficients(point: SpoofingPoint, asv: AsvRates, form: str) -> tuple[float, float, float]:
+    """c0, c1 and c2, each rounded once, so that a c1 of 0 is seen as such."""
+    rejection = Fraction(point.prior_target) * Fraction(point.cost_miss)
+    acceptance = Fraction(point.prior_nontarget) * Fraction(point.cost_nontarget)
+    behind = rejection * Fraction(asv.miss) + acceptance * Fraction(asv.false_alarm)
+    c0, c1 = (float(behind) if form == "2021" else 0.0), float(rejection - behind)
+    c2 = point.prior_spoof * point.cost_spoof * asv.spoof_false_alarm
+    if c1 < 0.0 or (c1 == 0.0 and form == "2019"):
+        raise UndefinedError(
+            f"t-DCF is undefined: c1 = {c1:g}, because the verification system alone (miss {asv.miss:g}, false alarm "
+            f"{asv.false_alarm:g}) costs no less than rejecting everyone. Choose another verification threshold."
+        )
+    if c2 == 0.0:
+        raise UndefinedError(
+            "t-DCF is undefined: c2 = 0, because the verification system accepts no spoof, so a countermeasure has "
+            "nothing to add. Choose another verification threshold, or other attacks."
+        )
+    return c0, c1, c2
+
+
+def _least(curve: Curve, c1: float, c2: float) -> Minimum:
+    """Where c1 P_miss + c2 P_fa is least; with misses free, rejecting everything is."""
+    if c1 > 0.0:
+        return curve.min_dcf(Application(0.5, c1, c2))
+    return Minimum(0.0, float(curve.thresholds[-1]), curve.tally.weight(curve.targets), 0)

@@ -1,0 +1,161 @@
+"""t-EER: where misses and false alarms of countermeasure and verification system in tandem are equal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import number
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.evaluation import plain
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.spoofing._classes import three_classes
+from tercet.trials import Trials, as_trials
+
+_ROUNDING = 1e-12  # rates closer than this are taken as equal
+
+
+@dataclass(frozen=True, slots=True)
+class TEer:
+    """A tandem equal error rate.
+
+    Attributes
+    ----------
+    value : float
+        Half-way between the largest and the smallest of the rates that should be equal.
+    miss : float
+        Tandem miss rate.
+    nontarget, spoof : float
+        Tandem false-alarm rates of nontargets and of spoofs.
+    asv_threshold, cm_threshold : float
+        Where they are reached.
+    prevalence : float or None
+        The share of spoofs among impostors; None for the concurrent t-EER, which is the same for every share.
+    """
+
+    value: float
+    miss: float
+    nontarget: float
+    spoof: float
+    asv_threshold: float
+    cm_threshold: float
+    prevalence: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text, infinities as text."""
+        return dict(plain(self))
+
+
+def t_eer(asv: Trials, countermeasure: Trials, *, prevalence: float | None = None, key: str = "class") -> TEer:
+    """Tandem equal error rate of a verification system behind a countermeasure.
+
+    A trial is accepted if both accept it; the two are taken as independent within each class. With P for the
+    countermeasure's rates and p for the verification system's: miss = P_miss + (1 - P_miss) p_miss, nontarget =
+    (1 - P_miss) p_fa, spoof = P_fa p_fa,spoof. For each verification threshold the two countermeasure thresholds around
+    miss = (1 - prevalence) nontarget + prevalence spoof are looked at. At a given prevalence the lowest equal error
+    rate along this path is taken; without one the concurrent t-EER: of the path at prevalence 1/2, the pair of
+    thresholds whose three rates lie closest together.
+
+    Parameters
+    ----------
+    asv : Trials
+        Verification scores with three classes, as `of_key` makes them.
+    countermeasure : Trials
+        Countermeasure scores, bona fide = target.
+    prevalence : float, optional
+        The share of spoofs among impostors, 0 to 1; the concurrent t-EER without it.
+    key : str, optional
+        Name of the group column with the classes of `asv`.
+
+    Returns
+    -------
+    TEer
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> asv = of_key([3., 2., 1., 0., 3.], ["target", "target", "nontarget", "nontarget", "spoof"])
+    >>> t_eer(asv, Trials.of_scores([3., 2., 1.], [1, 1, 0])).value
+    0.0
+    """
+    share = 0.5 if prevalence is None else number(prevalence, "prevalence")
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"prevalence must be a share between 0 and 1, not {share}.")
+    sides = three_classes(asv, key)
+    behind = [Tally.of(asv.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
+    cuts = np.unique(np.concatenate(([-math.inf], *(tally.targets.scores for tally in behind[:1]),
+                                     *(tally.nontargets.scores for tally in behind))))  # fmt: skip
+    miss = behind[0].at(cuts)[0] / behind[0].targets.total
+    alarms = [tally.at(cuts)[1] / tally.nontargets.total for tally in behind]
+    front = Curve.of(as_trials(countermeasure))
+    rates = _Tandem(front.fnr, front.fpr, miss, *alarms)
+    cm, row = _path(rates, share)
+    values = rates.at(cm, row)
+    totals = (1.0 - share) * values[1] + share * values[2]
+    if prevalence is None:
+        gaps = values.max(axis=0) - values.min(axis=0)
+        best = _first_least(gaps, row)
+        value = float(values[:, best].max() + values[:, best].min()) / 2.0
+    else:
+        mean = (values[0] + totals) / 2.0
+        best = _nearest_first(np.abs(values[0] - totals), mean, row)
+        value = float(mean[best])
+    miss_rate, nontarget, spoof = values[:, best].tolist()
+    return TEer(
+        value, miss_rate, nontarget, spoof, float(cuts[row[best]]), float(front.thresholds[cm[best]]), prevalence
+    )
+
+
+class _Tandem(NamedTuple):
+    """Rates of the countermeasure at its thresholds, and of the verification system at its own."""
+
+    cm_miss: Floats
+    cm_alarm: Floats
+    miss: Floats
+    nontarget: Floats
+    spoof: Floats
+
+    def at(self, cm: NDArray[np.intp], row: NDArray[np.intp]) -> Floats:
+        """Tandem rates (miss, nontarget, spoof) of pairs of thresholds."""
+        blocked = self.cm_miss[cm]
+        return np.stack(
+            (
+                blocked + (1.0 - blocked) * self.miss[row],
+                (1.0 - blocked) * self.nontarget[row],
+                self.cm_alarm[cm] * self.spoof[row],
+            )
+        )
+
+
+def _path(rates: _Tandem, share: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each verification threshold the countermeasure thresholds just below and at the crossing, by bisection.
+
+    miss - false alarms never falls as the countermeasure's threshold rises.
+    """
+    rows = np.arange(len(rates.miss))
+    low, high = np.zeros(len(rows), np.intp), np.full(len(rows), len(rates.cm_miss) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        miss, nontarget, spoof = rates.at(middle, rows)
+        above = miss >= (1.0 - share) * nontarget + share * spoof - _ROUNDING
+        low, high = np.where(above, low, np.minimum(middle + 1, high)), np.where(above, middle, high)
+    return np.concatenate((np.maximum(high - 1, 0), high)), np.concatenate((rows, rows))
+
+
+def _nearest_first(gaps: Floats, means: Floats, row: NDArray[np.intp]) -> int:
+    """Of each verification threshold's two pairs the nearer to equality; of these the lowest mean."""
+    half = len(row) // 2
+    nearer = np.where(gaps[:half] <= gaps[half:] + _ROUNDING, np.arange(half), np.arange(half) + half)
+    return int(nearer[_first_least(means[nearer], nearer)])
+
+
+def _first_least(values: Floats, row: NDArray[np.intp]) -> int:
+    """The place of the least value; of values equal but for rounding, that of the lowest threshold."""
+    least = np.flatnonzero(values <= values.min() + _ROUNDING)
+    return int(least[row[least].argmin()])

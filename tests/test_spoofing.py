@@ -1,0 +1,321 @@
+"""Costs of three classes against slow references in fractions."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tercet as tc
+from tercet import spoofing
+
+SETS = 1000
+POINT = spoofing.SpoofingPoint.of("asvspoof5")
+
+
+def random_key(rng, most=14):
+    size = int(rng.integers(3, most))
+    kinds = np.array(spoofing._classes.CLASSES)[rng.integers(0, 3, size)]
+    kinds[:3] = spoofing._classes.CLASSES
+    scores = rng.integers(-3, 4, size).astype(float)
+    scores[rng.random(size) < 0.05] = rng.choice([-math.inf, math.inf])
+    return scores, kinds
+
+
+def random_point(rng):
+    shares = rng.integers(1, 9, 3)
+    priors = [float(share / shares.sum()) for share in shares]
+    return spoofing.SpoofingPoint(*priors, *(float(cost) for cost in rng.integers(1, 21, 3)))
+
+
+def rates(scores, kinds, accepted):
+    """Shares of rejected targets, accepted nontargets and accepted spoofs."""
+    found = []
+    for name in ("target", "nontarget", "spoof"):
+        own = [accepted(score) for score, kind in zip(scores.tolist(), kinds.tolist(), strict=True) if kind == name]
+        taken = Fraction(sum(own), len(own))
+        found.append(1 - taken if name == "target" else taken)
+    return found
+
+
+def cost(point, found):
+    parts = (
+        Fraction(point.prior_target) * Fraction(point.cost_miss),
+        Fraction(point.prior_nontarget) * Fraction(point.cost_nontarget),
+        Fraction(point.prior_spoof) * Fraction(point.cost_spoof),
+    )
+    total = sum(part * rate for part, rate in zip(parts, found, strict=True))
+    return total / min(parts[0], parts[1] + parts[2])
+
+
+def rules(scores):
+    """Accept everything, and everything above each score."""
+    return [lambda score: True, *(lambda score, cut=cut: score > cut for cut in sorted(set(scores.tolist())))]
+
+
+def test_the_minimum_a_dcf_is_the_least_over_all_thresholds_on_random_keys():
+    rng = np.random.default_rng(0)
+    for _ in range(SETS):
+        scores, kinds = random_key(rng)
+        point = random_point(rng)
+        found = spoofing.a_dcf(spoofing.of_key(scores, kinds), point)
+        least = min(cost(point, rates(scores, kinds, rule)) for rule in rules(scores))
+        assert found.minimum == pytest.approx(float(least), rel=1e-14, abs=1e-15)
+        assert found.actual is None
+        assert "threshold in use" in found.reason
+
+
+def test_the_actual_a_dcf_is_the_reference_on_random_keys():
+    rng = np.random.default_rng(1)
+    for _ in range(SETS):
+        scores, kinds = random_key(rng)
+        point, cut = random_point(rng), float(rng.integers(-4, 5))
+        found = spoofing.a_dcf(spoofing.of_key(scores, kinds), point, threshold=cut)
+        expected = rates(scores, kinds, lambda score, cut=cut: score > cut)
+        assert (found.miss, found.nontarget, found.spoof) == tuple(map(float, expected))
+        assert found.actual == pytest.approx(float(cost(point, expected)), rel=1e-14, abs=1e-15)
+        assert found.minimum <= found.actual * (1 + 1e-14)
+
+
+def test_the_minimum_a_dcf_is_the_two_class_minimum_with_weights():
+    """Law 57: weights prior x cost / class size on the negatives, in plain floats."""
+    rng = np.random.default_rng(2)
+    for _ in range(SETS):
+        scores, kinds = random_key(rng)
+        point = random_point(rng)
+        sizes = {name: int((kinds == name).sum()) for name in set(kinds.tolist())}
+        weights = np.ones(len(kinds))
+        weights[kinds == "nontarget"] = point.prior_nontarget * point.cost_nontarget / sizes["nontarget"]
+        weights[kinds == "spoof"] = point.prior_spoof * point.cost_spoof / sizes["spoof"]
+        two = tc.Curve.of(tc.Trials.of_scores(scores, kinds == "target", weights=weights))
+        app = tc.Application(0.5, point.cost_of_rejection, point.cost_of_acceptance)
+        expected = two.min_dcf(app).dcf
+        found = spoofing.a_dcf(spoofing.of_key(scores, kinds), point).minimum
+        assert abs(found - expected) <= 16 * math.ulp(max(found, expected, 1e-3))
+
+
+def test_without_spoofs_costs_of_three_classes_are_refused_with_counts():
+    trials = tc.Trials.of_scores([1.0, 0.0], [1, 0], groups={"class": ["target", "nontarget"]})
+    with pytest.raises(tc.UndefinedError, match=r"no spoof trials in this key .1 target, 1 nontarget, 0 spoof"):
+        spoofing.a_dcf(trials)
+
+
+def test_the_bayes_threshold_needs_llrs_and_is_that_of_the_mixture():
+    raw = spoofing.of_key([1.0, 0.0, -1.0], ["target", "nontarget", "spoof"])
+    with pytest.raises(tc.InputError, match="calibrate them first"):
+        spoofing.a_dcf(raw, threshold="bayes")
+    llr = spoofing.of_key([1.0, 0.0, -1.0], ["target", "nontarget", "spoof"], meaning="llr")
+    found = spoofing.a_dcf(llr, threshold="bayes")
+    assert found.threshold == pytest.approx(math.log(1.5 / 0.9))
+    assert found.actual == 0.0  # 1.0 is above it, 0.0 below
+
+
+def test_the_mixture_llr_decides_as_the_expected_costs_do():
+    rng = np.random.default_rng(3)
+    for _ in range(SETS):
+        point = random_point(rng)
+        target, nontarget, spoof = rng.integers(1, 50, 3).tolist()  # likelihoods
+        llr = spoofing.mixture_llr([math.log(target / nontarget)], [math.log(target / spoof)], point)[0]
+        accept = Fraction(point.prior_nontarget) * Fraction(point.cost_nontarget) * nontarget
+        accept += Fraction(point.prior_spoof) * Fraction(point.cost_spoof) * spoof
+        reject = Fraction(point.prior_target) * Fraction(point.cost_miss) * target
+        if abs(accept / reject - 1) > 1e-12:
+            assert (llr > point.threshold) == (accept < reject)
+
+
+# t-DCF
+
+
+def reference_t_dcf(scores, labels, asv, point, form):
+    """The least normalised cost over all thresholds, and the coefficients."""
+    exact = [Fraction(value) for value in (point.prior_target, point.prior_nontarget, point.prior_spoof)]
+    miss, nontarget, spoof = (Fraction(value) for value in (point.cost_miss, point.cost_nontarget, point.cost_spoof))
+    behind = exact[0] * miss * Fraction(asv.miss) + exact[1] * nontarget * Fraction(asv.false_alarm)
+    c0, c1 = (behind if form == "2021" else 0), exact[0] * miss - behind
+    c2 = exact[2] * spoof * Fraction(asv.spoof_false_alarm)
+    if c1 < 0 or c2 == 0 or (form == "2019" and c1 == 0):
+        return None
+    costs = []
+    for rule in rules(scores):
+        taken = [[rule(s) for s, y in zip(scores.tolist(), labels.tolist(), strict=True) if y == own] for own in (1, 0)]
+        misses, alarms = 1 - Fraction(sum(taken[0]), len(taken[0])), Fraction(sum(taken[1]), len(taken[1]))
+        costs.append(c0 + c1 * misses + c2 * alarms)
+    return min(costs), min(costs) / (c0 + min(c1, c2))
+
+
+@pytest.mark.parametrize("form", ["2021", "2019"])
+def test_the_minimum_t_dcf_is_the_least_over_all_thresholds_on_random_sets(form):
+    rng = np.random.default_rng(4)
+    refused = 0
+    for _ in range(SETS):
+        size = int(rng.integers(2, 12))
+        labels = (rng.random(size) < 0.5).astype(int)
+        labels[:2] = 1, 0
+        scores = rng.integers(-3, 4, size).astype(float)
+        point = random_point(rng)
+        asv = spoofing.AsvRates(*(float(k) / 8 for k in rng.integers(0, 9, 3)))
+        trials = tc.Trials.of_scores(scores, labels)
+        expected = reference_t_dcf(scores, labels, asv, point, form)
+        if expected is None:
+            refused += 1
+            with pytest.raises(tc.UndefinedError, match=r"c1 = |c2 = 0"):
+                spoofing.t_dcf(trials, asv, point, form=form)
+            continue
+        found = spoofing.t_dcf(trials, asv, point, form=form)
+        assert found.minimum_u == pytest.approx(float(expected[0]), rel=1e-13, abs=1e-15)
+        assert found.minimum == pytest.approx(float(expected[1]), rel=1e-13, abs=1e-15)
+        assert found.minimum <= 1 + 1e-14
+    assert 0 < refused < SETS
+
+
+def test_behind_a_verification_system_that_only_spoofs_fool_t_dcf_is_the_countermeasures_own_cost():
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        labels = np.r_[1, 0, rng.integers(0, 2, 10)]
+        scores = rng.normal(size=12) + labels
+        trials = tc.Trials.of_scores(scores, labels)
+        found = spoofing.t_dcf(trials, spoofing.AsvRates(0.0, 0.0, 1.0), POINT, threshold=0.3)
+        table = tc.Curve.of(trials).confusion(0.3)
+        expected = 0.9 * 1 * table.fnr + 0.05 * 20 * table.fpr
+        assert found.actual_u == pytest.approx(expected, rel=1e-15)
+
+
+def test_the_verification_threshold_is_that_of_the_equal_error_rate():
+    rng = np.random.default_rng(6)
+    kinds = np.repeat(["target", "nontarget", "spoof"], 40)
+    scores = rng.normal(size=120) + np.repeat([2.0, 0.0, 1.0], 40)
+    asv = spoofing.asv_rates(spoofing.of_key(scores, kinds))
+    two = tc.Curve.of(tc.Trials.of_scores(scores[:80], np.repeat([1, 0], 40)))
+    assert asv.threshold == two.eer("nearest").threshold
+    assert asv.spoof_false_alarm == float(np.mean(scores[80:] > asv.threshold))
+
+
+def test_tables_by_attack_keep_everything_but_the_other_attacks():
+    kinds = ["target"] * 3 + ["nontarget"] * 3 + ["spoof"] * 4
+    attacks = [""] * 6 + ["a", "a", "b", "b"]
+    scores = [4.0, 3.0, 2.0, 0.0, 1.0, 2.5, 0.5, 3.5, 5.0, 6.0]
+    trials = spoofing.of_key(scores, kinds, attacks=attacks)
+    table = spoofing.a_dcf_by_attack(trials, threshold=2.2)
+    only = spoofing.of_key(scores[:8], kinds[:8])
+    assert table["a"].to_dict() == spoofing.a_dcf(only, threshold=2.2).to_dict()
+    assert table["b"].spoof == 1.0
+    front = tc.Trials.of_scores([3.0, 2.0, 1.0, 4.0], [1, 1, 0, 0], groups={"attack": ["", "", "a", "b"]})
+    tandem = spoofing.t_dcf_by_attack(front, trials, asv_threshold=2.2)
+    assert tandem["a"].asv.spoof_false_alarm == 0.5
+    assert tandem["b"].asv.spoof_false_alarm == 1.0
+    assert spoofing.t_dcf_by_attack(front, trials, asv_threshold=3.7)["a"].startswith("t-DCF is undefined: c2 = 0")
+
+
+# t-EER
+
+
+def reference_t_eer(asv_scores, kinds, cm_scores, labels, prevalence):
+    """The definition, pair by pair, in fractions."""
+    share = Fraction(1, 2) if prevalence is None else Fraction(prevalence)
+    front = []
+    for rule in rules(cm_scores):
+        taken = [
+            [rule(s) for s, y in zip(cm_scores.tolist(), labels.tolist(), strict=True) if y == own] for own in (1, 0)
+        ]
+        front.append((1 - Fraction(sum(taken[0]), len(taken[0])), Fraction(sum(taken[1]), len(taken[1]))))
+    best = None
+    for cut in sorted({-math.inf, *asv_scores.tolist()}):
+        miss, nontarget, spoof = rates(asv_scores, kinds, lambda score, cut=cut: score > cut)
+        rows = [(m + (1 - m) * miss, (1 - m) * nontarget, a * spoof) for m, a in front]
+        gaps = [row[0] - ((1 - share) * row[1] + share * row[2]) for row in rows]
+        crossing = next((place for place, gap in enumerate(gaps) if gap >= 0), len(rows) - 1)
+        own = None
+        for place in (max(crossing - 1, 0), crossing):
+            row = rows[place]
+            if prevalence is None:
+                candidate = (max(row) - min(row), (max(row) + min(row)) / 2)
+            else:
+                candidate = (abs(gaps[place]), (row[0] + (1 - share) * row[1] + share * row[2]) / 2)
+            if own is None or candidate[0] < own[0]:
+                own = candidate
+            if prevalence is None and (best is None or candidate[0] < best[0]):
+                best = candidate
+        if prevalence is not None and (best is None or own[1] < best[1]):
+            best = own
+    return best
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.0, 0.25, 1.0])
+def test_the_t_eer_is_the_reference_on_random_sets(prevalence):
+    rng = np.random.default_rng(7)
+    for _ in range(SETS // 4):
+        scores, kinds = random_key(rng, 10)
+        size = int(rng.integers(2, 9))
+        labels = (rng.random(size) < 0.5).astype(int)
+        labels[:2] = 1, 0
+        front = rng.integers(-3, 4, size).astype(float)
+        found = spoofing.t_eer(
+            spoofing.of_key(scores, kinds), tc.Trials.of_scores(front, labels), prevalence=prevalence
+        )
+        gap, value = reference_t_eer(scores, kinds, front, labels, prevalence)
+        if prevalence is None:
+            three = (found.miss, found.nontarget, found.spoof)
+            assert max(three) - min(three) == pytest.approx(float(gap), abs=1e-12)
+        else:
+            assert found.value == pytest.approx(float(value), abs=1e-12)
+
+
+def test_a_large_overlap_free_tandem_has_no_equal_error():
+    asv = spoofing.of_key([5.0, 4.0, 0.0, 1.0, 4.5], ["target", "target", "nontarget", "nontarget", "spoof"])
+    found = spoofing.t_eer(asv, tc.Trials.of_scores([2.0, 3.0, 0.0, 1.0], [1, 1, 0, 0]))
+    assert (found.value, found.miss, found.nontarget, found.spoof) == (0.0, 0.0, 0.0, 0.0)
+    assert json.loads(json.dumps(found.to_dict()))["value"] == 0.0
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("six", "words"),
+    [
+        ((0.5, 0.25, 0.2, 1, 1, 1), "sum to 1"),
+        ((0.5, 0.25, 0.25, 0, 1, 1), "cost_miss must be positive"),
+        ((1.0, 0.0, 0.0, 1, 1, 1), "prior_target"),
+        ((0.5, 0.5), "six numbers"),
+        ("asvspoof4", "Known: asvspoof2019"),
+    ],
+)
+def test_points_that_make_no_sense_are_refused(six, words):
+    with pytest.raises(tc.InputError, match=words):
+        spoofing.SpoofingPoint.of(six)
+
+
+def test_a_key_with_another_word_is_refused_with_counts():
+    with pytest.raises(tc.InputError, match=r"key holds 'bonafide', .* 1 of 3"):
+        spoofing.of_key([1.0, 2.0, 3.0], ["target", "bonafide", "spoof"])
+    trials = tc.Trials.of_scores([1.0, 2.0], [1, 0], groups={"class": ["target", "attack"]})
+    with pytest.raises(tc.InputError, match=r"'attack' in 1 of 2 trials, the first in row 1"):
+        spoofing.a_dcf(trials)
+
+
+def test_a_key_that_disagrees_with_the_labels_is_refused():
+    trials = tc.Trials.of_scores([1.0, 2.0, 3.0], [0, 0, 1], groups={"class": ["target", "nontarget", "spoof"]})
+    with pytest.raises(tc.InputError, match="disagree"):
+        spoofing.a_dcf(trials)
+
+
+def test_other_names_of_the_classes_can_be_given():
+    trials = spoofing.of_key([3.0, 2.0, 1.0], [1, 0, -1], classes=(1, 0, -1))
+    assert spoofing.a_dcf(trials).minimum == 0.0
+
+
+def test_intervals_enclose_the_costs():
+    rng = np.random.default_rng(8)
+    kinds = np.repeat(["target", "nontarget", "spoof"], 60)
+    scores = rng.normal(size=180) + np.repeat([2.0, 0.0, 1.0], 60)
+    found = spoofing.a_dcf(spoofing.of_key(scores, kinds), threshold=1.0, ci=0.9, resamples=100)
+    assert found.minimum_interval.low <= found.minimum <= found.minimum_interval.high * 1.5
+    assert found.actual_interval.low <= found.actual <= found.actual_interval.high
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_named_points_have_their_sources():
+    assert set(spoofing.SpoofingPoint.names()) == {"asvspoof2019", "asvspoof2021", "asvspoof5", "asvspoof5-tandem"}
+    for name in spoofing.SpoofingPoint.names():
+        assert spoofing.SpoofingPoint.of(name).name == name
