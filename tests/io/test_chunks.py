@@ -63,14 +63,14 @@ def test_an_error_names_the_row_of_the_whole(tmp_path):
         list(read_chunks(text, 100))
 
 
-def test_the_number_of_rows_is_no_matter_and_arrays_come_as_one_piece(tmp_path):
+def test_the_number_of_rows_is_no_matter(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"score": np.zeros(ROWS)}), path)
     with pytest.raises(tc.InputError, match="more than the limit"):
         read(path, memory=4000)
     assert sum(len(piece) for piece in read_chunks(path, 100, memory=4000)) == ROWS
     np.save(tmp_path / "a.npy", np.zeros(ROWS))
-    assert [len(piece) for piece in read_chunks(tmp_path / "a.npy", 100)] == [ROWS]
+    assert [len(piece) for piece in read_chunks(tmp_path / "a.npy", 100, memory=4000)] == [100] * 10
 
 
 def test_wrong_options_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tercet.errors import InputError
 from tercet.io._column_source import ColumnSource
 from tercet.io._trial_columns import TrialColumns, decisions_of
-from tercet.io.columns import Column, Table
+from tercet.io.columns import Column, LabelColumn, Table
 from tercet.io.formats.text import missing_column
 
 _ID = "trial id"
@@ -122,6 +122,12 @@ def trial_columns(table: Table, roles: ColumnRoles, wanted: WantedColumns, *, id
         matrix,
     )
     return decisions_of(result, got.labels[-1]) if decisions else result
+
+
+def label_column(table: Table, roles: ColumnRoles) -> LabelColumn | None:
+    """The labels of one table alone."""
+    label = _EQUAL if roles.equal else roles.label
+    return None if label is None else with_roles(table, roles).fetch(labels=[label]).labels[0]
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

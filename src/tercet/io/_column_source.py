@@ -11,7 +11,7 @@ from tercet.io._limits import check_size
 from tercet.io._plain_files import PlainFile
 from tercet.io.columns import Store, Table, parquet_table, text_table
 from tercet.io.formats.jsonlines import as_table, line_of_object
-from tercet.io.formats.parquet import Footer, check_pages
+from tercet.io.formats.parquet import Footer
 from tercet.io.formats.text import Dialect, check_text, first_lines
 from tercet.io.formats.trial_lists import Hints, Layout, key_layout, score_layout
 
@@ -42,7 +42,7 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
             file.called,
             names,
             Layout(Dialect("", names, True)),
-            lambda wanted: _checked(table.only(wanted), file, footer, store.limit),
+            lambda wanted: _checked(table.only(wanted), footer, store.limit),
         )
     if file.kind != "text":
         raise InputError(
@@ -78,9 +78,8 @@ def _json_source(store: Store, file: PlainFile, number: int) -> ColumnSource:
     return ColumnSource(file.called, dialect.names, Layout(dialect), load)
 
 
-def _checked(table: Table, file: PlainFile, footer: Footer, limit: int) -> Table:
-    check_size(file.called, footer.rows, len(table.columns), limit)
-    check_pages(file, footer, table.columns)
+def _checked(table: Table, footer: Footer, limit: int) -> Table:
+    check_size(table.called, footer.rows, len(table.columns), limit)
     return _not_empty(table)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import class_codes, is_target, shown
 from tercet.errors import InputError
-from tercet.io.columns import Labels
+from tercet.io.columns import LabelColumn, Labels
 from tercet.metrics.confusion import Confusion
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials
 
@@ -25,7 +25,7 @@ class TrialColumns:
 
     called: str
     scores: NDArray[Any]
-    labels: Labels | NDArray[Any] | None = None
+    labels: LabelColumn | None = None
     weights: NDArray[Any] | None = None
     ids: NDArray[Any] | None = None
     groups: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def _numbers_of(labels: Labels) -> NDArray[Any]:
     return numbers
 
 
-def target_mask(labels: Labels | NDArray[Any], target: object) -> tuple[NDArray[Any], tuple[str, str] | None]:
+def target_mask(labels: LabelColumn, target: object) -> tuple[NDArray[Any], tuple[str, str] | None]:
     """Two-class labels as a mask, and the classes' names where they are not the usual ones."""
     if isinstance(labels, Labels):
         mask, classes = is_target(np.array(labels.names, np.object_), None if target is None else word(target))
@@ -129,6 +129,37 @@ def coded(values: NDArray[Any]) -> Labels:
     return Labels(codes, tuple(word(value) for value in distinct.tolist()))
 
 
+def label_array(values: NDArray[Any], called: str, start: int = 0) -> NDArray[Any]:
+    """Labels out of an array, without NaN; `start` is the number of the first."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row = start + int(np.isnan(values).argmax())
+        raise InputError(f"{called}: labels must not hold NaN: row {row} (counting from 0). Drop the row.")
+    return decoded(values, called)
+
+
+def decoded(values: NDArray[Any], called: str = "the array") -> NDArray[Any]:
+    """Bytes as text, which must be UTF-8; anything else as it is."""
+    if values.dtype.kind != "S":
+        return values
+    try:
+        return np.char.decode(values, "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{called} holds bytes that are not UTF-8 text. Save it as text.") from None
+
+
+def words_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Any array as text."""
+    return decoded(values).astype(np.str_).astype(np.object_)
+
+
+def join_ids(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Ids of several fields as one text each, a space between them."""
+    result = columns[0]
+    for column in columns[1:]:
+        result = result + " " + column
+    return result
+
+
 def word(value: object) -> str:
     """A label as text, the way a text file would hold it: 1, true, nontarget."""
     if isinstance(value, bool):
@@ -138,7 +169,7 @@ def word(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def decisions_of(got: TrialColumns, decided: Labels | NDArray[Any]) -> TrialColumns:
+def decisions_of(got: TrialColumns, decided: LabelColumn) -> TrialColumns:
     """The columns with decided labels in the place of scores."""
     labels = decided if isinstance(decided, Labels) else coded(decided)
     return replace(got, scores=labels.codes, decided=labels.names)

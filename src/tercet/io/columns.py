@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._database import identifier, quoted, unglobbed, watched
+from tercet.io._database import connected, identifier, quoted, unglobbed, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
 from tercet.io._plain_files import PlainFile, Progress
-from tercet.io.formats.parquet import Footer, footer_of
+from tercet.io.formats.parquet import Footer, PageChecks, footer_of
 from tercet.io.formats.text import Dialect, diagnose, ends_with_separator, is_utf8, line_of, missing_column, regular
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _NUMERIC = (
     "UINTEGER",
     "UBIGINT",
 )
+_NUMBERS = count()  # for types of the database, whose names must differ
 Place = Callable[[int, str], tuple[str, str | None]]
 
 
@@ -54,6 +56,17 @@ class Labels:
     names: tuple[str, ...]
 
 
+LabelColumn: TypeAlias = Labels | NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelNames:
+    """The distinct labels of a text column, and the ENUM type of the database that numbers them."""
+
+    enum: str
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Named columns of one file in a database, its rows in the order of the file."""
@@ -65,17 +78,30 @@ class Table:
     called: str
     place: Place  # of a row and a column: ("line 17", the text that stands there)
     numbered: tuple[str, str] = ("", "")  # the rows with a column of their numbers from 0, and its name
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the distinct labels of columns, where known
+    check: PageChecks | None = None  # of the pages to be read
+    starts: tuple[int, ...] = ()  # row numbers at which reading is cheap to begin, where not only the first
+    names: Mapping[str, LabelNames] = field(default_factory=dict)  # the distinct labels of text columns, where known
 
-    def pieces(self, rows: int, labels: Sequence[str]) -> Iterator[Table]:
-        """Tables of so many rows, one after the other; places and the names of labels are those of the whole."""
-        names = {name: self._distinct(name) for name in labels if self.column(name).kind == "text"}
+    def between(self, start: int, stop: int) -> Table:
+        """The rows start..stop-1, read through a connection of their own; places are those of the whole."""
+        con = self.con.cursor()
+        self.check_pages(self.columns, start, stop)
+        if (start, stop) == (0, self.rows):
+            return replace(self, con=con)
         source, number = self.numbered
-        for start in range(0, self.rows, rows):
-            stop = min(start + rows, self.rows)
-            sql = f"(SELECT * FROM {source} WHERE {number} BETWEEN {start} AND {stop - 1})"
-            place = partial(_place_after, self.place, start)
-            yield replace(self, sql=sql, rows=stop - start, place=place, names=names)
+        sql = f"(SELECT * FROM {source} WHERE {number} BETWEEN {start} AND {stop - 1})"
+        return replace(self, con=con, sql=sql, rows=stop - start, place=partial(_place_after, self.place, start))
+
+    def check_pages(self, names: Iterable[str], start: int = 0, stop: int | None = None) -> None:
+        """Compares the checksums of the pages that hold these columns and rows, where there are any."""
+        if self.check is not None:
+            self.check(names, start, self.rows if stop is None else stop)
+
+    def with_label_names(self, labels: Sequence[str]) -> Table:
+        """The table with the distinct values of text columns known, so that any range of rows codes them alike."""
+        texts = [name for name in labels if self.column(name).kind == "text" and name not in self.names]
+        self.check_pages(texts)
+        return replace(self, names={**self.names, **{name: self._label_names(name) for name in texts}})
 
     def column(self, name: str) -> Column:
         """A column by its name, or an error with the names there are."""
@@ -85,19 +111,16 @@ class Table:
 
     def fetch(self, numbers: Sequence[str] = (), texts: Sequence[str] = (), labels: Sequence[str] = ()) -> Fetched:
         """All wanted columns in one pass: numbers as they are, texts as str, labels as codes of distinct names."""
-        distinct = {
-            name: self.names[name] if name in self.names else self._distinct(name)
-            for name in labels
-            if self.column(name).kind == "text"
-        }
+        if any(self.column(name).kind == "text" and name not in self.names for name in labels):
+            return self.with_label_names(labels).fetch(numbers, texts, labels)
         parts = [f"{self._number(name)} AS n{i}" for i, name in enumerate(numbers)]
         parts += [f"CAST({self.column(name).sql} AS VARCHAR) AS t{i}" for i, name in enumerate(texts)]
-        parts += [f"{self._label(name, i, distinct)} AS l{i}" for i, name in enumerate(labels)]
+        parts += [f"{self._label(name)} AS l{i}" for i, name in enumerate(labels)]
         raw = self.arrays(f"SELECT {', '.join(parts)} FROM {self.sql}") if parts else {}
         return Fetched(
             [self._checked_number(raw[f"n{i}"], name) for i, name in enumerate(numbers)],
             [self._whole(raw[f"t{i}"], name) for i, name in enumerate(texts)],
-            [self._coded(raw[f"l{i}"], name, distinct.get(name)) for i, name in enumerate(labels)],
+            [self._coded(raw[f"l{i}"], name) for i, name in enumerate(labels)],
         )
 
     def run(self, sql: str) -> list[Any]:
@@ -129,11 +152,12 @@ class Table:
         """The table with its rows in the database, so that each has a number there: its rowid."""
         if " " not in self.sql and "(" not in self.sql:
             return self
+        self.check_pages(self.columns)
         picked = ", ".join(f"{column.sql} AS c{i}" for i, column in enumerate(self.columns.values()))
-        self.run(f"CREATE TEMP TABLE {name} AS SELECT {picked} FROM {self.sql}")
+        self.run(f"CREATE TABLE {name} AS SELECT {picked} FROM {self.sql}")
         columns = {one: Column(f"c{i}", column.kind) for i, (one, column) in enumerate(self.columns.items())}
         ((rows,),) = self.run(f"SELECT count(*) FROM {name}")
-        return replace(self, sql=name, columns=columns, rows=rows)
+        return replace(self, sql=name, columns=columns, rows=rows, numbered=(name, "rowid"), check=None, starts=())
 
     def refuse(self, row: int, name: str, rule: str, *, show: bool = True) -> InputError:
         """The error for one cell: file, line, column, value, rule."""
@@ -190,29 +214,31 @@ class Table:
             raise self.refuse(row, name, "the value is missing. Drop the row, or give it a name.", show=False)
         return np.asarray(values)
 
-    def _distinct(self, name: str) -> tuple[str, ...]:
+    def _label_names(self, name: str) -> LabelNames:
+        """The distinct values of a text column, and an ENUM of them in the database."""
         sql = self.columns[name].sql
         found = self.run(f"SELECT DISTINCT {sql} FROM {self.sql} WHERE {sql} IS NOT NULL LIMIT {MOST_LABELS + 1}")
         if len(found) > MOST_LABELS:
             raise InputError(
                 f"{self.called}: column {shown(name)} holds more than {MOST_LABELS} different labels. Is it the label?"
             )
-        return tuple(sorted(value for (value,) in found))
+        names = tuple(sorted(value for (value,) in found))
+        enum = f"labels_{next(_NUMBERS)}"
+        if names:
+            self.run(f"CREATE TYPE {enum} AS ENUM ({', '.join(map(quoted, names))})")
+        return LabelNames(enum, names)
 
-    def _label(self, name: str, number: int, distinct: Mapping[str, tuple[str, ...]]) -> str:
-        column = self.column(name)
-        if name not in distinct:
-            return column.sql
-        if not distinct[name]:
-            return "NULL::INTEGER"
-        self.con.execute(f"DROP TYPE IF EXISTS l{number}")
-        self.run(f"CREATE TYPE l{number} AS ENUM ({', '.join(map(quoted, distinct[name]))})")
-        return f"enum_code(CAST({column.sql} AS l{number}))"
+    def _label(self, name: str) -> str:
+        sql = self.column(name).sql
+        if name not in self.names:
+            return sql
+        known = self.names[name]
+        return f"enum_code(CAST({sql} AS {known.enum}))" if known.names else "NULL::INTEGER"
 
-    def _coded(self, values: NDArray[Any], name: str, distinct: tuple[str, ...] | None) -> Labels | NDArray[Any]:
+    def _coded(self, values: NDArray[Any], name: str) -> LabelColumn:
         whole = self._whole(values, name)
-        if distinct is not None:
-            return Labels(whole, distinct)
+        if name in self.names:
+            return Labels(whole, self.names[name].names)
         if whole.dtype.kind == "f" and np.isnan(whole).any():
             raise self.refuse(int(np.isnan(whole).argmax()), name, "NaN is no label. Drop the row.", show=False)
         return whole
@@ -228,17 +254,25 @@ class Fetched:
 
     numbers: list[NDArray[Any]]
     texts: list[NDArray[Any]]
-    labels: list[Labels | NDArray[Any]]
+    labels: list[LabelColumn]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Store:
-    """Where tables live while one source is read."""
+    """Where tables live while one source is read: a database, opened when the first table needs it."""
 
-    con: DuckDBPyConnection
     stack: ExitStack
-    limit: int
+    memory: int  # bytes the database may hold before it spills
+    limit: int  # bytes that columns read at once may take
     progress: Progress | None
+    _con: DuckDBPyConnection | None = None
+
+    @property
+    def con(self) -> DuckDBPyConnection:
+        """The connection to the database."""
+        if self._con is None:
+            self._con = self.stack.enter_context(connected(self.memory))
+        return self._con
 
 
 def text_table(store: Store, file: PlainFile, dialect: Dialect, wanted: Sequence[str], number: int) -> Table:
@@ -268,9 +302,7 @@ def _load(
     with regular(file, dialect, rewrite) as (plain, separator), unglobbed(plain.path) as path:
         try:
             with watched(store.con, file.size, store.progress):
-                store.con.execute(
-                    f"CREATE TEMP TABLE {table} AS SELECT {picked} FROM {_scan(path, dialect, separator)}"
-                )
+                store.con.execute(f"CREATE TABLE {table} AS SELECT {picked} FROM {_scan(path, dialect, separator)}")
             return
         except duckdb.Error as error:
             diagnose(file, dialect)
@@ -316,7 +348,10 @@ def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
         raise InputError(f"{file.called} has {len(described)} columns; more than {MOST_COLUMNS} are not read.")
     columns = {name: _typed(name, kind) for name, kind, *_ in described}
     numbered = f"read_parquet({path}, hive_partitioning=false, file_row_number=true)", "file_row_number"
-    return Table(store.con, scan, columns, footer.rows, file.called, _row_place, numbered), footer
+    checks = PageChecks(file, footer)
+    return Table(
+        store.con, scan, columns, footer.rows, file.called, _row_place, numbered, checks, footer.starts
+    ), footer
 
 
 def _row_place(row: int, name: str) -> tuple[str, str | None]:

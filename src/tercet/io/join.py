@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tercet.errors import InputError
-from tercet.io._column_roles import ColumnRoles, WantedColumns, key_roles, score_roles, trial_columns
+from tercet.io._column_roles import ColumnRoles, WantedColumns, key_roles, score_roles
 from tercet.io._column_source import ColumnSource
-from tercet.io._id_matching import Hashes, perfect_match
-from tercet.io._trial_columns import TrialColumns
-from tercet.io.columns import Labels, Table
+from tercet.io._request import Notes
+from tercet.io.columns import Column, Table
 
-Notes = Callable[[str], None]
-_REJECTED = {"posterior": 0.0, "lr": 0.0}  # the score of a trial that is not accepted at any threshold
+_OF_KEY = " (key)"
+_REJECTED = {"posterior": "0", "lr": "0"}  # the score of a trial that is not accepted at any threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +23,28 @@ class Side:
 
     def sql(self, prefix: str = "") -> list[str]:
         """The id columns as SQL."""
-        return [prefix + self.table.column(name).sql for name in self.ids]
-
-    def hashes(self) -> Hashes | None:
-        """A hash of every trial's id, or None where an id is missing."""
-        ids = self.sql()
-        none = " OR ".join(f"{one} IS NULL" for one in ids)
-        found = self.table.arrays(
-            f"SELECT CASE WHEN {none} THEN NULL ELSE hash({', '.join(ids)}) END AS h FROM {self.table.sql}"
-        )["h"]
-        return None if np.ma.isMaskedArray(found) and np.ma.getmaskarray(found).any() else np.asarray(found)
+        return [f"CAST({prefix}{self.table.column(name).sql} AS VARCHAR)" for name in self.ids]
 
 
 def joined(
     scores: ColumnSource, key: ColumnSource, wanted: WantedColumns, missing: str, meaning: str, notes: Notes | None
-) -> TrialColumns:
-    """The trials of the scores in their order, with the key's labels; see `missing` for those without a partner."""
-    score_side = replace_wanted(wanted, scores, key)
-    ours, theirs = score_roles(scores, score_side), key_roles(key, wanted, scores)
+) -> tuple[Table, ColumnRoles]:
+    """The trials of the scores in their order beside the columns of the key, as one table.
+
+    The ids themselves are compared, never their hashes alone. `missing` says what becomes of rows without a partner.
+    """
+    ours, theirs = score_roles(scores, _asked_of_scores(wanted, scores, key)), key_roles(key, wanted, scores)
     ours, theirs = _same_ids(scores, key, ours, theirs)
-    left = Side(scores.load(ours.columns).stored("js"), ours.ids)
-    right = Side(key.load(theirs.columns).stored("jk"), theirs.ids)
-    partner = _partners(left, right, missing, notes)
-    unscored = np.ones(right.table.rows, np.bool_)
-    unscored[partner[partner >= 0]] = False
-    got = trial_columns(left.table, ours, score_side, ids=wanted.keep_ids)
-    told = trial_columns(
-        right.table, theirs, replace(wanted, matrix=False, classes=None, decided=False), ids=wanted.keep_ids
-    )
-    return _merged(got, told, partner, np.flatnonzero(unscored) if missing == "reject" else None, meaning)
+    left = Side(scores.load(ours.columns).stored("join_scores"), ours.ids)
+    right = Side(key.load(theirs.columns).stored("join_key"), theirs.ids)
+    if missing == "reject":
+        _check_rejection(left, right, ours, wanted)
+    both = _both_sides(left, right, ours, theirs, keep_ids=wanted.keep_ids)
+    _match(both, missing, notes)
+    return _trials_table(both, _REJECTED.get(meaning, "-inf") if missing == "reject" else None)
 
 
-def replace_wanted(wanted: WantedColumns, scores: ColumnSource, key: ColumnSource) -> WantedColumns:
+def _asked_of_scores(wanted: WantedColumns, scores: ColumnSource, key: ColumnSource) -> WantedColumns:
     """What to ask of the scores when the key has the labels, and perhaps the weights and groups."""
     weight = wanted.weight if scores.has(wanted.weight) or not key.has(wanted.weight) else None
     groups = tuple(name for name in wanted.groups if scores.has(name) or not key.has(name))
@@ -84,53 +68,93 @@ def _same_ids(
     return ours, theirs
 
 
-def _partners(left: Side, right: Side, missing: str, notes: Notes | None) -> NDArray[np.int64]:
-    """For every row of the scores the row of the key with the same id, or -1."""
-    ours, theirs = left.hashes(), right.hashes()
-    partner = None if ours is None or theirs is None else perfect_match(ours, theirs)
-    return _by_sql(left, right, missing, notes) if partner is None else partner
+@dataclass(frozen=True, slots=True)
+class BothSides:
+    """What the joined table holds: its columns by name, from which side each comes, and their roles."""
+
+    left: Side
+    right: Side
+    from_scores: dict[str, Column]  # as they stand in the scores
+    from_key: dict[str, Column]  # likewise; a name that the scores have too is followed by (key)
+    roles: ColumnRoles
+
+    def picked(self, scores: str = "s", rejected: str | None = None) -> str:
+        """The columns as SQL, c0, c1, ...; a rejected trial has the score that it is given in their place."""
+        found = []
+        for name, column in self.from_scores.items():
+            literal = f"'{rejected}'" if column.kind == "text" else f"'{rejected}'::DOUBLE"
+            found.append(literal if rejected is not None and name in self.roles.scores else f"{scores}.{column.sql}")
+        found += [f"k.{column.sql}" for column in self.from_key.values()]
+        return ", ".join(f"{sql} AS c{place}" for place, sql in enumerate(found))
 
 
-def _by_sql(left: Side, right: Side, missing: str, notes: Notes | None) -> NDArray[np.int64]:
-    """The partners by an exact join, where something is missing, extra or there twice."""
+def _both_sides(left: Side, right: Side, ours: ColumnRoles, theirs: ColumnRoles, *, keep_ids: bool) -> BothSides:
+    needed = replace(theirs, ids=theirs.ids if keep_ids else ()).columns
+    from_scores = {name: left.table.column(name) for name in replace(ours, ids=()).columns}
+    called = {name: f"{name}{_OF_KEY}" if name in from_scores else name for name in needed}
+    from_key = {called[name]: right.table.column(name) for name in needed}
+    roles = ColumnRoles(
+        ours.scores,
+        None if theirs.label is None else called[theirs.label],
+        None,
+        theirs.weight or ours.weight,
+        (*ours.groups, *theirs.groups),
+        tuple(called[name] for name in theirs.ids) if keep_ids else (),
+    )
+    return BothSides(left, right, from_scores, from_key, roles)
+
+
+def _match(both: BothSides, missing: str, notes: Notes | None) -> None:
+    """Joins each row with its partner (table `pairs`), and refuses duplicates and what has no partner.
+
+    Without duplicates there are at most as many pairs as rows in the smaller file: one more is proof enough, so
+    that a file of one trial repeated does not multiply.
+    """
+    left, right = both.left, both.right
+    on = " AND ".join(f"{a} = {b}" for a, b in zip(left.sql("s."), right.sql("k."), strict=True))
+    most = min(left.table.rows, right.table.rows)
+    left.table.run(
+        f"CREATE TABLE pairs AS SELECT s.rowid AS s, k.rowid AS k, {both.picked()} FROM {left.table.sql} s "
+        f"JOIN {right.table.sql} k ON {on} LIMIT {most + 1}"
+    )
+    ((pairs, ours, theirs),) = left.table.run("SELECT count(*), count(DISTINCT s), count(DISTINCT k) FROM pairs")
+    if pairs == ours == theirs == left.table.rows == right.table.rows:
+        return
     for side in (left, right):
         _refuse_missing_ids(side)
         _refuse_duplicates(side)
-    on = " AND ".join(f"{a} = {b}" for a, b in zip(left.sql("s."), right.sql("k."), strict=True))
-    pairs = left.table.arrays(
-        f"SELECT s.rowid AS s, k.rowid AS k FROM {left.table.sql} s JOIN {right.table.sql} k ON {on}"
-    )
-    partner = np.full(left.table.rows, -1, np.int64)
-    partner[pairs["s"]] = pairs["k"]
-    hit = np.zeros(right.table.rows, np.bool_)
-    hit[pairs["k"]] = True
-    if np.any(partner < 0) or not hit.all():
-        _settle(left, right, partner, hit, missing, notes)
-    return partner
+    _settle(left, right, pairs, missing, notes)
 
 
-def _settle(
-    left: Side, right: Side, partner: NDArray[np.int64], hit: NDArray[np.bool_], missing: str, notes: Notes | None
-) -> None:
+def _settle(left: Side, right: Side, pairs: int, missing: str, notes: Notes | None) -> None:
     """Refuses trials without a partner, or says how many were settled the way the caller named."""
-    parts, alone, unscored = [], partner < 0, ~hit
-    if unscored.any():
-        where = right.table.place(int(unscored.argmax()), right.ids[0])[0]
+    parts = []
+    if pairs < right.table.rows:
         parts.append(
-            f"{unscored.sum()} of {len(hit)} trials of {right.table.called} have no score (the first: {where})"
+            f"{right.table.rows - pairs} of {right.table.rows} trials of {right.table.called} have no score "
+            f"(the first: {_first_alone(right, 'k')})"
         )
-    if alone.any():
-        where = left.table.place(int(alone.argmax()), left.ids[0])[0]
+    if pairs < left.table.rows:
         parts.append(
-            f"{alone.sum()} of {len(alone)} scores of {left.table.called} are not in the key (the first: {where})"
+            f"{left.table.rows - pairs} of {left.table.rows} scores of {left.table.called} are not in the key "
+            f"(the first: {_first_alone(left, 's')})"
         )
     said = " and ".join(parts)
-    if missing == "error" or (missing == "reject" and alone.any()):
+    if missing == "error" or (missing == "reject" and pairs < left.table.rows):
         drop = "missing='drop' leaves them out"
-        reject = "; missing='reject' counts a trial without score as rejected (-inf)" if unscored.any() else ""
+        rejected = "; missing='reject' counts a trial without score as rejected (-inf)"
+        reject = rejected if pairs < right.table.rows else ""
         raise InputError(f"The trials do not match: {said}. Complete the files, or say what to do: {drop}{reject}.")
-    if notes is not None and said:
+    if notes is not None:
         notes(f"{said}: {'left out' if missing == 'drop' else 'counted as rejected'}.")
+
+
+def _first_alone(side: Side, column: str) -> str:
+    """Where the first row without a partner stands."""
+    ((row,),) = side.table.run(
+        f"SELECT min(t.rowid) FROM {side.table.sql} t ANTI JOIN pairs ON t.rowid = pairs.{column}"
+    )
+    return side.table.place(int(row), side.ids[0])[0]
 
 
 def _refuse_missing_ids(side: Side) -> None:
@@ -154,48 +178,38 @@ def _refuse_duplicates(side: Side) -> None:
         )
 
 
-def _merged(
-    got: TrialColumns, told: TrialColumns, partner: NDArray[np.int64], unscored: NDArray[Any] | None, meaning: str
-) -> TrialColumns:
-    """The scores' columns and, by partner, the key's; trials without a score at the end."""
-    kept = np.flatnonzero(partner >= 0)
-    rows = partner[kept]
-    if unscored is not None and len(unscored):
-        if got.scores.ndim == 2:
-            raise InputError(
-                "missing='reject' is for two classes: with one column a class no row of scores says reject."
-            )
-        rows = np.concatenate([rows, unscored])
-    whole = len(kept) == len(partner) and len(rows) == len(kept)
-
-    def ours(values: NDArray[Any] | None, filler: NDArray[Any] | None) -> NDArray[Any] | None:
-        if values is None or whole:
-            return values
-        return np.concatenate([values[kept], filler]) if filler is not None and len(filler) else values[kept]
-
-    tail = rows[len(kept) :]
-    fill = np.full(len(tail), _REJECTED.get(meaning, -np.inf))
-    if len(tail) and (got.weights is not None or got.groups):
+def _check_rejection(left: Side, right: Side, ours: ColumnRoles, wanted: WantedColumns) -> None:
+    """Refuses to reject where that needs what a trial without a score does not have, if there is such a trial."""
+    if left.table.rows >= right.table.rows:
+        return
+    if wanted.matrix or wanted.classes:
+        raise InputError("missing='reject' is for two classes: with one column per class no row of scores says reject.")
+    if ours.weight or ours.groups:
         raise InputError("missing='reject' needs the weights and groups in the key: a trial without a score has none.")
-    scores = ours(got.scores, fill)
-    assert scores is not None
-    return TrialColumns(
-        got.called,
-        scores,
-        _picked(told.labels, rows),
-        ours(got.weights, None) if told.weights is None else told.weights[rows],
-        ours(got.ids, None if told.ids is None else told.ids[tail]),
-        {
-            **{name: values if whole else values[kept] for name, values in got.groups.items()},
-            **{name: values[rows] for name, values in told.groups.items()},
-        },
-        got.classes,
-        got.upright,
-        got.decided,
+
+
+def _trials_table(both: BothSides, rejected: str | None) -> tuple[Table, ColumnRoles]:
+    """The matched rows in the order of the scores; trials that get the rejected score come last."""
+    scores, key = both.left.table, both.right.table
+    alone = (
+        ""
+        if rejected is None
+        else f"UNION ALL SELECT NULL, k.rowid, {both.picked(rejected=rejected)} FROM {key.sql} k "
+        f"ANTI JOIN pairs ON k.rowid = pairs.k"
     )
+    scores.run(f"CREATE TABLE trials AS SELECT * FROM (FROM pairs {alone}) ORDER BY s NULLS LAST, k")
+    ((count,),) = scores.run("SELECT count(*) FROM trials")
+    if not count:
+        raise InputError(f"{scores.called} and {key.called} have no trial in common.")
+    named = {**both.from_scores, **both.from_key}
+    columns = {name: Column(f"c{place}", column.kind) for place, (name, column) in enumerate(named.items())}
 
+    def place(row: int, name: str) -> tuple[str, str | None]:
+        ((ours, theirs),) = scores.run(f"SELECT s, k FROM trials WHERE rowid = {row}")
+        if name in both.from_scores:
+            return scores.place(ours, name)
+        where, value = key.place(theirs, name.removesuffix(_OF_KEY))
+        return f"{where} of {key.called}", value
 
-def _picked(labels: Labels | NDArray[Any] | None, rows: NDArray[Any]) -> Labels | NDArray[Any] | None:
-    if isinstance(labels, Labels):
-        return Labels(labels.codes[rows], labels.names)
-    return None if labels is None else labels[rows]
+    table = replace(scores, sql="trials", columns=columns, rows=count, place=place, numbered=("trials", "rowid"))
+    return table, both.roles

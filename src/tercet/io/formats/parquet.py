@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import IO, Any
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,10 +108,23 @@ def _plain(values: NDArray[Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a Parquet file says of itself: its rows, and where each column's pages lie."""
+    """What a Parquet file says of itself: its rows, its columns, and where each column's pages lie."""
 
     rows: int
-    chunks: tuple[tuple[bytes, int, int], ...]  # column, start, size
+    names: tuple[str, ...]
+    groups: tuple[RowGroup, ...]
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The number of the first row of each row group, and the number of rows."""
+        return tuple(accumulate((group.rows for group in self.groups), initial=0))
+
+
+class RowGroup(NamedTuple):
+    """The rows of one row group, and where the pages of each column lie: first byte and size."""
+
+    rows: int
+    chunks: dict[bytes, tuple[int, int]]
 
 
 def footer_of(file: PlainFile) -> Footer:
@@ -123,25 +138,61 @@ def footer_of(file: PlainFile) -> Footer:
         data.seek(file.size - 8 - length)
         raw = data.read(length)
     try:
-        told = Reader(raw).struct()
-        groups = told.get(4, [])
-        described = [chunk[3] for group in groups for chunk in group.get(1, []) if 3 in chunk]
-        chunks = tuple((one[3][0], min(one[9], one.get(11, one[9])), one[7]) for one in described)
-        return Footer(max(told[3], sum(group[3] for group in groups)), chunks)
-    except (DamagedError, KeyError, IndexError, TypeError, AttributeError):
+        return _footer_struct(Reader(raw).struct(), file)
+    except (DamagedError, KeyError, IndexError, TypeError, AttributeError, UnicodeDecodeError):
         raise InputError(f"{file.called} is not a whole Parquet file: its footer is damaged. Copy it again.") from None
 
 
-def check_pages(file: PlainFile, footer: Footer, names: Iterable[str]) -> None:
-    """Refuses a file in which a page of the named columns does not have the checksum it was written with.
+def _footer_struct(told: Struct, file: PlainFile) -> Footer:
+    """The footer's struct as values; field numbers are those of Parquet's own definition."""
+    names = tuple(column[4].decode() for column in told[2][1:])
+    if told[2][0].get(5) == len(names):  # a flat schema: names inside structs may repeat
+        _refuse_doubled(names, file)
+    groups = tuple(RowGroup(group[3], _chunks_of(group)) for group in told.get(4, []))
+    if any(group.rows < 0 for group in groups) or told[3] != sum(group.rows for group in groups):
+        raise DamagedError("the row groups do not have the rows of the file")
+    return Footer(told[3], names, groups)
 
-    Pages without a checksum pass: nothing is known about them.
-    """
-    wanted = {name.encode() for name in names}
-    with file.path.open("rb") as data:
-        for column, start, size in footer.chunks:
-            if column in wanted:
-                _check_chunk(data, file, column, start, size)
+
+def _refuse_doubled(names: Sequence[str], file: PlainFile) -> None:
+    """Refuses two columns of one name, or of names that duckdb does not tell apart: it ignores upper and lower case."""
+    seen: dict[str, str] = {}
+    for name in names:
+        before = seen.setdefault(name.lower(), name)
+        if before is not name:
+            what = f"the column {shown(name)} twice" if before == name else f"both {shown(before)} and {shown(name)}"
+            raise InputError(f"{file.called} has {what}: which is meant is not known. Rename one of them.")
+
+
+def _chunks_of(group: Struct) -> dict[bytes, tuple[int, int]]:
+    found = [chunk[3] for chunk in group.get(1, []) if 3 in chunk]
+    return {one[3][0]: (min(one[9], one.get(11, one[9])), one[7]) for one in found}
+
+
+@dataclass(frozen=True, slots=True)
+class PageChecks:
+    """The checksums of a file's pages, each compared once, when rows in its row group are first read."""
+
+    file: PlainFile
+    footer: Footer
+    done: set[tuple[int, str]] = field(default_factory=set)
+
+    def __call__(self, names: Iterable[str], start: int, stop: int) -> None:
+        """Refuses a file in which a page of these columns and rows does not have the checksum it was written with.
+
+        Pages without a checksum pass: nothing is known about them.
+        """
+        starts = self.footer.starts
+        first, last = bisect_right(starts, start) - 1, bisect_left(starts, stop)
+        missing = [(g, name) for g in range(first, last) for name in names if (g, name) not in self.done]
+        if not missing:
+            return
+        with self.file.path.open("rb") as data:
+            for number, name in missing:
+                chunk = self.footer.groups[number].chunks.get(name.encode())
+                if chunk is not None:
+                    _check_chunk(data, self.file, name.encode(), *chunk)
+                self.done.add((number, name))
 
 
 def _check_chunk(data: IO[bytes], file: PlainFile, column: bytes, start: int, size: int) -> None:

@@ -1,0 +1,112 @@
+"""What one reading is asked for: which files, what is said about them, and which columns are wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+from tercet.io._column_roles import WantedColumns
+from tercet.io._limits import memory_limit
+from tercet.io._plain_files import Progress
+from tercet.io._trial_columns import check_meaning, is_matrix
+from tercet.io.formats.trial_lists import Hints
+
+Path = str | os.PathLike[str]
+Notes = Callable[[str], None]
+MISSING = ("error", "drop", "reject")
+
+
+class ReadOptions(TypedDict, total=False):
+    """The options of `tercet.read`, for functions that hand them on."""
+
+    labels: Path | None
+    key: Path | None
+    format: str | None
+    separator: str | None
+    columns: Sequence[str] | None
+    header: bool | None
+    score_column: str
+    label_column: str
+    weight_column: str | None
+    group_columns: Sequence[str]
+    id_column: str | Sequence[str] | None
+    keep_ids: bool | None
+    target: object
+    meaning: str
+    trained_prior: object
+    class_columns: Sequence[str] | None
+    missing: str
+    labelled: bool | None
+    name: str | None
+    memory: int | None
+    progress: Progress | None
+    notes: Notes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One reading: which files, what is said about them, and what is wanted of them."""
+
+    path: Path
+    labels: Path | None
+    key: Path | None
+    hints: Hints
+    wanted: WantedColumns
+    missing: str
+    meaning: str
+    limit: int
+    progress: Progress | None
+    notes: Notes | None
+    target: object = None
+    trained_prior: object = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and self.key is not None:
+            raise InputError("labels come from labels= (by position) or from key= (by trial id), not from both.")
+        if sum(str(one) == "-" for one in (self.path, self.labels, self.key)) > 1:
+            raise InputError("only one of the files can be standard input (-).")
+        if self.missing not in MISSING:
+            raise InputError(f"missing={shown(self.missing)} is none of {', '.join(MISSING)}.")
+
+    @classmethod
+    def of(cls, path: Path, **options: Unpack[ReadOptions]) -> Request:
+        """The request that the options of `tercet.read` make."""
+        meaning, trained_prior = options.get("meaning", "llr"), options.get("trained_prior")
+        check_meaning(meaning, trained_prior)
+        ids, classes = tuple_of(options.get("id_column")), options.get("class_columns")
+        labels, key, keep = options.get("labels"), options.get("key"), options.get("keep_ids")
+        score = options.get("score_column", "score")
+        wanted = WantedColumns(
+            score,
+            options.get("label_column", "label"),
+            options.get("weight_column"),
+            tuple_of(options.get("group_columns")),
+            ids,
+            None if classes is None else tuple_of(classes),
+            is_matrix(meaning),
+            False if labels is not None else options.get("labelled"),
+            (bool(ids) and key is None) if keep is None else keep,
+        )
+        columns = options.get("columns")
+        hints = Hints(
+            options.get("format"),
+            options.get("separator"),
+            None if columns is None else tuple(columns),
+            options.get("header"),
+            score,
+        )
+        return cls(
+            path, labels, key, hints, wanted, options.get("missing", "error"), meaning,
+            memory_limit(options.get("memory")), options.get("progress"), options.get("notes"),
+            options.get("target"), trained_prior, options.get("name"),
+        )  # fmt: skip
+
+
+def tuple_of(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)

@@ -1,0 +1,278 @@
+"""The rows of one request by number, whatever holds them: a table in the database, arrays in files, labels apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+from tercet.io._column_roles import ColumnRoles, WantedColumns, label_column, score_roles, trial_columns
+from tercet.io._column_source import column_source
+from tercet.io._limits import check_size
+from tercet.io._plain_files import PlainFile, plain_file
+from tercet.io._request import Path, Request
+from tercet.io._trial_columns import TrialColumns, decisions_of, join_ids, label_array, words_of
+from tercet.io.columns import LabelColumn, Store, Table
+from tercet.io.formats.npy import ArrayFile, Npz, npy_file
+from tercet.io.formats.text import check_text, first_lines, missing_column
+from tercet.io.formats.trial_lists import LISTS, Hints
+from tercet.io.join import joined
+
+
+class RowRanges(Protocol):
+    """Columns of one system that can be read in any range of rows."""
+
+    @property
+    def called(self) -> str:
+        """The name of the file in messages."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin, from 0 to the number of rows."""
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of the rows start..stop-1."""
+
+    def labels(self, start: int, stop: int) -> LabelColumn | None:
+        """Their labels alone."""
+
+
+def score_ranges(store: Store, file: PlainFile, request: Request) -> tuple[RowRanges, str | None]:
+    """The columns of the file, joined with the key where there is one, and the format's usual target."""
+    wanted = request.wanted
+    if file.kind in ("npy", "npz") and request.key is None:
+        return _array_ranges(store.stack, file, wanted, store.limit), None
+    source = column_source(store, file, request.hints)
+    if request.key is None:
+        roles = score_roles(source, wanted)
+        return TableRanges.of(source.load(roles.columns), roles, wanted), source.layout.target
+    key_file = store.stack.enter_context(plain_file(request.key, request.limit, request.progress))
+    key_hints = Hints(request.hints.format if request.hints.format in LISTS else None, expected=wanted.label)
+    key = column_source(store, key_file, key_hints, key=True, number=1)
+    table, roles = joined(source, key, wanted, request.missing, request.meaning, request.notes)
+    return TableRanges.of(table, roles, wanted), key.layout.target
+
+
+@dataclass(frozen=True, slots=True)
+class TableRanges:
+    """Rows of a table behind duckdb."""
+
+    table: Table
+    roles: ColumnRoles
+    wanted: WantedColumns
+
+    @classmethod
+    def of(cls, table: Table, roles: ColumnRoles, wanted: WantedColumns) -> TableRanges:
+        """The table with the labels of all its rows known."""
+        labels = [*([roles.label] if roles.label else []), *(roles.scores if wanted.decided else ())]
+        return cls(table.with_label_names(labels), roles, wanted)
+
+    @property
+    def called(self) -> str:
+        """The name of the file in messages."""
+        return self.table.called
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.table.rows
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin."""
+        return self.table.starts or (0, self.table.rows)
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of the rows start..stop-1."""
+        return trial_columns(self.table.between(start, stop), self.roles, self.wanted, ids=self.wanted.keep_ids)
+
+    def labels(self, start: int, stop: int) -> LabelColumn | None:
+        """Their labels alone."""
+        return label_column(self.table.between(start, stop), self.roles)
+
+
+def _array_ranges(stack: ExitStack, file: PlainFile, wanted: WantedColumns, limit: int) -> RowRanges:
+    """The arrays of an npy or npz file by what they are to the trials."""
+    names, take = _arrays(stack, file, limit)
+    if not names and (wanted.weight or wanted.groups or wanted.ids or wanted.labelled):
+        raise InputError(
+            f"{file.called} is a single array: labels come from labels=; weights, groups and ids from npz."
+        )
+    labelled = wanted.labelled or (wanted.labelled is None and (wanted.label in names or wanted.label != "label"))
+    columns = {name: take(name) for name in (wanted.weight, *wanted.groups) if name}
+    columns |= {name: take(name) for name in wanted.ids if wanted.keep_ids}
+    if names and labelled:
+        columns[wanted.label] = take(wanted.label)
+    scores = take(wanted.score)
+    for one in (scores, *columns.values()):
+        check_size(one.called, math.ceil(one.size / 8), 1, limit)
+    return ArrayRanges.of(file.called, scores, columns, wanted)
+
+
+def _arrays(stack: ExitStack, file: PlainFile, limit: int) -> tuple[tuple[str, ...], Callable[[str], ArrayFile]]:
+    """The names of a file's arrays, and the array of a name; a single array has none, and is whatever is asked for."""
+    if file.kind == "npz":
+        packed = Npz.of(file, stack, limit)
+        return tuple(packed.members), packed.array
+    found = npy_file(file)
+    if isinstance(found, ArrayFile):
+        return (), lambda _: found
+
+    def take(name: str) -> ArrayFile:
+        if name not in found:
+            raise InputError(missing_column(file.called, name, list(found)))
+        return found[name]
+
+    return tuple(found), take
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRanges:
+    """Rows of arrays in numpy's format, matched by position."""
+
+    called: str
+    scores: ArrayFile
+    others: Mapping[str, ArrayFile]  # labels, weights, groups and ids by name
+    wanted: WantedColumns
+    axis: int | None  # of the scores, along which the samples lie; None for a square, of which only the values tell
+
+    @classmethod
+    def of(cls, called: str, scores: ArrayFile, others: Mapping[str, ArrayFile], wanted: WantedColumns) -> ArrayRanges:
+        """The arrays, all of one length."""
+        for name, one in others.items():
+            if len(one.shape) != 1:
+                raise InputError(f"{called}: {name} must be one-dimensional, not an array of shape {one.shape}.")
+        made = cls(called, scores, others, wanted, _sample_axis(scores.shape, None, wanted.classes))
+        for name, one in others.items():
+            made = made.of_length(one.shape[0], f"{called}: {shown(name)} has {one.shape[0]} values")
+        return made
+
+    def of_length(self, rows: int, said: str) -> ArrayRanges:
+        """The same, turned so that there are so many samples, or refused with what was said of them."""
+        if rows not in self.scores.shape:
+            shape = " x ".join(map(str, self.scores.shape))
+            raise InputError(f"{said}, and {self.scores.called} {shape} scores: they are matched by position.")
+        return replace(self, axis=_sample_axis(self.scores.shape, rows, self.wanted.classes))
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.scores.shape[self.axis or 0]
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin."""
+        return (0, self.rows)
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of the rows start..stop-1."""
+        wanted = self.wanted
+        if self.axis is None and (start, stop) != (0, self.rows):
+            raise InputError(f"{self.called} has as many rows as columns: read it whole.")
+        ids = [words_of(self.others[name].rows(start, stop)) for name in wanted.ids if wanted.keep_ids]
+        got = TrialColumns(
+            self.called,
+            self.scores.rows(start, stop, self.axis or 0),
+            self.labels(start, stop),
+            self.others[wanted.weight].rows(start, stop) if wanted.weight else None,
+            join_ids(ids) if ids else None,
+            {name: words_of(self.others[name].rows(start, stop)) for name in wanted.groups},
+            wanted.classes,
+            len(self.scores.shape) == 2 and self.axis is not None,
+        )
+        return decisions_of(got, label_array(got.scores, self.called)) if wanted.decided else got
+
+    def labels(self, start: int, stop: int) -> NDArray[Any] | None:
+        """Their labels alone."""
+        label = self.others.get(self.wanted.label)
+        return None if label is None else label_array(label.rows(start, stop), self.called, start)
+
+
+def _sample_axis(shape: tuple[int, ...], rows: int | None, classes: Sequence[str] | None) -> int | None:
+    """The axis along which the samples lie, where the number of labels or of classes tells; the first otherwise."""
+    if len(shape) == 1:
+        return 0
+    if shape[0] == shape[1] and shape[0] > 1:
+        return None
+    count = None if classes is None else len(classes)
+    fits = [rows in (None, shape[axis]) and count in (None, shape[1 - axis]) for axis in (0, 1)]
+    return 1 if fits == [False, True] else 0
+
+
+@dataclass(frozen=True, slots=True)
+class WithLabels:
+    """Scores with labels from a file of their own, matched by position."""
+
+    scores: RowRanges
+    label_file: RowRanges
+
+    @classmethod
+    def of(cls, scores: RowRanges, labels: RowRanges) -> WithLabels:
+        """Both, of one length."""
+        said = f"{labels.called} holds {labels.rows} labels"
+        if isinstance(scores, ArrayRanges):
+            scores = scores.of_length(labels.rows, said)
+        if scores.rows != labels.rows:
+            raise InputError(f"{said}, and {scores.called} {scores.rows} scores: labels= are matched by position.")
+        return cls(scores, labels)
+
+    @property
+    def called(self) -> str:
+        """The name of the file in messages."""
+        return self.scores.called
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.scores.rows
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin."""
+        return self.scores.starts
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of the rows start..stop-1."""
+        return replace(self.scores.columns(start, stop), labels=self.labels(start, stop))
+
+    def labels(self, start: int, stop: int) -> LabelColumn | None:
+        """Their labels alone."""
+        return self.label_file.labels(start, stop)
+
+
+def label_ranges(store: Store, path: Path, column: str, limit: int) -> RowRanges:
+    """One column of labels: an npy or npz array, or a column of a table; a table of one column needs no header."""
+    file = store.stack.enter_context(plain_file(path, limit))
+    if file.kind in ("npy", "npz"):
+        _, take = _arrays(store.stack, file, limit)
+        array = take(column)
+        if len(array.shape) != 1:
+            raise InputError(f"{file.called}: labels must be one-dimensional, not an array of shape {array.shape}.")
+        check_size(array.called, math.ceil(array.size / 8), 1, limit)
+        return ArrayRanges(file.called, array, {column: array}, WantedColumns(label=column), 0)
+    source = column_source(store, file, _label_hints(file, column), number=2)
+    if not source.has(column):
+        raise InputError(missing_column(file.called, column, source.names))
+    wanted = WantedColumns(label=column)
+    return TableRanges.of(source.load([column]), ColumnRoles(label=column), wanted)
+
+
+def _label_hints(file: PlainFile, column: str) -> Hints:
+    """A table of one column: its first line is a header if it is the column's name, and a label otherwise."""
+    if file.kind == "parquet":
+        return Hints(expected=column)
+    check_text(file)
+    first = first_lines(file, 1)[0].strip().strip('"')
+    if any(mark in first for mark in ",\t;{"):
+        return Hints(expected=column)
+    return Hints(separator=",", columns=(column,), header=first == column, expected=column)

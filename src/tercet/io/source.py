@@ -1,0 +1,189 @@
+"""A source of trials: one file, or a file with its labels or key, whose checked columns come in ranges of rows.
+
+Everything that reads files stands on `open_source`: `read` takes all rows at once, `read_chunks` some at a time, and
+a scan any range, from several threads if it likes. Whatever the format, the columns of a range are the same bits
+as those rows of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet.errors import InputError
+from tercet.io._column_source import check_hints
+from tercet.io._limits import MOST_LABELS
+from tercet.io._plain_files import plain_file
+from tercet.io._request import Path, ReadOptions, Request
+from tercet.io._row_ranges import RowRanges, WithLabels, label_ranges, score_ranges
+from tercet.io._trial_columns import TrialColumns, coded, trials_of, word
+from tercet.io.columns import Labels, Store
+from tercet.io.formats.trial_lists import FORMATS
+from tercet.trials import Trials
+
+_ANY_SIZE = 1 << 62  # bytes: what is read in ranges is not held
+_ROWS = 1 << 20  # rows read at a time where only their labels are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Checked columns of consecutive rows.
+
+    Attributes
+    ----------
+    start : int
+        The number of the first row, counting from 0 in its source.
+    scores : ndarray of shape (n,) or (n, classes)
+        Numbers as the file holds them (float32 stays float32), never NaN.
+    labels : ndarray of int or None
+        Positions in `TrialSource.label_names`.
+    weights, ids : ndarray or None
+        Where they were asked for.
+    groups : dict of ndarray
+        By the name of their column.
+    """
+
+    start: int
+    scores: NDArray[Any]
+    labels: NDArray[np.intp] | None
+    weights: NDArray[Any] | None
+    ids: NDArray[Any] | None
+    groups: dict[str, NDArray[Any]]
+
+
+@dataclass(slots=True)
+class TrialSource:
+    """The trials of one request, to be read in ranges of rows and as often as needed.
+
+    Attributes
+    ----------
+    called : str
+        The name of the file in messages.
+    rows : int
+        How many trials there are; every one of them is read, or the reading is refused.
+    starts : tuple of int
+        Row numbers at which reading is cheap to begin, from 0 to `rows`: the row groups of Parquet.
+    target : str or None
+        The label that is the target by the format's own convention (ASVspoof: bonafide).
+    stem : str
+        The name of the file without folders and suffixes.
+    """
+
+    request: Request
+    ranges: RowRanges
+    target: str | None
+    stem: str
+    _labels: Labels | None = None
+
+    @property
+    def called(self) -> str:
+        """The name of the file in messages."""
+        return self.ranges.called
+
+    @property
+    def rows(self) -> int:
+        """How many trials there are."""
+        return self.ranges.rows
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin."""
+        return self.ranges.starts
+
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        """The distinct labels of all rows as text, sorted; None where there are no labels. Found once, by a pass."""
+        found = self._distinct()
+        return None if found is None else found.names
+
+    def batches(self, rows: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        """Yields the rows start..stop-1, at most `rows` at a time, checked; may be called from several threads."""
+        end = self.rows if stop is None else stop
+        for low in range(start, end, max(rows, 1)):
+            got = self.columns(low, min(low + rows, end))
+            codes = got.labels.codes if isinstance(got.labels, Labels) else None
+            yield Batch(low, got.scores, codes, got.weights, got.ids, dict(got.groups))
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of a range of rows, labels as positions in `label_names`."""
+        known, got = self._distinct(), self.ranges.columns(start, stop)
+        if known is None or got.labels is None or isinstance(got.labels, Labels):
+            return got
+        return replace(got, labels=Labels(np.searchsorted(known.codes, got.labels), known.names))
+
+    def all_columns(self) -> TrialColumns:
+        """The checked columns of all rows; labels that are numbers stay numbers."""
+        got = self.ranges.columns(0, self.rows)
+        if got.labels is None or isinstance(got.labels, Labels) or got.labels.dtype.kind not in "US":
+            return got
+        return replace(got, labels=coded(got.labels))
+
+    def trials(self, start: int = 0, stop: int | None = None) -> Trials:
+        """The trials of a range of rows; of all rows without one."""
+        end = self.rows if stop is None else stop
+        got = self.all_columns() if (start, end) == (0, self.rows) else self.columns(start, end)
+        ask = self.request
+        target = self.target if ask.target is None else ask.target
+        return trials_of(got, ask.meaning, target, ask.trained_prior, ask.name or self.stem)
+
+    def _distinct(self) -> Labels | None:
+        """The distinct labels in their order (of arrays: as `codes`), and what they are called."""
+        if self._labels is None:
+            self._labels = _distinct_labels(self.ranges)
+        return self._labels if self._labels.names else None
+
+
+def _distinct_labels(ranges: RowRanges) -> Labels:
+    """The distinct labels of all rows; those of a text column are known by its table."""
+    first = ranges.labels(0, min(ranges.rows, 1))
+    if first is None or isinstance(first, Labels):
+        return Labels(np.zeros(0), () if first is None else first.names)
+    if first.dtype.kind == "b":
+        return Labels(np.array([False, True]), ("false", "true"))
+    found = first[:0]
+    for start in range(0, ranges.rows, _ROWS):
+        part = ranges.labels(start, min(start + _ROWS, ranges.rows))
+        found = np.union1d(found, np.asarray(part))
+        if len(found) > MOST_LABELS:
+            raise InputError(f"{ranges.called} holds more than {MOST_LABELS} different labels. Is it the label?")
+    return Labels(found, tuple(word(value) for value in found.tolist()))
+
+
+@contextmanager
+def open_source(path: Path, **options: Unpack[ReadOptions]) -> Iterator[TrialSource]:
+    """The trials of a file of any size, read in ranges of rows while the context is open.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Any file that `tercet.read` takes. Packed text and standard input wait in a temporary file.
+    **options
+        Those of `tercet.read`. `memory` bounds what the database holds before it spills to the temporary folder.
+
+    Returns
+    -------
+    TrialSource
+        A context manager that gives one.
+    """
+    with opened_request(Request.of(path, **options), held=False) as source:
+        yield source
+
+
+@contextmanager
+def opened_request(request: Request, *, held: bool) -> Iterator[TrialSource]:
+    """The source of a request; `held` says that all rows will be in memory at once, so that their size is limited."""
+    with ExitStack() as stack:
+        limit = request.limit if held else _ANY_SIZE
+        file = stack.enter_context(plain_file(request.path, request.limit, request.progress))
+        check_hints(file, request.hints, FORMATS)
+        store = Store(stack, request.limit, limit, request.progress)
+        ranges, target = score_ranges(store, file, request)
+        if request.labels is not None:
+            labels = label_ranges(store, request.labels, request.wanted.label, limit)
+            ranges = WithLabels.of(ranges, labels)
+        yield TrialSource(request, ranges, target, file.stem)
