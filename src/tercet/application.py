@@ -367,3 +367,15 @@ def costs_from_utilities(utilities: object) -> Floats:
         raise InputError("utilities must be finite.")
     costs: Floats = gains.max(axis=0) - gains
     return costs
+
+
+def listed(applications: Any) -> list[Any]:
+    """The applications as a list; a single one, where a list was meant, is taken too."""
+    if isinstance(applications, str | int | float | Application | MulticlassApplication):
+        return [applications]
+    if isinstance(applications, tuple | np.ndarray) and len(applications) == 3 and all(map(np.isscalar, applications)):
+        return [applications]  # one triple; a list of three numbers is three priors
+    try:
+        return list(applications)
+    except TypeError:
+        raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None

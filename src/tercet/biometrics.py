@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import column, frozen, number, shown
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluation import plain
 from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
-from tercet.application import NO_NORMALISER, Application, MulticlassApplication, normalised_dcf
+from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf
 from tercet.decision import confusion_of
-from tercet.errors import InputError, UndefinedError
+from tercet.errors import UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
@@ -23,6 +23,7 @@ from tercet.metrics.costs import (
     class_prior,
     entropy,
     log_loss,
+    log_odds_grid,
     min_cllr,
 )
 from tercet.metrics.curve_summary import histogram, thinned
@@ -222,18 +223,6 @@ def evaluate(
     return evaluation_of(Summary.of(tally, asked_thresholds(apps, grid)), apps, grid, eer, called)
 
 
-def listed(applications: Any) -> list[Any]:
-    """The applications as a list; a single one, where a list was meant, is taken too."""
-    if isinstance(applications, str | int | float | Application | MulticlassApplication):
-        return [applications]
-    if isinstance(applications, tuple | np.ndarray) and len(applications) == 3 and all(map(np.isscalar, applications)):
-        return [applications]  # one triple; a list of three numbers is three priors
-    try:
-        return list(applications)
-    except TypeError:
-        raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
-
-
 def evaluation_of(
     summary: Summary, apps: Sequence[Application], grid: Floats, eer: str, name: str | None
 ) -> Evaluation:
@@ -268,14 +257,6 @@ def _bayes_plot(summary: Summary, grid: Floats) -> BayesPlot:
     if summary.means_llr:
         actual = frozen(np.asarray(normalised_dcf(grid, *summary.rates(0.0 - grid)), np.float64))
     return BayesPlot(frozen(grid), actual, frozen(summary.curve.hull.minimum(grid)[0]))
-
-
-def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
-    """The log-odds of a Bayes error plot: from, to, how many."""
-    low, high, count = numbers(plot, "bayes_plot").tolist() if np.size(plot) == 3 else (0.0, 0.0, 0.0)
-    if not (-math.inf < low < high < math.inf) or not count.is_integer() or count < 2.0:
-        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
-    return np.linspace(low, high, int(count))
 
 
 def _results(summary: Summary, apps: Sequence[Application]) -> tuple[Result, ...]:
@@ -447,28 +428,3 @@ def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     titles = "".join(f"<th>{cell}</th>" for cell in head)
     return f"<p>{escape(headline)}</p><table><tr>{titles}</tr>{body}</table>"
-
-
-def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
-    """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if hasattr(value, "_asdict"):
-        return _facts(value._asdict())
-    if hasattr(value, "__dataclass_fields__"):
-        return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value
-
-
-def _facts(items: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: plain(item)
-        for key, item in items.items()
-        if not (key in ("reasons", "warnings", "brackets") and not item) and not (key == "name" and item is None)
-    }

@@ -84,18 +84,7 @@ class Logistic(Calibrator):
         """Trains on labelled two-class trials; separable ones have no finite answer without a penalty."""
         share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
         tally = two_classes(trials)
-        ends = Ends.of(tally)
-        check_finite(ends, "Logistic")
-        classes = (tally.targets, tally.nontargets)
-        standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
-        if ridge == 0.0:
-            check_overlap(ends)
-        sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
-        start, still = np.zeros(2), STILL
-        if max(len(side.scores) for side in sides) > 4 * _SAMPLE:
-            still = ONCE_MORE  # saves a pass over many rows
-            start = minimise(terms_of((sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE)), share, ridge), start).point
-        best = minimise(terms_of(sides, share, ridge), start, still=still)
+        best, standard = logistic_optimum(tally, share, ridge)
         return cls.of_optimum(best, standard, share, ridge, training_facts(trials, tally))
 
     @classmethod
@@ -331,6 +320,25 @@ def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
 def one_column(trials: Trials) -> Trials:
     """Two-class trials; a matrix of two columns is read as the llr of its second class."""
     return two_columns(trials, _NOT_TWO) if trials.is_matrix else trials
+
+
+def logistic_optimum(tally: Tally, prior: float, penalty: float, quantiles: bool = False) -> tuple[Optimum, Standard]:
+    """Slope and offset on standardised scores; `quantiles` trains large classes on 131,072 quantiles of them alone."""
+    ends = Ends.of(tally)
+    check_finite(ends, "Logistic")
+    classes = (tally.targets, tally.nontargets)
+    standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
+    if penalty == 0.0:
+        check_overlap(ends)
+    sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
+    start, still = np.zeros(2), STILL
+    if max(len(side.scores) for side in sides) > 4 * _SAMPLE or quantiles:
+        sample = (sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE))
+        first = minimise(terms_of(sample, prior, penalty), start)
+        if quantiles:
+            return first, standard
+        start, still = first.point, ONCE_MORE  # saves a pass over many rows
+    return minimise(terms_of(sides, prior, penalty), start, still=still), standard
 
 
 def two_classes(trials: Trials) -> Tally:

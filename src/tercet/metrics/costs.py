@@ -406,3 +406,11 @@ def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
         return ratio(exact_dot(cost(side.scores), np.diff(side.running)), side.total, UNIT)
     sums = over_parts(lambda part: exact_sum(side.scores[part], cost), len(side.scores))
     return ratio(sum(sums), side.total, UNIT)
+
+
+def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
+    """The log-odds of a Bayes error plot: from, to, how many."""
+    low, high, count = numbers(plot, "bayes_plot").tolist() if np.size(plot) == 3 else (0.0, 0.0, 0.0)
+    if not (-math.inf < low < high < math.inf) or not count.is_integer() or count < 2.0:
+        raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
+    return np.linspace(low, high, int(count))

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from tercet._numeric.parallel import CORES, together
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
-from tercet.application import Application
+from tercet.application import Application, listed
 from tercet.errors import InputError
-from tercet.evaluation import Evaluation, asked_thresholds, evaluate, evaluation_of, listed, log_odds_grid
+from tercet.evaluation import Evaluation, asked_thresholds, evaluate, evaluation_of
 from tercet.io._digests import fingerprint
 from tercet.io._plain_files import called_as
+from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Ranked, Tally

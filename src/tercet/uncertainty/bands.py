@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import numbers, whole
 from tercet._typing import Floats
 from tercet.errors import InputError
-from tercet.evaluation import log_odds_grid, plain
 from tercet.metrics.binomial import clopper_pearson
-from tercet.metrics.costs import class_prior
+from tercet.metrics.costs import class_prior, log_odds_grid
 from tercet.metrics.posteriors import posteriors
 from tercet.trials import NO_LLR, Trials, logit, probability
-from tercet.uncertainty._kernel.draws import Design, group_codes, row_weights
+from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.ends import Bound, order_statistic
 from tercet.uncertainty._kernel.refit import fitting
-from tercet.uncertainty._kernel.rows import one_column
+from tercet.uncertainty._rows import group_codes, one_column
 from tercet.uncertainty.bootstrap import Intervals, bootstrap, with_intervals
 
 

@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
-from tercet.application import Application
+from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluation import listed, log_odds_grid, plain
 from tercet.metrics.confusion import as_matrix
+from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.classes import ManyClasses
-from tercet.uncertainty._kernel.draws import LARGE, Design, grouping
+from tercet.uncertainty._kernel.draws import LARGE, Design
 from tercet.uncertainty._kernel.ends import Bound, Reading, accelerations, bound, tail_of
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
 from tercet.uncertainty._kernel.equalised import Equalised, by_cell
@@ -35,10 +36,10 @@ from tercet.uncertainty._kernel.guards import (
 )
 from tercet.uncertainty._kernel.rates import Rated, defined
 from tercet.uncertainty._kernel.refit import Asked, Refitted, TwoSets, refitted
-from tercet.uncertainty._kernel.rows import class_rows, one_column, ranked_rows, several
 from tercet.uncertainty._kernel.runs import Runs
 from tercet.uncertainty._kernel.student import scale_of, shrinks
 from tercet.uncertainty._kernel.two import Plan, TwoClass
+from tercet.uncertainty._rows import class_rows, grouping, one_column, ranked_rows, several
 
 Places = NDArray[np.intp]
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
-from tercet.application import Application, MulticlassApplication
+from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
-from tercet.evaluation import listed, plain
 from tercet.metrics.binomial import delong_test, sign_test
 from tercet.metrics.confusion import as_matrix
 from tercet.trials import Trials
@@ -25,8 +25,8 @@ from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.ends import Bound
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
 from tercet.uncertainty._kernel.pairs import matched, shared_rows
-from tercet.uncertainty._kernel.rows import several
 from tercet.uncertainty._kernel.two import TwoClass
+from tercet.uncertainty._rows import several
 from tercet.uncertainty.bootstrap import QUANTITIES, planned, summed_up, wanted_of
 
 HIGHER_IS_BETTER = {"auc", "accuracy"}

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tercet._numeric.validation import frozen, number, shown
-from tercet.application import Application, normalised_dcf
+from tercet.application import Application, listed, normalised_dcf
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate, listed
+from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
 from tercet.metrics.binomial import ENOUGH
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.draws import group_codes
 from tercet.uncertainty._kernel.engine import Settings
+from tercet.uncertainty._rows import group_codes
 from tercet.uncertainty.bootstrap import Intervals, bootstrap, equalised, with_intervals
 
 POOLED, EQUALISED = "pooled", "equalised"

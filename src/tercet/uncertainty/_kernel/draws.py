@@ -7,7 +7,7 @@ the resample's number, so that neither the order of the work nor the number of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.runs import RunCounts, Runs
+from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]
 
@@ -194,14 +195,6 @@ def _parts(rng: np.random.Generator, size: int) -> NDArray[Any]:
     return np.arange(size) if size <= _BLOCKS else rng.permutation(size) % _BLOCKS
 
 
-def group_codes(trials: Trials, name: str) -> Places:
-    """The number of each row's group in a column, groups in the order of their names."""
-    if name not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
-    return np.unique(trials.groups[name].astype(str), return_inverse=True)[1].astype(np.intp)
-
-
 def _check_groups(trials: Trials, name: str, codes: Places, rows: Sequence[Places]) -> None:
     way_out = "Resample trials within class (by=None), which assumes that trials are independent."
     if len(codes) == 0 or int(codes.max()) == 0:
@@ -212,11 +205,3 @@ def _check_groups(trials: Trials, name: str, codes: Places, rows: Sequence[Place
                 f"by={shown(name)}: all trials of class {shown(called)} sit in one group, so how they vary from "
                 f"group to group cannot be known. {way_out}"
             )
-
-
-def grouping(by: Any) -> tuple[str, ...]:
-    """The names of the grouping columns: none, one, or two that cross."""
-    names = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
-    if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
-    return names

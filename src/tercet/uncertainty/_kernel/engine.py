@@ -17,7 +17,8 @@ from tercet._numeric.parallel import CORES
 from tercet._numeric.validation import number, shown, whole
 from tercet._typing import Floats
 from tercet.errors import CalibrationError, InputError, UndefinedError
-from tercet.uncertainty._kernel.draws import Design, grouping
+from tercet.uncertainty._kernel.draws import Design
+from tercet.uncertainty._rows import grouping
 
 METHODS = ("percentile", "bca", "student")
 _CHUNK = 8  # resamples that a thread takes at a time

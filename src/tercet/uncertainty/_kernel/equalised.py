@@ -13,8 +13,9 @@ from tercet._numeric.validation import shown
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.draws import Design, group_codes, row_weights
+from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.engine import System
+from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]
 

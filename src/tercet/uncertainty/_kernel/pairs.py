@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import shown
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.rows import canonical
+from tercet.uncertainty._rows import canonical
 
 Places = NDArray[np.intp]
 _WAY_OUT = "Give both the same trials, or say that they are independent sets (unpaired=True, --unpaired)."

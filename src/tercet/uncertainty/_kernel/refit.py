@@ -23,7 +23,7 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.draws import Design, Draw
-from tercet.uncertainty._kernel.rows import class_rows, one_column, several
+from tercet.uncertainty._rows import class_rows, one_column, several
 
 Places = NDArray[np.intp]
 Extra = Mapping[str, Callable[[Trials], float]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
-from tercet.errors import UndefinedError
+from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.draws import group_codes
 
 Places = NDArray[np.intp]
 
@@ -63,3 +62,34 @@ def canonical(scores: Floats, trials: Trials, places: Places, by: Sequence[str])
     columns += [group_codes(trials, name)[places] for name in by]
     columns += [] if trials.weights is None else [trials.weights[places]]
     return places[np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns[::-1])]
+
+
+def group_codes(trials: Trials, name: str, together: Sequence[str] = ()) -> Places:
+    """The number of each row's group in a column, groups in the order of their names.
+
+    `together` numbers the names of several columns as one list, so that a name has the same number in each.
+    """
+    if name not in trials.groups:
+        known = ", ".join(map(shown, trials.groups)) or "none"
+        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
+    own = trials.groups[name]
+    if not together:
+        plain = own if own.dtype.kind in "iuU" else own.astype(str)
+        return np.unique(plain, return_inverse=True)[1].astype(np.intp)
+    own = own.astype(str)
+    every = np.unique(np.concatenate([trials.groups[other].astype(str) for other in together]))
+    return np.searchsorted(every, own).astype(np.intp)
+
+
+def names_cross(trials: Trials, by: Sequence[str]) -> bool:
+    """Whether two groupings share names: the same speakers on both sides of a trial."""
+    first, second = (np.unique(trials.groups[name].astype(str)) for name in by)
+    return bool(np.intersect1d(first, second).size)
+
+
+def grouping(by: Any) -> tuple[str, ...]:
+    """The names of the grouping columns: none, one, or two that cross."""
+    names = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+    if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
+    return names

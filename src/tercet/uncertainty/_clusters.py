@@ -1,0 +1,176 @@
+"""Clusters: means over classes whose rows vary together, and how much the means vary.
+
+One grouping: the delete-one-group jackknife. Two that cross: Cameron, Gelbach and Miller (2011), or, where the same
+names stand on both sides, the dyadic form of Aronow, Samii and Assenova (2015). Real weights: each row is a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import shown
+from tercet._typing import Floats
+from tercet.errors import UndefinedError
+
+Places = NDArray[np.intp]
+
+
+class Way(NamedTuple):
+    """One way of grouping the rows: group numbers of each class's rows, added or taken off the variance."""
+
+    codes: tuple[tuple[Places, ...], ...]  # [class][membership]: a row of a pair belongs to two groups
+    groups: int
+    sign: float
+
+    def sums(self, place: int, values: Floats, rows: slice = slice(None)) -> Floats:
+        """The sum of the values over each group, of some rows of one class."""
+        total = np.zeros(self.groups)
+        for codes in self.codes[place]:
+            total += np.bincount(codes[rows], values, self.groups)[: self.groups]  # numbers beyond belong to no group
+        return total
+
+
+class Moments(NamedTuple):
+    """Means, their covariance matrix, and how many independent units stand behind each of them."""
+
+    means: Floats
+    covariance: Floats
+
+    def correlations(self) -> Floats:
+        """0 where a mean has no variance."""
+        spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.covariance / np.outer(spread, spread)
+        return np.asarray(np.clip(np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The rows of each class in one order, their weights, and the ways in which they are grouped."""
+
+    ways: tuple[Way, ...]
+    weights: tuple[Floats, ...]
+    freedoms: tuple[float, ...]  # degrees of freedom, by class
+    units: tuple[float, ...]  # groups of each class, counted by weight (Kish)
+    rows: tuple[float, ...]  # rows of each class, counted by weight
+
+    @classmethod
+    def of(cls, codes: Sequence[Sequence[Places]], weights: Sequence[Floats], dyadic: bool = False) -> Clusters:
+        """codes[grouping][class]; without groupings every row is a group of its own."""
+        if not codes:
+            starts = np.cumsum([0, *map(len, weights)])
+            codes = [[np.arange(start, start + len(own)) for start, own in zip(starts[:-1], weights, strict=True)]]
+        single = [Way(tuple((own,) for own in one), _count(one), 1.0) for one in codes]
+        ways = single
+        if len(codes) == 2:
+            cells = _cells(codes[0], codes[1], dyadic)
+            both = Way(tuple((own,) for own in cells), len(np.unique(np.concatenate(cells))), -1.0)
+            ways = [_pairs(codes[0], codes[1]), both] if dyadic else [*single, both]
+        kish = [[_kish(way.sums(place, own)) for way in single] for place, own in enumerate(weights)]
+        sizes = [[len(np.unique(one[place])) for one in codes] for place in range(len(weights))]
+        return cls(
+            tuple(ways), tuple(weights), tuple(float(min(own) - 1) for own in sizes), tuple(map(min, kish)),
+            tuple(_kish(own) if _fractional(own) else float(own.sum()) for own in weights),
+        )  # fmt: skip
+
+    def means(self, columns: Sequence[tuple[int, Floats]]) -> Moments:
+        """The weighted means of columns of losses, each over the rows of one class."""
+        sums = [[way.sums(place, self.weights[place] * loss) for way in self.ways] for place, loss in columns]
+        values = np.array([float((self.weights[place] * loss).sum()) for place, loss in columns])
+        return self._moments([place for place, _ in columns], values, sums)
+
+    def below(self, places: Sequence[Places]) -> Iterator[Moments]:
+        """For growing numbers of rows of each class, the shares of its weight among its first rows."""
+        classes = range(len(places))
+        sums = [[np.zeros(way.groups) for way in self.ways] for _ in classes]
+        values, done = np.zeros(len(places)), [0] * len(places)
+        for step in zip(*(own.tolist() for own in places), strict=True):
+            for place, upto in enumerate(step):
+                rows = slice(done[place], upto)
+                own = self.weights[place][rows]
+                values[place] += own.sum()
+                for total, way in zip(sums[place], self.ways, strict=True):
+                    total += way.sums(place, own, rows)
+                done[place] = upto
+            yield self._moments(list(classes), values, sums)
+
+    def _moments(self, classes: Sequence[int], values: Floats, sums: Sequence[Sequence[Floats]]) -> Moments:
+        """The means, and the covariance of all pairs: sum over ways of the groups' influences multiplied."""
+        totals = np.array([self.weights[place].sum() for place in classes])
+        means = values / totals
+        covariance = np.zeros((len(classes), len(classes)))
+        single = np.zeros_like(covariance)
+        for k, way in enumerate(self.ways):
+            influence = np.array([
+                self._influence(way, place, own[k], mean, total)
+                for place, own, mean, total in zip(classes, sums, means, totals, strict=True)
+            ])  # fmt: skip
+            jackknife = len(self.ways) == 1
+            factor = (way.groups - 1.0) / way.groups if jackknife else way.groups / max(way.groups - 1.0, 1.0)
+            part = factor * (influence @ influence.T)
+            covariance += way.sign * part
+            if way.sign > 0.0 and np.trace(part) > np.trace(single):
+                single = part
+        # Differences of variances can fall below the larger of them: then that one is kept.
+        return Moments(means, single if (np.diag(covariance) < np.diag(single)).any() else covariance)
+
+    def _influence(self, way: Way, place: int, sums: Floats, mean: float, total: float) -> Floats:
+        """How much the mean moves when a group is left out (exactly with one grouping, to first order with two)."""
+        heavy = way.sums(place, self.weights[place])
+        left = total - heavy if len(self.ways) == 1 else total
+        if np.any(np.asarray(left) <= 0.0):
+            raise UndefinedError(
+                "all trials of a class sit in one group, so how they vary from group to group cannot be known"
+            )
+        return np.asarray((sums - mean * heavy) / left)
+
+
+def _count(codes: Sequence[Places]) -> int:
+    return max((int(own.max()) + 1 for own in codes if len(own)), default=0)
+
+
+def _cells(first: Sequence[Places], second: Sequence[Places], dyadic: bool) -> list[Places]:
+    """The number of each row's combination of two groups, whichever stands first where the pair has no order."""
+    width = max(_count(first), _count(second))
+    pairs = [
+        np.minimum(a, b) * width + np.maximum(a, b) if dyadic else a * width + b
+        for a, b in zip(first, second, strict=True)
+    ]
+    codes = np.unique(np.concatenate(pairs), return_inverse=True)[1].astype(np.intp)
+    alone = np.concatenate([a == b for a, b in zip(first, second, strict=True)])
+    if dyadic:  # such a row was counted once, under its one name
+        codes[alone] = len(codes)
+    return np.split(codes, np.cumsum([len(own) for own in pairs])[:-1])
+
+
+def _pairs(first: Sequence[Places], second: Sequence[Places]) -> Way:
+    """Every row belongs to both of its names; a row that pairs a name with itself belongs to it once."""
+    count = max(_count(first), _count(second))
+    members = []
+    for a, b in zip(first, second, strict=True):
+        members.append((a, np.where(a == b, count, b)))
+    return Way(tuple(members), count, 1.0)
+
+
+def _kish(weights: Floats) -> float:
+    """The number of equal weights that vary as these do: (sum w)^2 / sum w^2."""
+    return float(weights.sum() ** 2 / (weights * weights).sum())
+
+
+def _fractional(weights: Floats) -> bool:
+    return bool((weights != np.floor(weights)).any())
+
+
+def check_groups(codes: Sequence[Places], name: str, classes: Sequence[str]) -> None:
+    """Refuses a grouping that cannot tell how groups vary."""
+    for own, called in zip(codes, classes, strict=True):
+        if len(np.unique(own)) < 2:
+            raise UndefinedError(
+                f"by={shown(name)}: all trials of class {shown(called)} sit in one group, so how they vary from group "
+                f"to group cannot be known. Leave by= out if the trials are independent."
+            )

@@ -1,0 +1,276 @@
+"""Interval limits in closed form: proportions, sums of proportions (MOVER) and means on a transformed scale.
+
+Each class below is an estimate: it has a `value` and gives its `limits` at any level, so that an interval and a p-value
+(one minus the largest level whose interval leaves out the null value) come from one construction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from tercet._typing import Floats
+
+FEW = 10.0  # errors below which Wilson's interval falls under its level (Brown, Cai and DasGupta 2001)
+_SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
+_HALVINGS = 60
+
+
+class Estimate(Protocol):
+    """A number that has limits at every level."""
+
+    @property
+    def value(self) -> Any:
+        """The estimate."""
+
+    @property
+    def method(self) -> str:
+        """The method by its name in the literature."""
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """The lower and the upper limit."""
+
+
+def normal_quantile(level: float) -> float:
+    """How many standard errors a two-sided normal interval of this level reaches."""
+    from scipy.special import ndtri
+
+    return -float(ndtri((1.0 - level) / 2.0))
+
+
+def student_quantile(level: float, freedom: Any) -> Any:
+    """The same by Student's t."""
+    from scipy.special import stdtrit
+
+    return np.where(np.isinf(freedom), normal_quantile(level), -stdtrit(freedom, (1.0 - level) / 2.0))
+
+
+def wilson_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+    """Wilson's score limits of a proportion (1927); counts may be effective ones, with a fraction."""
+    p, square = errors / size, normal_quantile(level) ** 2 / size
+    half = np.sqrt(square * (p * (1.0 - p) + square / 4.0))
+    return (p + square / 2.0 - half) / (1.0 + square), (p + square / 2.0 + half) / (1.0 + square)
+
+
+def beta_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's limits of a proportion (1934), by quantiles of the beta distribution."""
+    from scipy.special import betainccinv, betaincinv
+
+    tail, right = (1.0 - level) / 2.0, size - errors
+    low = betaincinv(np.where(errors > 0.0, errors, 1.0), right + 1.0, tail)
+    high = betainccinv(errors + 1.0, np.where(right > 0.0, right, 1.0), tail)
+    return low, high
+
+
+def proportion_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+    """Clopper-Pearson below ten errors (or ten right decisions), Wilson from there on.
+
+    The upper limit never falls when an error is added.
+
+    >>> low, high = proportion_limits(np.array([0.0, 50.0]), np.array([300.0, 100.0]), 0.95)
+    >>> high.round(4).tolist()
+    [0.0122, 0.5962]
+    """
+    errors, size = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(size, np.float64))
+    low, high = (np.array(end) for end in wilson_limits(errors, size, level))
+    few = np.minimum(errors, size - errors) < FEW
+    if few.any():
+        low[few], high[few] = beta_limits(errors[few], size[few], level)
+    return np.where(errors <= 0.0, 0.0, low), np.where(errors >= size, 1.0, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Proportion:
+    """A rate: errors of an effective number of independent trials, known with these degrees of freedom.
+
+    Of independent trials the effective number is the number itself. Of whole groups it is p (1 - p) / variance, further
+    reduced by (z / t)^2 for the degrees of freedom: Korn and Graubard (1998).
+    """
+
+    value: Any
+    size: Any
+    freedom: Any = math.inf
+    grouped: bool = False
+
+    @property
+    def method(self) -> str:
+        """Which of the two limits was used."""
+        errors = np.minimum(self.value, 1.0 - self.value) * self.size
+        if self.grouped:
+            return "Korn-Graubard"
+        return "Clopper-Pearson" if np.all(errors < FEW) else "Wilson" if np.all(errors >= FEW) else _BOTH
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """Clopper-Pearson's or Wilson's, of the effective counts."""
+        reach = (
+            1.0 if np.all(np.isinf(self.freedom)) else normal_quantile(level) / student_quantile(level, self.freedom)
+        )
+        size = self.size * reach**2
+        return proportion_limits(self.value * size, size, level)
+
+
+_BOTH = "Wilson, Clopper-Pearson below 10 errors"
+
+
+def effective_size(value: Any, variance: Any, units: Any, most: Any) -> Any:
+    """The number of independent trials that would have this variance; without errors, the independent units."""
+    spread = value * (1.0 - value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where((spread > 0.0) & (variance > 0.0), spread / variance, units)
+    return np.minimum(size, most)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A weighted sum of rates: method of variance estimates recovery, MOVER (Zou and Donner 2008).
+
+    L = sum - sqrt(d' R d), d_i the distance from each term to its own limit on that side, R the correlations.
+    """
+
+    parts: tuple[Proportion, ...]
+    factors: tuple[Any, ...]
+    correlations: Any = None  # [part, part, ...]; None: independent
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def value(self) -> Any:
+        """The sum."""
+        return sum(factor * part.value for factor, part in zip(self.factors, self.parts, strict=True))
+
+    @property
+    def method(self) -> str:
+        """MOVER, from the limits of its rates."""
+        return f"MOVER ({self.parts[0].method if self.parts[0].grouped else _BOTH})"
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """The sum minus and plus the root of the summed squared distances."""
+        downs, ups, signs = [], [], []
+        for factor, part in zip(self.factors, self.parts, strict=True):
+            ends = [factor * (end - part.value) for end in part.limits(level)]
+            downs.append(np.abs(np.minimum(*ends)))
+            ups.append(np.abs(np.maximum(*ends)))
+            signs.append(np.sign(factor))
+        value = self.value
+        low, high = (value - self._length(downs, signs), value + self._length(ups, signs))
+        return np.maximum(low, self.bounds[0]), np.minimum(high, self.bounds[1])
+
+    def _length(self, distances: Sequence[Any], signs: Sequence[Any]) -> Any:
+        total: Any = sum(distance * distance for distance in distances)
+        if self.correlations is not None:
+            for i in range(len(distances)):
+                for j in range(i):
+                    share = signs[i] * signs[j] * self.correlations[i][j]
+                    total = total + 2.0 * share * distances[i] * distances[j]
+        return np.sqrt(np.maximum(total, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """A number with a standard error, and Student's t on a scale on which it is nearly normal."""
+
+    value: float
+    error: float
+    scale: str = ""  # "log", "logit" or none
+    freedom: float = math.inf
+    how: str = "Student's t"
+
+    @property
+    def method(self) -> str:
+        """How the standard error was found, and on which scale."""
+        return f"{self.how}{f' on the {self.scale} scale' if self.scale else ''}"
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """f(value) -+ t f'(value) x standard error, taken back from the scale."""
+        half = float(student_quantile(level, self.freedom)) * self.error
+        x = self.value
+        if self.scale == "log":
+            return x * math.exp(-half / x), x * math.exp(half / x)
+        if self.scale == "logit":
+            odds, step = math.log(x) - math.log1p(-x), half / (x * (1.0 - x))
+            return expit(odds - step), expit(odds + step)
+        return x - half, x + half
+
+
+def expit(odds: float) -> float:
+    """1 / (1 + e^-x), without overflow."""
+    small = math.exp(-abs(odds))
+    return (1.0 if odds >= 0.0 else small) / (1.0 + small)
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """A population minimum: lower limit of the apparent minimum, upper limit of a cost that is never below it.
+
+    The apparent minimum underestimates the population's; the cost of thresholds chosen out of fold is in expectation
+    above it. No interval for a minimum over thresholds is published that we know of; this one is conservative.
+    """
+
+    value: Any
+    below: Estimate
+    above: Estimate
+    most: Any
+    least: Any = 0.0
+    how: str = "lower end of the apparent minimum, upper end of the out-of-fold cost"
+
+    @property
+    def method(self) -> str:
+        """Both constructions."""
+        return f"{self.below.method}: {self.how}"
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """From below and from above, cut at what the number can be, and holding the apparent value."""
+        low, high = self.below.limits(level)[0], self.above.limits(level)[1]
+        low = np.clip(low, self.least, self.value)
+        return low, np.maximum(np.minimum(high, self.most), self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A monotone function of another estimate: F1 = 2 q / (1 + q), q the share of hits among hits and errors."""
+
+    inner: Estimate
+    function: Any = field(repr=False)
+
+    @property
+    def value(self) -> Any:
+        """The function's value."""
+        return self.function(self.inner.value)
+
+    @property
+    def method(self) -> str:
+        """The inner estimate's."""
+        return self.inner.method
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """The function of both limits."""
+        low, high = self.inner.limits(level)
+        return self.function(low), self.function(high)
+
+
+def p_value(estimate: Estimate, null: float = 0.0, side: str = "two-sided") -> float:
+    """One minus the largest level whose interval leaves out the null value; half of it, or its rest, for one side.
+
+    "greater" asks whether the number is above the null value.
+
+    >>> round(p_value(Mean(1.96, 1.0)), 3), round(p_value(Mean(1.96, 1.0), side="greater"), 3)
+    (0.05, 0.025)
+    """
+    value = float(estimate.value)
+    if value == null:
+        two_sided = 1.0
+    else:
+        low, high = _SMALLEST_P, 1.0
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(low * high)
+            ends = estimate.limits(1.0 - middle)
+            left_out = ends[0] > null if value > null else ends[1] < null
+            low, high = (low, middle) if left_out else (middle, high)
+        two_sided = high
+    if side == "two-sided":
+        return two_sided
+    half = two_sided / 2.0
+    return half if (value > null) == (side == "greater") and value != null else 1.0 - half

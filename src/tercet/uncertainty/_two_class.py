@@ -1,0 +1,447 @@
+"""Two classes: the estimate behind each number of an Evaluation, without resampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.exact import quotients, running_total
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.calibration.two_class import Isotonic
+from tercet.errors import CalibrationError, UndefinedError
+from tercet.metrics.binomial import delong
+from tercet.metrics.costs import softplus
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.trials import NO_LLR, Trials, to_llr
+from tercet.uncertainty._clusters import Clusters, Places, check_groups
+from tercet.uncertainty._limits import Bracket, Estimate, Mean, Proportion, Sum, effective_size
+from tercet.uncertainty._out_of_fold import Folds, deal_groups, deal_rows
+from tercet.uncertainty._rows import group_codes, names_cross, one_column
+
+LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
+_EXPANDED = 1 << 22  # repeated rows up to this many are dealt to folds one by one
+
+
+class NotEstimable(NamedTuple):
+    """Why a number has no interval."""
+
+    reason: str
+
+
+Found = dict[str, Estimate | NotEstimable]
+
+
+class RatePair(NamedTuple):
+    """Both error rates at one or more thresholds, and their correlation where groups hold both classes."""
+
+    fnr: Proportion
+    fpr: Proportion
+    correlation: Any
+
+    def cost(self, miss: Any, alarm: Any) -> Sum:
+        """miss x FNR + alarm x FPR."""
+        table = None if self.correlation is None else [[1.0, self.correlation], [self.correlation, 1.0]]
+        return Sum((self.fnr, self.fpr), (miss, alarm), table, (0.0, math.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClassSample:
+    """Labelled two-class trials as intervals need them."""
+
+    curve: Curve
+    folds: Folds
+    clusters: Clusters | None  # groups or real weights; None: independent trials, counted
+
+    @classmethod
+    def of(cls, source: Trials | Tally | Curve, by: tuple[str, ...] = ()) -> TwoClassSample:
+        """From trials, or from what they leave behind when no groups are asked for."""
+        if isinstance(source, Trials):
+            flat = one_column(source)
+            fractional = flat.weights is not None and bool((flat.weights != np.floor(flat.weights)).any())
+            if by or fractional or flat.ids is not None:
+                return cls._of_rows(flat, by, fractional)
+            source = Tally.of(flat)
+        curve = Curve.of(source)
+        return cls(curve, _tally_folds(curve.tally), None)
+
+    @classmethod
+    def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool) -> TwoClassSample:
+        curve, rows = Curve.of(trials), _ranked(trials)
+        scores = (trials.scores[rows[0]], trials.scores[rows[1]])
+        whole = curve.tally.unit
+        heavy: list[Any] = [None, None]
+        if trials.weights is not None:
+            heavy = [np.rint(trials.weights[own] * 2.0**-whole).astype(np.int64) for own in rows]
+        dyadic = len(by) == 2 and names_cross(trials, by)
+        numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
+        codes = [[own[places] for places in rows] for own in numbers]
+        for name, one in zip(by, codes, strict=True):
+            check_groups(one, name, trials.classes)
+        dealt, count = deal_groups(codes[0]) if by else _by_id(trials, rows)
+        folds = Folds(scores, (heavy[0], heavy[1]), dealt, count, whole)
+        if not by and not fractional:
+            return cls(curve, folds, None)
+        ones = [np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows]
+        return cls(curve, folds, Clusters.of(codes, ones, dyadic))
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Non-targets and targets, as counted."""
+        weight = self.curve.tally.weight
+        return float(weight(self.curve.nontargets)), float(weight(self.curve.targets))
+
+    @cached_property
+    def llrs(self) -> tuple[Floats, Floats] | None:
+        """The ascending llrs of the rows of (non-targets, targets); raw scores have none."""
+        tally = self.curve.tally
+        if tally.meaning == "raw":
+            return None
+        sides = [np.maximum.accumulate(to_llr(own, tally.meaning, tally.trained_prior)) for own in self.folds.scores]
+        return sides[0], sides[1]
+
+    def rates(self, misses: Any, alarms: Any) -> RatePair:
+        """Rates of independent trials from error counts in the tally's unit."""
+        n, t = self.sizes
+        fnr, fpr = (
+            quotients(np.asarray(misses), self.curve.targets),
+            quotients(np.asarray(alarms), self.curve.nontargets),
+        )
+        return RatePair(Proportion(fnr, t), Proportion(fpr, n), None)
+
+    def rates_at(self, sides: tuple[Floats, Floats], thresholds: Floats) -> RatePair:
+        """Rates when exactly the rows above each threshold are accepted, -inf accepting everything."""
+        places = [np.searchsorted(own, thresholds, "right") for own in sides]
+        places = [np.where(thresholds == -np.inf, 0, own) for own in places]
+        if self.clusters is None:
+            tallied = [own if heavy is None else running_total(heavy)[own] for own, heavy in self._weighted(places)]
+            return self.rates(tallied[1], self.curve.nontargets - tallied[0])
+        order = np.argsort(thresholds, kind="stable")
+        found = list(self.clusters.below([own[order] for own in places]))
+        back = np.argsort(order)
+        means = np.array([one.means for one in found])[back].T
+        variances = np.array([np.diag(one.covariance) for one in found])[back].T
+        linked = -np.array([one.correlations()[0, 1] for one in found])[back]
+        fpr, fnr = self._proportion(0, 1.0 - means[0], variances[0]), self._proportion(1, means[1], variances[1])
+        return RatePair(fnr, fpr, linked)
+
+    def _weighted(self, places: Sequence[Places]) -> list[tuple[Places, Any]]:
+        return list(zip(places, self.folds.weights, strict=True))
+
+    def rates_of(self, missed: Floats, accepted: Floats) -> RatePair:
+        """Rates from the loss of each row: 1 for an error, shares where two thresholds are mixed."""
+        assert self.clusters is not None
+        found = self.clusters.means([(1, missed), (0, accepted)])
+        fnr, fpr = (self._proportion(side, found.means[k], found.covariance[k, k]) for k, side in enumerate((1, 0)))
+        return RatePair(fnr, fpr, found.correlations()[0, 1])
+
+    def _proportion(self, side: int, value: Any, variance: Any) -> Proportion:
+        assert self.clusters is not None
+        own = self.clusters
+        size = effective_size(value, variance, own.units[side], own.rows[side])
+        return Proportion(value, size, own.freedoms[side], True)
+
+    def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Any]:
+        """The rates of marked rows of each class, with their correlations."""
+        if self.clusters is not None:
+            found = self.clusters.means([(side, marked.astype(np.float64)) for side, marked in columns])
+            parts = [
+                self._proportion(side, found.means[k], found.covariance[k, k]) for k, (side, _) in enumerate(columns)
+            ]
+            return parts, found.correlations()
+        parts = []
+        for side, marked in columns:
+            own = self.folds.weights[side]
+            count = int(marked.sum()) if own is None else int(own[marked].sum())
+            parts.append(Proportion(count / (self.curve.nontargets, self.curve.targets)[side], self.sizes[side]))
+        return parts, None
+
+
+def _ranked(trials: Trials) -> tuple[Places, Places]:
+    """The rows of (non-targets, targets) by ascending score, then weight; rows of weight 0 are left out."""
+    labels = trials.known_labels().astype(np.bool_)
+    rows = []
+    for own in (~labels, labels):
+        places = np.flatnonzero(own if trials.weights is None else own & (trials.weights > 0.0))
+        columns = [trials.scores[places]] + ([] if trials.weights is None else [trials.weights[places]])
+        rows.append(places[np.lexsort(columns[::-1])])
+    return rows[0], rows[1]
+
+
+def _tally_folds(tally: Tally) -> Folds:
+    """Rows dealt by the rank of their score; whole weights are repeated rows."""
+    sides, heavy = (tally.nontargets, tally.targets), []
+    scores = []
+    expand = tally.unit == 0 and tally.targets.total + tally.nontargets.total <= _EXPANDED
+    for side in sides:
+        own = None if side.running is None else np.diff(side.running).astype(np.int64)
+        scores.append(side.scores if own is None or not expand else np.repeat(side.scores, own))
+        heavy.append(None if expand else own)
+    numbers, count = deal_rows((len(scores[0]), len(scores[1])))
+    return Folds((scores[0], scores[1]), (heavy[0], heavy[1]), numbers, count, tally.unit)
+
+
+def _by_id(trials: Trials, rows: tuple[Places, Places]) -> tuple[tuple[Places, Places], int]:
+    """Rows dealt in the order of their ids, or of their scores where they have none."""
+    numbers, count = deal_rows((len(rows[0]), len(rows[1])))
+    if trials.ids is None:
+        return numbers, count
+    found = []
+    for own, number in zip(rows, numbers, strict=True):
+        dealt = np.empty_like(number)
+        dealt[np.argsort(trials.ids[own].astype(str), kind="stable")] = number
+        found.append(dealt)
+    return (found[0], found[1]), count
+
+
+def factors_of(log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats]:
+    """What a rate of misses and one of false alarms add to the normalised DCF."""
+    with np.errstate(over="ignore"):
+        costly = np.exp(np.abs(log_odds)) if factors is None else factors
+    return np.where(log_odds <= 0.0, 1.0, costly), np.where(log_odds <= 0.0, costly, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Operating points as arrays."""
+
+    log_odds: Floats
+    miss: Floats
+    alarm: Floats
+
+    @classmethod
+    def of(cls, apps: Sequence[Application]) -> Points:
+        """The points of applications."""
+        log_odds = np.array([app.log_odds for app in apps], np.float64)
+        return cls(log_odds, *factors_of(log_odds, np.array([app.factor for app in apps], np.float64)))
+
+    @classmethod
+    def along(cls, log_odds: Floats) -> Points:
+        """The points of a grid of log-odds at equal costs."""
+        return cls(log_odds, *factors_of(log_odds))
+
+
+def actual_cost(sample: TwoClassSample, points: Points) -> tuple[RatePair, Sum] | None:
+    """Rates and normalised cost of the Bayes decisions; None for raw scores."""
+    if sample.llrs is None:
+        return None
+    pair = sample.rates_at(sample.llrs, 0.0 - points.log_odds)
+    return pair, pair.cost(points.miss, points.alarm)
+
+
+def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum]:
+    """The population minimum, and the cost of a threshold chosen in this way, judged out of fold."""
+    ratio = np.maximum(points.miss, points.alarm)
+    _, thresholds, misses, alarms = sample.curve.hull.minimum(points.log_odds, ratio)
+    if sample.clusters is None:
+        apparent = sample.rates(misses, alarms)
+    else:
+        apparent = sample.rates_at(sample.folds.scores, thresholds)
+    cost, held = apparent.cost(points.miss, points.alarm), out_of_fold_rates(sample, points.log_odds, ratio)
+    chosen = held.cost(points.miss, points.alarm)
+    return Bracket(cost.value, cost, chosen, 1.0), chosen
+
+
+def out_of_fold_rates(sample: TwoClassSample, log_odds: Floats, ratio: Floats | None) -> RatePair:
+    """Rates at the thresholds that were best on the other folds."""
+    thresholds = sample.folds.best_thresholds(log_odds, ratio)
+    if sample.clusters is None:
+        below = [sample.folds.counts(side, thresholds) for side in range(2)]
+        return sample.rates(below[1], sample.curve.nontargets - below[0])
+    pairs = [
+        sample.rates_of(
+            sample.folds.rejected(1, own).astype(np.float64), (~sample.folds.rejected(0, own)).astype(np.float64)
+        )
+        for own in thresholds.T
+    ]
+    fnr, fpr = (_stacked([one[place] for one in pairs]) for place in range(2))
+    return RatePair(fnr, fpr, np.array([pair.correlation for pair in pairs]))
+
+
+def _stacked(parts: Sequence[Any]) -> Proportion:
+    """Rates at several thresholds as one of arrays."""
+    value, size = np.array([one.value for one in parts]), np.array([one.size for one in parts])
+    return Proportion(value, size, parts[0].freedom, True)
+
+
+def equal_error(sample: TwoClassSample) -> Bracket:
+    """The EER as the minimum cost at the least favourable prior p: p FNR + (1 - p) FPR, the same along the hull's edge.
+
+    EER = max over p of min over thresholds, so to first order it varies as this cost does at a fixed p.
+    """
+    hull = sample.curve.hull
+    right = int(np.argmax(hull.fnr >= hull.fpr))
+    left = max(right - 1, 0)
+    rise, fall = hull.fnr[right] - hull.fnr[left], hull.fpr[left] - hull.fpr[right]
+    share = fall / (rise + fall)
+    part = (hull.fpr[left] - hull.fnr[left]) / (rise + fall)
+    value = hull.fnr[left] + part * rise
+    n, t = sample.sizes
+    pair = RatePair(Proportion(value, t), Proportion(value, n), None)
+    if sample.clusters is not None:
+        losses = [
+            sum(
+                mix * (scores <= hull.thresholds[place]) * (hull.thresholds[place] > -np.inf)
+                for mix, place in ((1.0 - part, left), (part, right))
+            )
+            for scores in sample.folds.scores
+        ]
+        pair = sample.rates_of(np.asarray(losses[1], np.float64), 1.0 - np.asarray(losses[0], np.float64))
+    inside = min(max(float(share), 1e-12), 1.0 - 1e-12)
+    held = out_of_fold_rates(sample, np.array([math.log(inside) - math.log1p(-inside)]), None)
+    return Bracket(float(value), pair.cost(share, 1.0 - share), _first(held.cost(share, 1.0 - share)), 0.5)
+
+
+def _first(cost: Sum) -> Sum:
+    """The first operating point of a cost along several."""
+    parts = tuple(
+        replace(part, **{name: np.ravel(getattr(part, name))[0] for name in ("value", "size", "freedom")})
+        for part in cost.parts
+    )
+    factors = tuple(np.ravel(factor)[0] for factor in cost.factors)
+    linked = cost.correlations
+    if linked is not None:
+        one = float(np.ravel(linked[0][1])[0])
+        linked = [[1.0, one], [one, 1.0]]
+    return Sum(parts, factors, linked, cost.bounds)
+
+
+def area(sample: TwoClassSample) -> Estimate:
+    """The AUC: DeLong's variance on the logit scale; by groups, the variance of the placements' means."""
+    if sample.clusters is None and sample.curve.tally.unit >= 0:
+        return Area(sample.curve.tally)
+    assert sample.clusters is not None
+    scores = sample.folds.scores
+    tally = sample.curve.tally
+    above = (tally.nontargets.below(scores[1]) + tally.nontargets.upto(scores[1])) / (2.0 * tally.nontargets.total)
+    under = 1.0 - (tally.targets.below(scores[0]) + tally.targets.upto(scores[0])) / (2.0 * tally.targets.total)
+    found = sample.clusters.means([(1, above), (0, under)])
+    variance = float(found.covariance.sum())
+    value = sample.curve.auc
+    if variance <= 0.0 or value in (0.0, 1.0):
+        return Area(tally, tuple(sample.clusters.units))
+    freedom = min(sample.clusters.freedoms)
+    return Mean(value, math.sqrt(variance), "logit", freedom, "delete-one-group jackknife, Student's t")
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """The AUC of independent trials; where the classes separate, what may hide behind none of n."""
+
+    tally: Tally
+    units: tuple[float, ...] | None = None  # of separable classes by group
+
+    @property
+    def value(self) -> float:
+        """The Mann-Whitney statistic."""
+        return Curve.of(self.tally).auc
+
+    @property
+    def method(self) -> str:
+        """DeLong (1988), or the exact bound."""
+        return "Clopper-Pearson of unseen trials (classes separate)" if self.units else delong(self.tally).method
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """On the logit scale."""
+        if self.units is None:
+            found = delong(self.tally, level)
+            return found.low, found.high
+        share = math.prod(((1.0 - level) / 2.0) ** (1.0 / units) for units in self.units)
+        return self.value * share, 1.0 - (1.0 - self.value) * share
+
+
+def log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
+    """Cllr: a mean of losses in each class, on the log scale."""
+    if sample.llrs is None:
+        return NotEstimable(NO_LLR)
+    if (few := _few(sample)) is not None:
+        return few
+    losses = softplus(sample.llrs[0]), softplus(0.0 - sample.llrs[1])
+    return _mean_of_losses(sample, losses, "log") or NotEstimable("not estimable: Cllr is infinite or 0")
+
+
+def _few(sample: TwoClassSample) -> NotEstimable | None:
+    least = min(sample.sizes)
+    if least >= LEAST_FOR_CLLR:
+        return None
+    return NotEstimable(
+        f"not estimable from {least:g} trials of a class: fewer than {LEAST_FOR_CLLR} do not show the losses that "
+        f"decide, and Cllr has no upper bound"
+    )
+
+
+def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats], scale: str) -> Mean | None:
+    """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite."""
+    bits = 0.5 / math.log(2.0)
+    if not all(np.isfinite(own).all() for own in losses):
+        return None
+    if sample.clusters is not None:
+        found = sample.clusters.means([(0, losses[0]), (1, losses[1])])
+        value, variance = bits * found.means.sum(), bits**2 * found.covariance.sum()
+        how, freedom = "delete-one-group jackknife, Student's t", min(sample.clusters.freedoms)
+    else:
+        value = variance = 0.0
+        for own, heavy, size in zip(losses, sample.folds.weights, sample.sizes, strict=True):
+            mean = float(np.average(own, weights=heavy))
+            value += bits * mean
+            variance += bits**2 * float(np.average((own - mean) ** 2, weights=heavy)) / (size - 1.0)
+        how, freedom = "normal", math.inf
+    if value <= 0.0 or variance <= 0.0:
+        return None
+    return Mean(float(value), math.sqrt(variance), scale, freedom, how)
+
+
+def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
+    """The population minimum of Cllr: lower end of the apparent one, upper end of Cllr after isotonic out of fold."""
+    if (few := _few(sample)) is not None:
+        return few
+    scores, facts = sample.folds.scores, dict[str, Any]()
+    best = Isotonic.of_hull(sample.curve.hull, facts, raw=True)
+    apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
+    maps = [Isotonic.of_hull(hull, facts, unit=sample.curve.tally.unit) for hull in sample.folds.hulls]
+    held = _isotonic_losses(scores, maps, sample.folds.numbers)
+    below, above = (_mean_of_losses(sample, losses, "log") for losses in (apparent, held))
+    if below is None or above is None:
+        return NotEstimable("not estimable: the classes separate")
+    return Bracket(below.value, below, above, 1.0)
+
+
+def _isotonic_losses(scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[Places]) -> Any:
+    losses = []
+    for sign, own, numbers in zip((1.0, -1.0), scores, folds, strict=True):
+        llr = np.empty(len(own))
+        for fold, one in enumerate(maps):
+            llr[numbers == fold] = one(own[numbers == fold])
+        losses.append(softplus(sign * llr))
+    return losses[0], losses[1]
+
+
+def calibration_loss(sample: TwoClassSample, app: Application) -> Estimate | NotEstimable:
+    """Actual cost minus the cost after logistic calibration out of fold, from the trials decided differently."""
+    if sample.llrs is None:
+        return NotEstimable(NO_LLR)
+    if app.dummy_is_free or not math.isfinite(app.factor):
+        return NotEstimable("a normalised cost does not exist: one kind of error is free")
+    try:
+        lines = sample.folds.lines(app)
+    except (CalibrationError, UndefinedError) as error:
+        return NotEstimable(f"the other folds cannot be calibrated: {error}")
+    columns = []
+    for side in (1, 0):
+        before = sample.llrs[side] > app.threshold
+        after = sample.folds.accepted(side, lines, app.threshold)
+        only_actual, only_calibrated = (
+            (before & ~after, after & ~before) if side == 0 else (after & ~before, before & ~after)
+        )
+        columns += [(side, only_actual), (side, only_calibrated)]
+    parts, linked = sample.proportions(columns)
+    points = Points.of([app])
+    miss, alarm = float(points.miss[0]), float(points.alarm[0])
+    return Sum(tuple(parts), (miss, -miss, alarm, -alarm), linked)

@@ -1,0 +1,306 @@
+"""Intervals for every number of an evaluation: closed forms by default, the bootstrap by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tercet._numeric.validation import number, shown
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.confusion import as_matrix
+from tercet.metrics.curves import EER_DEFINITIONS, Curve
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials
+from tercet.uncertainty._limits import Bracket, Estimate, Mapped
+from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
+from tercet.uncertainty._rows import grouping, several
+from tercet.uncertainty._two_class import (
+    Found,
+    NotEstimable,
+    Points,
+    TwoClassSample,
+    actual_cost,
+    area,
+    calibration_loss,
+    equal_error,
+    log_costs,
+    min_log_costs,
+    minimum_cost,
+)
+
+Sampling = Literal["stratified", "natural"]
+QUANTITIES = (
+    "eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "min_dcf_u", "cross_fitted_min_dcf",
+    "calibration_loss", "bayes_plot", "accuracy", "log_loss", "normalised_cross_entropy", "brier", "risk",
+    "contributions",
+)  # fmt: skip
+NATURAL = ("accuracy", "log_loss", "normalised_cross_entropy", "brier")  # at the data's own class frequencies
+_FEW_GROUPS = 20  # below this many groups the coverage study has no figures
+
+
+class Bound(NamedTuple):
+    """A number with its interval and the method that made it; numbers along a curve are arrays.
+
+    Attributes
+    ----------
+    value : float
+        The number itself.
+    low, high : float
+        Both ends of the interval.
+    method : str
+        The method by its name in the literature.
+    standard_error, bias : float
+        Of the resamples, where the interval is a bootstrap's; nan otherwise.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    method: str
+    standard_error: Any = math.nan
+    bias: Any = math.nan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(Mapping[str, Bound]):
+    """Intervals under the names of the JSON: "auc", "eer", "applications.0.dcf", "bayes_plot.min_dcf", ...
+
+    Attributes
+    ----------
+    bounds : mapping of str to Bound
+        The intervals.
+    level : float
+        Their level: 0.95.
+    by : tuple of str
+        The group columns whose groups vary as a whole.
+    sampling : str
+        "stratified" or "natural": class counts fixed or random, for the numbers where it matters.
+    missing : mapping of str to str
+        The numbers that have no interval, with the reason.
+    notes : tuple of str
+        What a reader of the intervals must know.
+    resamples, seed, redrawn : int
+        Of the bootstrap; 0 where the intervals are closed forms.
+    samples : mapping of str to ndarray
+        Each number's value in every resample of a bootstrap.
+    tail : float
+        The share of the resamples beyond each end of a percentile interval.
+    """
+
+    bounds: Mapping[str, Bound]
+    level: float
+    by: tuple[str, ...] = ()
+    sampling: str = "natural"
+    missing: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    resamples: int = 0
+    seed: int = 0
+    redrawn: int = 0
+    samples: Mapping[str, Floats] = field(default_factory=dict)
+    tail: float = math.nan
+
+    def __getitem__(self, name: str) -> Bound:
+        if name in self.missing:
+            raise InputError(f"There is no interval for {shown(name)}: {self.missing[name]}.")
+        if name not in self.bounds:
+            raise InputError(f"There is no interval for {shown(name)}; there are: {', '.join(self.bounds)}.")
+        return self.bounds[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.bounds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.bounds)
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def __repr__(self) -> str:
+        rows = [
+            f"  {name}: {bound.value:.4f} ({bound.low:.4f} to {bound.high:.4f}, {bound.method})"
+            for name, bound in self.bounds.items()
+            if np.ndim(bound.value) == 0
+        ]
+        rows += [f"  {name}: {reason}" for name, reason in self.missing.items()]
+        units = f"whole groups ({' x '.join(self.by)})" if self.by else "independent trials"
+        how = f", {self.resamples} resamples, {self.redrawn} redrawn" if self.resamples else ""
+        head = f"Intervals: {100 * self.level:g} %, {units}{how}"
+        return "\n".join([head, *rows, *(f"  note: {note}" for note in self.notes)])
+
+    def facts(self) -> dict[str, Any]:
+        """The entry "intervals" in the JSON: level, methods, and what has no interval and why."""
+        found: dict[str, Any] = {
+            "level": self.level, "by": list(self.by), "sampling": self.sampling,
+            "methods": {name: one.method for name, one in self.bounds.items()}, "notes": list(self.notes),
+        }  # fmt: skip
+        if self.missing:
+            found["missing"] = dict(self.missing)
+        if self.resamples:
+            found |= {"resamples": self.resamples, "seed": self.seed, "redrawn": self.redrawn}
+        return found
+
+
+def checked_level(ci: object, name: str = "ci") -> float:
+    """The level of an interval, strictly between 0 and 1; 95 is refused, since 0.95 is meant."""
+    level = number(ci, name)
+    if not 0.0 < level < 1.0:
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {shown(ci)}. 95 % is 0.95.")
+    return level
+
+
+def closed_form_intervals(
+    source: Trials | Tally | Curve,
+    apps: Sequence[Any],
+    *,
+    level: float,
+    by: object = None,
+    sampling: Sampling | None = None,
+    grid: Floats | None = None,
+    eer: str = "rocch",
+    wanted: frozenset[str] = frozenset(QUANTITIES),
+) -> Intervals:
+    """Intervals in closed form, as evaluate(..., ci=level) carries them."""
+    names = grouping(by)
+    if sampling not in (None, "stratified", "natural"):
+        raise InputError(f"sampling is 'stratified' or 'natural', not {shown(sampling)}.")
+    if names and sampling == "stratified":
+        raise InputError("Whole groups have no stratified sampling: their class counts vary with them.")
+    if isinstance(source, Trials) and several(source, apps):
+        sample = ManyClassSample.of(source, names)
+        found = many_class_estimates(sample, [as_matrix(app) for app in apps], sampling or "natural")
+        notes = group_notes(names, sample.clusters.freedoms)
+    else:
+        if names and not isinstance(source, Trials):
+            raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
+        two = TwoClassSample.of(source, names)
+        found = two_class_estimates(two, [Application.of(app) for app in apps], grid, eer, wanted)
+        notes = () if two.clusters is None else group_notes(names, two.clusters.freedoms)
+    return bounded(found, level, wanted, names, sampling or "natural", notes)
+
+
+def bounded(
+    found: Found, level: float, wanted: frozenset[str], by: tuple[str, ...] = (), sampling: str = "natural",
+    notes: tuple[str, ...] = (),
+) -> Intervals:  # fmt: skip
+    """The intervals of estimates at a level."""
+    bounds: dict[str, Bound] = {}
+    missing: dict[str, str] = {}
+    for name, one in found.items():
+        if not is_asked(name, wanted):
+            continue
+        if isinstance(one, NotEstimable):
+            missing[name] = one.reason
+            continue
+        low, high = one.limits(level)
+        value = one.value
+        if np.ndim(value) == 0:
+            value, low, high = float(value), float(low), float(high)
+        bounds[name] = Bound(value, low, high, one.method)
+    return Intervals(MappingProxyType(bounds), level, by, sampling, MappingProxyType(missing), notes)
+
+
+def is_asked(name: str, wanted: frozenset[str]) -> bool:
+    """Whether a number is among the quantities; names of the caller's own always are."""
+    first, *_, last = name.split(".") * 2
+    own = last if first == "applications" else first
+    return own in wanted or own not in QUANTITIES
+
+
+def group_notes(by: Sequence[str], freedoms: Sequence[float]) -> tuple[str, ...]:
+    """What a reader must know about few groups."""
+    if not by or min(freedoms) + 1 >= _FEW_GROUPS:
+        return ()
+    return (f"only {min(freedoms) + 1:g} groups hold one of the classes: intervals from so few may be too short",)
+
+
+def two_class_estimates(
+    sample: TwoClassSample,
+    apps: Sequence[Application],
+    grid: Floats | None = None,
+    eer: str = "rocch",
+    wanted: frozenset[str] = frozenset(QUANTITIES),
+) -> Found:
+    """Every number of an Evaluation with its estimate, or why it has none."""
+    found: Found = {}
+    if "eer" in wanted:
+        found["eer"] = _equal_error(sample, eer)
+    for name, make in (("auc", area), ("cllr", log_costs), ("min_cllr", min_log_costs)):
+        if name in wanted:
+            found[name] = _or_reason(make, sample)
+    for k, app in enumerate(apps):
+        own = _at_application(sample, app, wanted)
+        found |= {f"applications.{k}.{name}": one for name, one in own.items()}
+    if grid is not None and len(grid) and "bayes_plot" in wanted:
+        points = Points.along(grid)
+        actual = actual_cost(sample, points)
+        if actual is not None:
+            found["bayes_plot.dcf"] = actual[1]
+        found["bayes_plot.min_dcf"] = minimum_cost(sample, points)[0]
+    return found
+
+
+def _or_reason(make: Any, *arguments: Any) -> Estimate | NotEstimable:
+    """The estimate, or the reason why it is undefined."""
+    try:
+        found: Estimate | NotEstimable = make(*arguments)
+        return found
+    except UndefinedError as error:
+        return NotEstimable(str(error))
+
+
+def _equal_error(sample: TwoClassSample, definition: str) -> Bracket:
+    """The EER's interval around the value of the definition asked for: all definitions estimate one number."""
+    if definition not in EER_DEFINITIONS:
+        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(definition)}.")
+    found = equal_error(sample)
+    return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
+
+
+def _at_application(sample: TwoClassSample, app: Application, wanted: frozenset[str]) -> Found:
+    """Rates, costs and losses at one operating point; un-normalised ones are the same intervals times the dummy's."""
+    found: Found = {}
+    one = Application(app.prior, app.cost_fn, app.cost_fp)
+    free, prices = app.dummy_is_free, (app.prior * app.cost_fn, (1.0 - app.prior) * app.cost_fp)
+    points = Points.of([one])
+    actual = actual_cost(sample, points)
+    if actual is not None:
+        pair = actual[0]
+        found |= {"fnr": _single(pair.fnr), "fpr": _single(pair.fpr), "dcf_u": _single(pair.cost(*prices))}
+        if not free:
+            found["dcf"] = _single(actual[1])
+    if not free and math.isfinite(app.factor):
+        least, chosen = minimum_cost(sample, points)
+        found |= {"min_dcf": _single(least), "cross_fitted_min_dcf": _single(chosen)}
+        found["min_dcf_u"] = _single(Mapped(least, lambda x: x * min(prices)))
+    if "calibration_loss" in wanted:
+        found["calibration_loss"] = _or_reason(calibration_loss, sample, app)
+    return found
+
+
+def _single(estimate: Estimate) -> Estimate:
+    """An estimate at one operating point as a number instead of an array of one."""
+    return Mapped(estimate, lambda x: float(np.ravel(x)[0]))
+
+
+def wanted_of(quantities: Iterable[str] | None) -> frozenset[str]:
+    """The quantities asked for, all unless named."""
+    asked = frozenset(QUANTITIES if quantities is None else names_of(quantities, "quantities"))
+    unknown = sorted(asked - set(QUANTITIES))
+    if unknown:
+        raise InputError(f"quantities holds {shown(unknown[0])}, which is not among {', '.join(QUANTITIES)}.")
+    return asked
+
+
+def names_of(values: object, name: str) -> list[str]:
+    """A name or several of them."""
+    found = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    if not all(isinstance(one, str) for one in found):
+        raise InputError(f"{name} must be names, not {shown(values)}.")
+    return [str(one) for one in found]
