@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, number
 from tercet.errors import UndefinedError
-from tercet.evaluation import plain
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
 from tercet.spoofing._classes import SpoofingPoint, attack_rows, bayes_threshold, rates_of_three, three_classes

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import number, shown
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluation import plain
 from tercet.metrics.curves import Curve, Minimum
 from tercet.spoofing._classes import (
     SpoofingPoint,

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import number
 from tercet._typing import Floats
 from tercet.errors import InputError
-from tercet.evaluation import plain
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.spoofing._classes import three_classes
