@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         mcnemar,
         wilson,
     )
+    from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, evaluate_case_costs
     from tercet.metrics.confusion import Confusion
     from tercet.metrics.costs import (
         BayesPlot,
@@ -133,6 +134,11 @@ _PUBLIC = {
         "mcnemar",
         "wilson",
     ),
+    "metrics.case_costs": (
+        "CaseCostEvaluation",
+        "CaseCosts",
+        "evaluate_case_costs",
+    ),
     "metrics.confusion": ("Confusion",),
     "metrics.costs": (
         "BayesPlot",
@@ -186,6 +192,8 @@ __all__ = [
     "Application",
     "BayesPlot",
     "CalibrationError",
+    "CaseCostEvaluation",
+    "CaseCosts",
     "Confusion",
     "Curve",
     "DecisionCurve",
@@ -229,6 +237,7 @@ __all__ = [
     "enough_errors",
     "entropy",
     "evaluate",
+    "evaluate_case_costs",
     "evaluate_files",
     "expected_costs",
     "fit_files",

@@ -14,6 +14,7 @@ from tercet._numeric.validation import number
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError
+from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import comparable, likelihoods_of, over_blocks, posteriors, priced
@@ -42,6 +43,8 @@ def decide(trials: Trials, application: object) -> NDArray[Any]:
     """
     if isinstance(application, MulticlassApplication):
         return _matrix_decisions(trials, application)
+    if isinstance(application, CaseCosts):
+        return application.accepted(trials).astype(np.int8)
     threshold = Application.of(application).threshold
     return (_as_two_class(trials).llr > threshold).astype(np.int8)
 

@@ -1,0 +1,653 @@
+"""Costs that differ by case: decisions, what they cost in the user's currency, and what could be had at best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
+from tercet._numeric.parallel import over_parts, together
+from tercet._numeric.validation import column, frozen, names, number, numbers, shown
+from tercet._typing import Floats
+from tercet.application import Application
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import clopper_pearson
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import two_columns
+from tercet.trials import Trials, as_trials, logit, probability, to_llr
+
+Flags = NDArray[np.bool_]
+_GRID_BITS = 52  # of the sum of all costs on the grid that finds the best shift
+_BUCKETS = 1 << 14
+_SAMPLE = 1 << 10  # margins per class that tell the range of the buckets
+_LARGEST = float(np.finfo(np.float64).max)
+_ONE_COST = "{} must be one number, or one per case, not an array of shape {}."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseCosts:
+    """An application whose costs differ by case: the amount at stake, the fee of a check.
+
+    Case i is accepted if and only if llr_i > -logit(prior) - ln(C_fn,i - C_tp,i) + ln C_fp,i, and rejected where a hit
+    costs no less than a miss. The rule is Bayes only if the llr already accounts for what the costs say about the
+    class: where large amounts are more often fraud, the recogniser must have seen the amount.
+
+    Attributes
+    ----------
+    prior : float
+        Prior probability of the target.
+    cost_fn : float or ndarray
+        Cost of a miss, one number or one per case.
+    cost_fp : float or ndarray
+        Cost of a false alarm.
+    cost_tp : float or ndarray
+        Cost of a hit, such as a fee paid on every alarm; 0 unless given.
+
+    Examples
+    --------
+    An amount of 100 at a fee of 5 is worth checking from llr > logit(0.99) - ln 20 = 1.5994 on:
+
+    >>> costs = CaseCosts(0.01, cost_fn=[100.0, 5.0], cost_fp=5.0)
+    >>> costs.thresholds(2).round(4).tolist()
+    [1.5994, 4.5951]
+    """
+
+    prior: float
+    cost_fn: Any
+    cost_fp: Any
+    cost_tp: Any = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", probability(self.prior, "prior"))
+        for name in ("cost_fn", "cost_fp", "cost_tp"):
+            object.__setattr__(self, name, _costs(getattr(self, name), name))
+        sizes = {len(one) for one in (self.cost_fn, self.cost_fp, self.cost_tp) if isinstance(one, np.ndarray)}
+        if len(sizes) > 1:
+            raise InputError(f"cost_fn, cost_fp and cost_tp must be as long as each other, not {sorted(sizes)}.")
+        if not (np.any(self.cost_fn) or np.any(self.cost_fp)):
+            raise InputError("cost_fn and cost_fp are all 0: then every decision is free and none is better.")
+
+    def thresholds(self, cases: int) -> Floats:
+        """The llr above which each case is accepted; inf where it is always rejected.
+
+        Parameters
+        ----------
+        cases : int
+            The number of cases, which arrays of costs must have.
+
+        Returns
+        -------
+        ndarray
+            One threshold per case.
+        """
+        self._check_size(cases)
+        miss, alarm = self._net_miss(), np.asarray(self.cost_fp)
+        miss, alarm = np.broadcast_to(miss, (cases,)), np.broadcast_to(alarm, (cases,))
+        found, start = np.empty(cases), logit(self.prior)
+
+        def fill(part: slice) -> None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                tau = start + (np.log(miss[part]) - np.log(alarm[part]))
+            np.subtract(0.0, tau, out=found[part])
+            found[part][~(miss[part] > 0.0)] = math.inf
+
+        over_parts(fill, cases)
+        return frozen(found)
+
+    def accepted(self, trials: Trials) -> Flags:
+        """Which cases are accepted; `decide(trials, costs)` gives the same as 0 and 1.
+
+        Parameters
+        ----------
+        trials : Trials
+            Two-class trials that are not raw scores, in the order of the costs.
+
+        Returns
+        -------
+        ndarray of bool
+            One entry per case.
+        """
+        llr, same = _one_column(trials).llr, self.common()
+        self._check_size(len(llr))
+        return np.asarray(llr > (self.thresholds(len(llr)) if same is None else same.threshold))
+
+    def common(self) -> Application | None:
+        """The ordinary application that these costs are, where they are the same in every case and hits are free."""
+        if np.any(self.cost_tp):
+            return None
+        for cost in (self.cost_fn, self.cost_fp):
+            if isinstance(cost, np.ndarray) and (len(cost) == 0 or (cost != cost[0]).any()):
+                return None
+        return Application(self.prior, float(np.ravel(self.cost_fn)[0]), float(np.ravel(self.cost_fp)[0]))
+
+    def select(self, rows: NDArray[Any]) -> CaseCosts:
+        """The costs of a mask or of row numbers."""
+
+        def of(cost: Any) -> Any:
+            return cost[rows] if isinstance(cost, np.ndarray) else cost
+
+        return CaseCosts(self.prior, of(self.cost_fn), of(self.cost_fp), of(self.cost_tp))
+
+    def _net_miss(self) -> Any:
+        return np.asarray(self.cost_fn) - self.cost_tp if np.any(self.cost_tp) else np.asarray(self.cost_fn)
+
+    def _check_size(self, cases: int) -> None:
+        for name in ("cost_fn", "cost_fp", "cost_tp"):
+            cost = getattr(self, name)
+            if isinstance(cost, np.ndarray) and len(cost) != cases:
+                raise InputError(f"{name} has {len(cost)} entries for {cases} cases.")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCostEvaluation:
+    """What decisions cost per case when costs differ by case, beside doing without scores and the best shift.
+
+    All costs are means per case in the user's currency: prior x mean over targets + (1 - prior) x mean over
+    non-targets.
+
+    Attributes
+    ----------
+    cost : float
+        Of the decisions llr > threshold of the case.
+    min_cost : float
+        The least over a common shift of all thresholds on these very trials (apparent), accepting or rejecting
+        everything included.
+    min_shift : float
+        The llr to add to every threshold to reach it; inf rejects and -inf accepts everything.
+    actual_minus_minimum : float
+        What a common shift would save on these trials.
+    constant_cost, constant_action : float and str
+        The better of accepting and of rejecting every case.
+    own_cost : float
+        Of each case's best action by its own costs and the prior, without its score.
+    dummy_cost : float
+        The lower of the two costs without scores.
+    savings : float
+        dummy_cost - cost: what the scores save per case; negative where they do harm.
+    relative_savings : float or None
+        savings / dummy_cost; None where the dummy costs nothing.
+    targets, nontargets, hits, false_alarms : int or float
+        Cases, or their weights.
+    cost_ci, savings_ci : tuple of float or None
+        Interval of the cost, where `ci` was given, and of the savings against `dummy_cost` on the same cases.
+    level, method : float, str or None
+        Of the intervals.
+    """
+
+    cost: float
+    min_cost: float
+    min_shift: float
+    constant_cost: float
+    constant_action: str
+    own_cost: float
+    targets: Any
+    nontargets: Any
+    hits: Any
+    false_alarms: Any
+    cost_ci: tuple[float, float] | None = None
+    savings_ci: tuple[float, float] | None = None
+    level: float | None = None
+    method: str | None = None
+
+    @property
+    def actual_minus_minimum(self) -> float:
+        """What a common shift of all thresholds would save on these very trials, per case."""
+        return max(self.cost - self.min_cost, 0.0)
+
+    @property
+    def dummy_cost(self) -> float:
+        """The lower of the two costs without scores."""
+        return min(self.constant_cost, self.own_cost)
+
+    @property
+    def savings(self) -> float:
+        """What the scores save per case against the better action without them."""
+        return self.dummy_cost - self.cost
+
+    @property
+    def relative_savings(self) -> float | None:
+        """The savings as a share of the dummy's cost; None where that is 0."""
+        return self.savings / self.dummy_cost if self.dummy_cost > 0.0 else None
+
+    def per(self, cases: float = 1000.0) -> float:
+        """The cost of so many cases.
+
+        Parameters
+        ----------
+        cases : float, default 1000
+            How many cases.
+
+        Returns
+        -------
+        float
+            cost x cases.
+        """
+        count = number(cases, "cases")
+        if not 0.0 < count < math.inf:
+            raise InputError(f"cases must be a positive number, not {count}.")
+        return self.cost * count
+
+    def to_dict(self) -> dict[str, object]:
+        """The entry "case_costs" in the JSON; infinities as text."""
+        keys = (
+            "cost", "min_cost", "min_shift", "actual_minus_minimum", "constant_cost", "constant_action", "own_cost",
+            "dummy_cost", "savings", "relative_savings", "targets", "nontargets", "hits", "false_alarms",
+        )  # fmt: skip
+        facts: dict[str, object] = {key: getattr(self, key) for key in keys}
+        facts["min_shift"] = self.min_shift if math.isfinite(self.min_shift) else str(self.min_shift)
+        facts["cost_per_1000"] = self.per(1000)
+        if self.cost_ci is not None and self.savings_ci is not None:
+            facts |= {"cost_ci": list(self.cost_ci), "savings_ci": list(self.savings_ci)}
+            facts |= {"level": self.level, "method": self.method}
+        return facts
+
+
+def evaluate_case_costs(
+    trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | None = None
+) -> CaseCostEvaluation:
+    """What Bayes decisions cost when every case brings its own costs.
+
+    risk = prior x mean over targets of (C_fn,i if missed, C_tp,i if hit)
+    + (1 - prior) x mean over non-targets of (C_fp,i if accepted).
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores, in the order of the costs.
+    costs : CaseCosts
+        Prior and costs. Costs that are the same in every case give the bits of the ordinary application.
+    ci : float, optional
+        Level of the intervals, 0.95: Welch's for the two classes' mean costs. Where no target was missed, or no
+        non-target accepted, the upper end makes room for what may hide behind none of n at the mean cost.
+    by : str, optional
+        A column of groups; then groups, not cases, are independent, and their sums vary.
+
+    Returns
+    -------
+    CaseCostEvaluation
+        The cost per case, the minimum over a common shift, two costs without scores, and the savings.
+
+    Examples
+    --------
+    The miss of 90 happens and the false alarm of 10, at prior 1/2: (90 + 0)/2 x 1/2 + (10 + 0)/2 x 1/2:
+
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = evaluate_case_costs(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> found.cost, found.per(1000), found.constant_action, found.constant_cost
+    (25.0, 25000.0, 'accept', 5.0)
+    """
+    own = _one_column(trials)
+    if not isinstance(costs, CaseCosts):
+        raise InputError(
+            f"costs must be CaseCosts(prior, cost_fn=..., cost_fp=...), not {shown(type(costs).__name__)}."
+        )
+    costs._check_size(len(own))
+    split = _Split.of(own, costs)
+    same = costs.common()
+    found = _differing(split) if same is None else _ordinary(own, same)
+    return found if ci is None else _with_interval(found, split, probability(ci, "ci"), _group_codes(own, by))
+
+
+class _Side(NamedTuple):
+    """One class's cases: how far the llr is above its threshold, costs of both decisions, weights as whole numbers."""
+
+    margins: Floats  # llr - threshold: its sign is that of the comparison
+    blind: Flags  # accepted without the score
+    open: Flags | bool  # can be accepted at all
+    accept: Floats | float
+    reject: Floats | float
+    weights: Counts | None
+    size: int
+
+    def mean(self, accepted: Flags) -> float:
+        """The mean cost of decisions, exact but for one rounding."""
+        total = self._sum(self.accept, accepted) + self._sum(self.reject, ~accepted)
+        return ratio(total, self.size, UNIT)
+
+    def _sum(self, costs: Floats | float, rows: Flags) -> int:
+        """The exact sum of a cost over some cases."""
+        if isinstance(costs, float):
+            count = int(rows.sum() if self.weights is None else self.weights[rows].sum())
+            return count * exact_sum(np.array([costs])) if costs else 0
+        return exact_sum(costs[rows]) if self.weights is None else exact_dot(costs[rows], self.weights[rows])
+
+    def constant(self, accept: bool) -> float:
+        """The mean cost of one decision for all."""
+        return self.mean(np.full(len(self.margins), accept))
+
+    @property
+    def prices(self) -> Floats:
+        """What an error costs more than the right decision, times the weight; nothing where no decision is open."""
+        price = np.broadcast_to(np.abs(np.asarray(self.reject) - self.accept), self.margins.shape)
+        price = price if self.open is True else np.where(self.open, price, 0.0)
+        return np.asarray(price if self.weights is None else price * self.weights.astype(np.float64))
+
+
+class _Split(NamedTuple):
+    """Cases by class, and the prior that joins the classes' means."""
+
+    targets: _Side
+    nontargets: _Side
+    prior: float
+    unit: int
+
+    @classmethod
+    def of(cls, trials: Trials, costs: CaseCosts) -> _Split:
+        labels, llr = trials.known_labels().astype(np.bool_, copy=False), trials.llr
+        weights, unit = _row_weights(trials)
+        same = costs.common()
+        limits = costs.thresholds(len(llr)) if same is None else np.broadcast_to(same.threshold, llr.shape)
+        open_ = True if same is not None or np.all(limits < math.inf) else limits < math.inf
+        margins, blind = _margins(llr, limits), limits < 0.0
+
+        def side(mask: Flags, accept: Any, reject: Any) -> _Side:
+            rows = np.flatnonzero(mask)
+
+            def own(values: Any) -> Any:
+                return values.take(rows) if isinstance(values, np.ndarray) else values
+
+            heavy = own(weights)
+            size = len(rows) if heavy is None else int(heavy.sum())
+            return _Side(own(margins), own(blind), own(open_), own(accept), own(reject), heavy, size)
+
+        sides = together(
+            [lambda: side(labels, costs.cost_tp, costs.cost_fn), lambda: side(~labels, costs.cost_fp, 0.0)], len(llr)
+        )
+        for one, called in zip(sides, ("targets", "non-targets"), strict=True):
+            if one.size == 0:
+                raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
+        return cls(sides[0], sides[1], costs.prior, unit)
+
+    @property
+    def sides(self) -> tuple[_Side, _Side]:
+        """Targets and non-targets."""
+        return self.targets, self.nontargets
+
+    def cost(self, target: Flags, nontarget: Flags) -> float:
+        """The mean cost per case of decisions on both classes."""
+        return self.joined(self.targets.mean(target), self.nontargets.mean(nontarget))
+
+    def joined(self, target: float, nontarget: float) -> float:
+        """prior x the targets' mean + (1 - prior) x the non-targets'."""
+        return self.prior * target + (1.0 - self.prior) * nontarget
+
+    def constant(self, accept: bool) -> float:
+        """The mean cost per case of one decision for all."""
+        return self.joined(self.targets.constant(accept), self.nontargets.constant(accept))
+
+    def accepted(self, shift: float = 0.0) -> tuple[Flags, Flags]:
+        """Decisions when every threshold is shifted; -inf accepts all that can be accepted."""
+        if shift == -math.inf:
+            return tuple(np.broadcast_to(one.open, one.margins.shape) for one in self.sides)  # type: ignore[return-value]
+        return self.targets.margins > shift, self.nontargets.margins > shift
+
+
+def _margins(llr: Floats, limits: Floats) -> Floats:
+    """llr - threshold; a case that is always rejected, or where both are infinite alike, has none: -inf."""
+    found = np.empty(len(llr))
+
+    def fill(part: slice) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.subtract(llr[part], limits[part], out=found[part])
+        lost = np.isnan(found[part])
+        if lost.any():
+            found[part][lost] = -math.inf
+
+    over_parts(fill, len(llr))
+    return found
+
+
+def _row_weights(trials: Trials) -> tuple[Counts | None, int]:
+    """Weights as whole multiples of 2**unit, rows of weight 0 included."""
+    if trials.weights is None:
+        return None, 0
+    kept = trials.weights > 0.0
+    integers, unit = as_integers(trials.weights[kept])
+    rows: Counts = np.zeros(len(kept), integers.dtype)
+    rows[kept] = integers
+    return rows, unit
+
+
+def _differing(split: _Split) -> CaseCostEvaluation:
+    """The evaluation where costs differ: sums of costs in place of counts of errors."""
+    target, nontarget = split.accepted()
+    actual = split.cost(target, nontarget)
+    constants = {"reject": split.constant(False), "accept": split.constant(True)}
+    action = min(constants, key=lambda name: constants[name])
+    own = split.cost(split.targets.blind, split.nontargets.blind)
+    least, shift = _least(split, {0.0: actual, math.inf: constants["reject"]}, constants["accept"])
+    counted = [_weight(split.targets, split.unit, target), _weight(split.nontargets, split.unit, nontarget)]
+    sizes = [_weight(side, split.unit, None) for side in split.sides]
+    return CaseCostEvaluation(actual, least, shift, constants[action], action, own, *sizes, *counted)
+
+
+def _least(split: _Split, candidates: dict[float, float], accept_all: float) -> tuple[float, float]:
+    """The least cost over a common shift and the shift: found on a grid of whole costs, priced exactly."""
+    all_open = all(side.open is True for side in split.sides)
+    candidates[-math.inf] = accept_all if all_open else split.cost(*split.accepted(-math.inf))
+    found = _best_shift(split)
+    if found is not None and found not in candidates:
+        candidates[found] = split.cost(*split.accepted(found))
+    best = min(candidates.values())
+    return best, min(shift for shift, cost in candidates.items() if cost == best)
+
+
+def _best_shift(split: _Split) -> float | None:
+    """The shift of least cost: errors weigh what they cost, as whole numbers whose every sum is an exact double.
+
+    Cases are counted into buckets of margins first. Within a bucket the cost cannot fall by more than its non-targets
+    cost, which leaves few buckets whose cases must be looked at one by one.
+    """
+    whole = _whole_prices(split)
+    if whole is None:
+        return None
+    margins = [side.margins for side in split.sides]
+    places = _buckets(margins)
+    miss, alarm = (np.bincount(at, own, _BUCKETS) for at, own in zip(places, whole, strict=True))
+    after = np.cumsum(miss - alarm)  # what rejecting up to the bucket costs more than accepting everything
+    before = after - (miss - alarm)
+    kept = before - alarm <= after.min(initial=0.0)
+    rows = [np.flatnonzero(kept[at]) for at in places]
+    moves = np.concatenate((whole[0][rows[0]], -whole[1][rows[1]]))
+    values, at = (np.concatenate([one[own] for one, own in zip(two, rows, strict=True)]) for two in (margins, places))
+    return _first_least(values, moves, at, before)
+
+
+def _whole_prices(split: _Split) -> list[Floats] | None:
+    """What errors cost on a grid so fine that all of them together are an exact double; None where all are free."""
+    shares = (split.prior / split.targets.size, (1.0 - split.prior) / split.nontargets.size)
+    prices = [side.prices * share for side, share in zip(split.sides, shares, strict=True)]
+    total = math.fsum(float(one.sum()) for one in prices)
+    if not 0.0 < total < math.inf:
+        return None
+    scale = math.ldexp(1.0, min(_GRID_BITS - math.frexp(total)[1], 1000))
+    return [np.rint(one * scale) for one in prices]
+
+
+def _buckets(margins: list[Floats]) -> list[NDArray[np.intp]]:
+    """A number from 0 to _BUCKETS - 1 for each margin, never falling as the margin rises."""
+    sample = np.sort(np.concatenate([one[:: len(one) // _SAMPLE + 1] for one in margins]))
+    sample = sample[np.isfinite(sample)]
+    low, high = (float(sample[place]) for place in (0, -1)) if len(sample) else (0.0, 0.0)
+    rise = (_BUCKETS - 1) / (high - low) if high > low else 1.0
+
+    def placed(values: Floats) -> NDArray[np.intp]:
+        found = np.empty(len(values), np.intp)
+
+        def fill(part: slice) -> None:
+            with np.errstate(over="ignore"):
+                scaled = values[part] - low
+                scaled *= rise if math.isfinite(rise) else 1.0
+            found[part] = np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
+
+        over_parts(fill, len(values))
+        return found
+
+    return [placed(one) for one in margins]
+
+
+def _first_least(margins: Floats, moves: Floats, places: NDArray[np.intp], before: Floats) -> float:
+    """The lowest margin after which the cost is least; -inf where accepting everything costs no more."""
+    order = np.argsort(margins)
+    margins, moves, places = margins[order], moves[order], places[order]
+    running = np.cumsum(moves)
+    first = np.searchsorted(places, places)  # where each row's bucket begins
+    cost = running + (before[places] - (running - moves)[first])
+    ends = np.append(margins[1:] != margins[:-1], True)
+    cost, margins = cost[ends], margins[ends]
+    place = int(cost.argmin()) if len(cost) else 0
+    if len(cost) == 0 or not cost[place] < 0.0:
+        return -math.inf
+    return float(margins[place]) if margins[place] > -math.inf else -_LARGEST
+
+
+def _weight(side: _Side, unit: int, mask: Flags | None) -> Any:
+    """How many cases, or their weight, in the caller's unit."""
+    if side.weights is None:
+        return len(side.margins) if mask is None else int(mask.sum())
+    count = int(side.weights.sum() if mask is None else side.weights[mask].sum())
+    return count << unit if unit >= 0 else ratio(count, 1, -unit)
+
+
+def _ordinary(trials: Trials, app: Application) -> CaseCostEvaluation:
+    """The evaluation of equal costs, by the functions of the ordinary application."""
+    curve = Curve.of(trials)
+    tally, weight = curve.tally.as_llr(), curve.tally.weight
+    misses, alarms = (int(count) for count in tally.at(app.threshold))
+    cost = app.dcf_u(fnr=misses / curve.targets, fpr=alarms / curve.nontargets)
+    found = curve.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
+    _, at, fewest, least = (value.item() for value in found)
+    shift = float(to_llr(np.array([at]), trials.meaning, trials.trained_prior)[0]) - app.threshold
+    reject, accept = app.dcf_u(fnr=1.0, fpr=0.0), app.dcf_u(fnr=0.0, fpr=1.0)
+    action, constant = ("reject", reject) if reject <= accept else ("accept", accept)
+    return CaseCostEvaluation(
+        cost, app.dcf_u(fnr=fewest / curve.targets, fpr=least / curve.nontargets),
+        shift if not math.isnan(shift) else 0.0, constant, action, constant, weight(curve.targets),
+        weight(curve.nontargets), weight(curve.targets - misses), weight(alarms),
+    )  # fmt: skip
+
+
+# --- Intervals ---
+
+
+def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: Any) -> CaseCostEvaluation:
+    if split.unit < 0:
+        raise InputError("An interval needs whole weights: fractional ones follow no sampling law.")
+    accepted = split.accepted()
+    paid, blind = _paid(split, accepted), _paid(split, _blind(found, split))
+    low, high = _welch(split, paid, level, groups)
+    room = _hidden(split, accepted, level)
+    saved = [without - with_ for without, with_ in zip(blind, paid, strict=True)]
+    least, most = _welch(split, saved, level, groups)
+    method = "welch" if groups is None else "welch over groups"
+    if room > 0.0:
+        method += ", with room for errors that may hide behind none (clopper-pearson x mean cost)"
+    return replace(
+        found, cost_ci=(max(low, 0.0), high + room), savings_ci=(least - room, most), level=level, method=method
+    )
+
+
+def _paid(split: _Split, accepted: tuple[Flags, Flags]) -> list[Floats]:
+    """What each case costs, by class."""
+    return [np.where(mask, side.accept, side.reject) for side, mask in zip(split.sides, accepted, strict=True)]
+
+
+def _blind(found: CaseCostEvaluation, split: _Split) -> tuple[Flags, Flags]:
+    """Decisions of the better dummy on both classes."""
+    if found.own_cost < found.constant_cost:
+        return split.targets.blind, split.nontargets.blind
+    accept = found.constant_action == "accept"
+    return tuple(np.full(len(side.margins), accept) for side in split.sides)  # type: ignore[return-value]
+
+
+def _hidden(split: _Split, accepted: tuple[Flags, Flags], level: float) -> float:
+    """What errors of a class that had none may cost: the upper bound of their rate at their mean cost."""
+    room = 0.0
+    errors = (~accepted[0], accepted[1])
+    for side, wrong, share in zip(split.sides, errors, (split.prior, 1.0 - split.prior), strict=True):
+        if not wrong.any() and len(wrong):
+            price = float(np.mean(np.maximum(np.abs(np.asarray(side.reject) - side.accept), 0.0)))
+            room += share * price * clopper_pearson(0, len(wrong), level).high
+    return room
+
+
+def _welch(split: _Split, values: list[Floats], level: float, groups: Any) -> tuple[float, float]:
+    """Welch's interval of prior x mean over targets + (1 - prior) x mean over non-targets, or that over groups."""
+    from scipy.special import stdtrit
+
+    shares = (split.prior, 1.0 - split.prior)
+    spread, mean = [], 0.0
+    for place, (own, share, side) in enumerate(zip(values, shares, split.sides, strict=True)):
+        heavy = np.ones(len(own)) if side.weights is None else side.weights.astype(np.float64)
+        centre = float(np.average(own, weights=heavy))
+        mean += share * centre
+        spread.append((share * heavy * (own - centre) / heavy.sum(), None if groups is None else groups[place]))
+    if groups is None:
+        parts = [_variance(moves, codes) for moves, codes in spread]
+    else:
+        moves, codes = (np.concatenate([one[k] for one in spread]) for k in (0, 1))
+        parts = [_variance(moves, codes)]
+    variance = math.fsum(part for part, _ in parts)
+    if variance == 0.0:
+        return mean, mean
+    freedom = variance**2 / math.fsum(part**2 / (count - 1) for part, count in parts if part > 0.0)
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(variance)
+    return mean - half, mean + half
+
+
+def _variance(moves: Floats, codes: Any) -> tuple[float, int]:
+    """The variance of a sum of independent rows (or groups of rows), and their number."""
+    if codes is not None:
+        moves = np.asarray(np.bincount(np.unique(codes, return_inverse=True)[1], moves), np.float64)
+    count = len(moves)
+    if count < 2:
+        raise UndefinedError("An interval needs at least two cases (or groups) of each class.")
+    return float((moves**2).sum()) * count / (count - 1), count
+
+
+def _group_codes(trials: Trials, by: str | None) -> Any:
+    """The groups of the targets and of the non-targets, as numbers."""
+    if by is None:
+        return None
+    if by not in trials.groups:
+        raise InputError(
+            f"by={shown(by)} is not among the groups of these trials ({', '.join(trials.groups) or 'none'})."
+        )
+    codes = np.unique(names(trials.groups[by], "by"), return_inverse=True)[1]
+    labels = trials.known_labels().astype(np.bool_)
+    return codes[labels], codes[~labels]
+
+
+# --- Input ---
+
+
+def _one_column(trials: Trials) -> Trials:
+    own = as_trials(trials)
+    return two_columns(own) if own.is_matrix else own
+
+
+def _costs(value: ArrayLike, name: str) -> Any:
+    """One cost, or one per case: finite and not negative."""
+    array = column(value, name)
+    if array.ndim > 1:
+        raise InputError(_ONE_COST.format(name, array.shape))
+    if array.ndim == 0:
+        cost = number(value, name)
+        if not 0.0 <= cost < math.inf:
+            raise InputError(f"{name} must be finite and not negative, not {cost}.")
+        return cost
+    costs = numbers(value, name)
+    bad = np.flatnonzero(~((costs >= 0.0) & (costs < math.inf)))
+    if len(bad):
+        raise InputError(
+            f"{name} must be finite and not negative: {len(bad)} of {len(costs)} rows, the first in row {bad[0]} "
+            f"(counting from 0) holds {costs[bad[0]]}. A gain is a cost that the other decision has."
+        )
+    return costs
+
+
+__all__ = ["CaseCostEvaluation", "CaseCosts", "evaluate_case_costs"]

@@ -1,0 +1,254 @@
+"""Costs per case: a plain loop over cases, equal costs as the ordinary application, the best shift, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+
+LLRS = np.array([-math.inf, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 3.0, math.inf])
+COSTS = np.array([0.0, 0.5, 1.0, 2.0, 10.0, 99.95, 1e6])
+
+
+def drawn(seed):
+    """Cases with ties, infinite llrs, free errors, weights and fees; numpy draws them faster than Hypothesis."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 26))
+    labels = [1, 0, *rng.integers(0, 2, size - 2).tolist()]
+
+    def column(values):
+        return rng.choice(values, size).tolist()
+
+    weights = column([1.0, 2.0, 0.5]) if rng.random() < 0.4 else None
+    alarms = column(COSTS) if rng.random() < 0.5 else float(rng.choice(COSTS))
+    costs = {"cost_fn": column(COSTS), "cost_fp": alarms, "cost_tp": column(COSTS) if rng.random() < 0.3 else 0.0}
+    costs["cost_fn"][0] = 1.0  # not everything is free
+    return column(LLRS), labels, weights, float(rng.choice([0.01, 0.3, 0.5, 0.9])), costs
+
+
+def cases():
+    return st.integers(0, 2**32 - 1).map(drawn)
+
+
+def looped(labels, weights, prior, costs, accepted):
+    """prior x mean over targets + (1 - prior) x mean over non-targets, one case after the other."""
+    sums, sizes = [0.0, 0.0], [0.0, 0.0]
+    size = len(labels)
+    fn, fp, tp = (np.broadcast_to(costs[name], size).tolist() for name in ("cost_fn", "cost_fp", "cost_tp"))
+    for i, label in enumerate(labels):
+        weight = 1.0 if weights is None else weights[i]
+        paid = (tp[i] if accepted[i] else fn[i]) if label else (fp[i] if accepted[i] else 0.0)
+        sums[label] += weight * paid
+        sizes[label] += weight
+    return prior * sums[1] / sizes[1] + (1.0 - prior) * sums[0] / sizes[0]
+
+
+def threshold(prior, fn, fp, tp):
+    if not fn - tp > 0.0:
+        return math.inf
+    if fp == 0.0:
+        return -math.inf
+    return -(math.log(prior) - math.log1p(-prior) + (float(np.log(fn - tp)) - float(np.log(fp))))
+
+
+def margin(llr, limit):
+    """How far a case is from its threshold; never accepted, or both infinite alike: as far below as can be."""
+    return -math.inf if limit == math.inf or (llr == limit and math.isinf(llr)) else llr - limit
+
+
+@settings(max_examples=1000)
+@given(cases())
+def test_every_cost_is_that_of_a_plain_loop_over_the_cases(data):
+    llrs, labels, weights, prior, costs = data
+    found = tc.evaluate_case_costs(tc.Trials.of_llr(llrs, labels, weights=weights), tc.CaseCosts(prior, **costs))
+    size = len(labels)
+    columns = [np.broadcast_to(costs[name], size).tolist() for name in ("cost_fn", "cost_fp", "cost_tp")]
+    limits = [threshold(prior, *row) for row in zip(*columns, strict=True)]
+
+    def cost(accepted):
+        return looped(labels, weights, prior, costs, accepted)
+
+    def close(value, expected):
+        return value == pytest.approx(expected, rel=1e-12, abs=1e-12 * max(map(np.max, columns)))
+
+    assert close(found.cost, cost([llr > limit for llr, limit in zip(llrs, limits, strict=True)]))
+    constants = cost([False] * size), cost([True] * size)
+    assert close(found.constant_cost, min(constants))
+    assert close(found.own_cost, cost([limit < 0.0 for limit in limits]))
+    margins = [margin(llr, limit) for llr, limit in zip(llrs, limits, strict=True)]
+    shifted = [cost([one > shift for one in margins]) for shift in set(margins)]
+    everything = cost([limit < math.inf for limit in limits])
+    assert close(found.min_cost, min([*shifted, everything, *constants]))
+    assert found.savings == min(found.constant_cost, found.own_cost) - found.cost
+
+
+@settings(max_examples=300)
+@given(cases(), st.sampled_from([0.5, 1.0, 7.0]), st.sampled_from([0.25, 1.0, 3.0]))
+def test_equal_costs_in_every_row_give_the_bits_of_the_ordinary_application(data, cost_fn, cost_fp):
+    llrs, labels, weights, prior, _ = data
+    trials = tc.Trials.of_llr(llrs, labels, weights=weights)
+    ordinary = tc.evaluate(trials, [(prior, cost_fn, cost_fp)]).applications[0]
+    app = tc.Application(prior, cost_fn, cost_fp)
+    for costs in (
+        tc.CaseCosts(prior, [cost_fn] * len(labels), [cost_fp] * len(labels)),
+        tc.CaseCosts(prior, cost_fn, cost_fp),
+    ):
+        found = tc.evaluate_case_costs(trials, costs)
+        assert (found.cost, found.min_cost) == (ordinary.dcf_u, ordinary.min_dcf_u)
+        assert found.constant_cost == found.own_cost == app.dummy_cost
+        assert (tc.decide(trials, costs) == tc.decide(trials, app)).all()
+
+
+@settings(max_examples=200)
+@given(cases(), st.randoms())
+def test_row_order_changes_no_bit(data, random):
+    llrs, labels, weights, prior, costs = data
+    order = list(range(len(labels)))
+    random.shuffle(order)
+
+    def moved(values):
+        return values if isinstance(values, float) or values is None else [values[i] for i in order]
+
+    one = tc.evaluate_case_costs(tc.Trials.of_llr(llrs, labels, weights=weights), tc.CaseCosts(prior, **costs))
+    other = tc.evaluate_case_costs(
+        tc.Trials.of_llr(moved(llrs), moved(labels), weights=moved(weights)),
+        tc.CaseCosts(prior, **{name: moved(cost) for name, cost in costs.items()}),
+    )
+    assert one == other
+
+
+@given(cases())
+def test_the_minimum_is_below_the_decisions_and_the_constants(data):
+    llrs, labels, weights, prior, costs = data
+    found = tc.evaluate_case_costs(tc.Trials.of_llr(llrs, labels, weights=weights), tc.CaseCosts(prior, **costs))
+    assert found.min_cost <= min(found.cost, found.constant_cost)
+    assert found.actual_minus_minimum == found.cost - found.min_cost
+
+
+def test_the_best_shift_of_many_cases_is_that_of_a_full_sort():
+    rng = np.random.default_rng(5)
+    size = 40_000
+    labels = rng.random(size) < 0.1
+    llrs = np.round(rng.normal(np.where(labels, 1.0, -1.0), 1.5), 2) + 1.0  # badly calibrated, with ties
+    costs = tc.CaseCosts(0.1, np.round(rng.lognormal(3.0, 1.0, size), 2), np.round(rng.uniform(1, 9, size), 2))
+    found = tc.evaluate_case_costs(tc.Trials.of_llr(llrs, labels), costs)
+    margins = llrs - costs.thresholds(size)
+    order = np.argsort(margins, kind="stable")
+    share = np.where(labels, 0.1 / labels.sum(), 0.9 / (~labels).sum())
+    move = np.where(labels, costs.cost_fn, -costs.cost_fp) * share
+    running = (move[~labels] * -1).sum() + np.cumsum(move[order])
+    last = np.append(np.diff(margins[order]) != 0, True)
+    assert found.min_cost == pytest.approx(running[last].min(), rel=1e-12)
+    assert found.min_shift == margins[order][last][running[last].argmin()]
+    assert found.min_cost < found.cost
+
+
+def test_a_fee_on_every_alarm_moves_the_threshold_and_is_paid_on_hits():
+    trials = tc.Trials.of_llr([5.0, 5.0, -5.0], [1, 1, 0])
+    costs = tc.CaseCosts(0.5, cost_fn=[10.0, 1.0, 10.0], cost_fp=2.0, cost_tp=2.0)
+    assert tc.decide(trials, costs).tolist() == [1, 0, 0]  # the second is not worth its fee
+    assert tc.evaluate_case_costs(trials, costs).cost == 0.5 * (2.0 + 1.0) / 2
+
+
+def test_either_dummy_can_be_lower():
+    trials = tc.Trials.of_llr([0.0, 0.0, 0.0, 0.0], [1, 1, 0, 0])
+    fitting = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [10.0, 1.0, 1.0, 1.0], [5.0, 5.0, 5.0, 5.0]))
+    assert fitting.own_cost < fitting.constant_cost
+    # the large amounts are all non-targets: following the amounts does harm
+    misled = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [1.0, 1.0, 10.0, 10.0], [5.0, 5.0, 5.0, 5.0]))
+    assert misled.constant_cost < misled.own_cost
+    assert misled.savings == misled.constant_cost - misled.cost
+
+
+def test_the_numbers_speak_of_so_many_cases():
+    trials = tc.Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [90, 50, 90, 50], 10))
+    assert found.per(1000) == found.to_dict()["cost_per_1000"] == 25_000.0
+    assert (found.hits, found.false_alarms, found.targets, found.nontargets) == (1, 1, 2, 2)
+    assert found.relative_savings == -4.0
+
+
+# Intervals
+
+
+def simulated(rng, size, groups=None):
+    labels = np.arange(size) % 2 == 0
+    means = np.where(labels, 1.0, -1.0)
+    shared = 0.0 if groups is None else rng.normal(0.0, 1.0, groups)[np.arange(size) // 2 % groups]
+    llrs = rng.normal(means + shared, math.sqrt(2.0))
+    trials = tc.Trials.of_llr(
+        llrs, labels, groups=None if groups is None else {"customer": np.arange(size) // 2 % groups}
+    )
+    return trials, tc.CaseCosts(0.5, rng.gamma(2.0, 5.0, size), rng.gamma(2.0, 5.0, size))
+
+
+@pytest.mark.parametrize("groups", [None, 40])
+def test_intervals_cover_the_true_cost_about_as_often_as_they_say(groups):
+    rng = np.random.default_rng(11)
+    true = tc.evaluate_case_costs(*simulated(rng, 400_000, None if groups is None else 100_000)).cost
+    held = 0
+    for _ in range(300):
+        found = tc.evaluate_case_costs(*simulated(rng, 400, groups), ci=0.95, by=None if groups is None else "customer")
+        held += found.cost_ci[0] <= true <= found.cost_ci[1]
+    assert 0.91 <= held / 300 <= 0.985
+
+
+def test_no_errors_still_leave_room_above():
+    trials = tc.Trials.of_llr([5.0] * 30 + [-5.0] * 30, [1] * 30 + [0] * 30)
+    found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, np.linspace(1, 5, 60), 2.0), ci=0.95)
+    assert found.cost == found.cost_ci[0] == 0.0
+    assert found.cost_ci[1] > 0.1
+    assert "clopper-pearson" in found.method
+    assert found.to_dict()["cost_ci"] == list(found.cost_ci)
+
+
+def test_equal_costs_and_none_differing_give_the_same_interval():
+    rng = np.random.default_rng(2)
+    trials, _ = simulated(rng, 200)
+    one = tc.evaluate_case_costs(trials, tc.CaseCosts(0.3, 2.0, 1.0), ci=0.9)
+    other = tc.evaluate_case_costs(trials, tc.CaseCosts(0.3, [2.0] * 200, [1.0] * 200), ci=0.9)
+    assert one.cost_ci == other.cost_ci
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        ({"cost_fn": [1.0, math.nan], "cost_fp": 1.0}, "cost_fn must not hold NaN"),
+        ({"cost_fn": [1.0, -2.0], "cost_fp": 1.0}, "row 1.*-2"),
+        ({"cost_fn": 1.0, "cost_fp": [1.0, math.inf]}, "cost_fp"),
+        ({"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": -0.5}, "cost_tp"),
+        ({"cost_fn": [0.0, 0.0], "cost_fp": 0.0}, "all 0"),
+        ({"cost_fn": [1.0, 2.0], "cost_fp": [1.0]}, "as long as each other"),
+        ({"cost_fn": [[1.0]], "cost_fp": 1.0}, "one number, or one per case"),
+        ({"cost_fn": "much", "cost_fp": 1.0}, "cost_fn"),
+        ({"cost_fn": None, "cost_fp": 1.0}, "cost_fn"),
+        ({"cost_fn": ["a", "b"], "cost_fp": 1.0}, "cost_fn"),
+    ],
+)
+def test_costs_that_cannot_be_are_refused(costs, words):
+    with pytest.raises(tc.InputError, match=words):
+        tc.CaseCosts(0.5, **costs)
+
+
+def test_trials_that_do_not_fit_are_refused():
+    costs = tc.CaseCosts(0.5, [1.0, 2.0], 1.0)
+    with pytest.raises(tc.InputError, match="2 entries for 3 cases"):
+        tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0, 3.0], [1, 0, 0]), costs)
+    with pytest.raises(tc.InputError, match="2 entries for 3 cases"):
+        tc.decide(tc.Trials.of_llr([1.0, 2.0, 3.0]), costs)
+    with pytest.raises(tc.InputError, match="calibrate"):
+        tc.evaluate_case_costs(tc.Trials.of_scores([1.0, 2.0], [1, 0]), costs)
+    with pytest.raises(tc.UndefinedError, match="no targets"):
+        tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [0, 0]), costs)
+    with pytest.raises(tc.InputError, match="CaseCosts"):
+        tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [1, 0]), (0.5, 1, 1))
+    with pytest.raises(tc.InputError, match="groups"):
+        tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [1, 0]), costs, ci=0.95, by="site")
+    with pytest.raises(tc.InputError, match="cases"):
+        tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [1, 0]), costs).per(0)
