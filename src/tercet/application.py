@@ -287,7 +287,7 @@ class MulticlassApplication:
         """Applications in equal steps from this one to another, priors and costs mixed in proportion."""
         if self.costs.shape != other.costs.shape:
             raise InputError("A path needs two applications of the same shape.")
-        count = whole(steps, "steps", 2)
+        count = whole(steps, "steps", 2, 1_000_000)
         shares = (step / (count - 1) for step in range(count))
         return [
             replace(

@@ -17,6 +17,7 @@ from tercet._numeric.validation import (
     class_codes,
     column,
     frozen,
+    identifiers,
     is_target,
     names,
     number,
@@ -243,14 +244,24 @@ class Trials:
         return self.select(rows), likelihoods[rows]
 
 
-def as_trials(trials: object) -> Trials:
+def as_trials(trials: object, name: str = "trials") -> Trials:
     """Trials as they are; a bare array is refused, because what its numbers mean is never guessed."""
     if not isinstance(trials, Trials):
         raise InputError(
-            f"Trials are needed, not {type(trials).__name__}: say what the scores mean, for instance "
+            f"{name} must be Trials, not {shown(type(trials).__name__)}: say what the scores mean, for instance "
             f"tercet.Trials.of_llr(scores, labels)."
         )
     return trials
+
+
+def two_class(trials: object, name: str = "trials") -> Trials:
+    """Two-class trials with one score each; a matrix of two columns becomes one, more classes are refused."""
+    given = as_trials(trials, name)
+    if not given.is_matrix:
+        return given
+    if len(given.classes) != 2:
+        raise InputError(f"{name} must be of two classes, not {len(given.classes)}: cut out two with versus().")
+    return given.versus(given.classes[1], given.classes[0])
 
 
 def _rebuilt(*values: Any) -> Trials:
@@ -476,7 +487,7 @@ def _assembled(
     name: str | None,
 ) -> Trials:
     heavy = None if weights is None else weight_column(weights)
-    keys = None if ids is None else names(ids, "ids")
+    keys = None if ids is None else identifiers(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
     same_length(len(values), {"labels": codes, "weights": heavy, "ids": keys, **_group_columns(grouped)})
     return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, MappingProxyType(grouped), name)

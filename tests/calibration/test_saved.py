@@ -33,7 +33,7 @@ MODELS = [
     Threshold.fit(TRIALS, (0.5, 1, 1)),
     Threshold.fit(TRIALS, (0.999, 1, 1)),
     *(Affine.fit(ROWS, kind=kind) for kind in ("temperature", "offsets", "matrix")),
-    Fusion.fit([TRIALS, Trials.of_scores(SCORES[::-1].copy(), LABELS)], 0.2),
+    Fusion.fit([TRIALS, Trials.of_scores(SCORES[::-1].copy(), LABELS, weights=TRIALS.weights)], 0.2),
     Fusion.fit([ROWS, ROWS]),
 ]
 IDS = [f"{place}-{model.method}" for place, model in enumerate(MODELS)]

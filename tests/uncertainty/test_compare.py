@@ -159,17 +159,17 @@ def test_a_comparison_is_strict_json():
 def test_different_trials_are_refused_unless_asked():
     a, b = systems()
     fewer = b.select(np.arange(len(b)) != 7)
-    with pytest.raises(tc.InputError, match=r"1 of the 300 trials .* row 7"):
+    with pytest.raises(tc.InputError, match=r"1 missing, 0 extra \(7\)"):
         compare(a, fewer, APPS)
     assert not compare(a, fewer, APPS, resamples=39, unpaired=True).paired
     a, b = systems(ids=False)
-    with pytest.raises(tc.InputError, match="300, 'b' 299"):
+    with pytest.raises(tc.InputError, match="'b' has 299 trials and 'a' has 300"):
         compare(a, b.select(np.arange(len(b)) != 7), APPS)
 
 
 def test_labels_that_disagree_are_refused():
     a, b = systems(ids=False)
-    with pytest.raises(tc.InputError, match="differ in 300 trials"):
+    with pytest.raises(tc.InputError, match=r"differ .* for 300 trials"):
         compare(a, tc.Trials.of_llr(b.scores, ~b.labels), APPS)
 
 
@@ -192,14 +192,14 @@ def test_what_is_no_system_or_too_few_is_refused():
         compare(a, b, APPS, names=["x", "x"])
     with pytest.raises(tc.InputError, match="not compared"):
         compare(a, b, APPS, resamples=39).of("f1")
-    with pytest.raises(tc.InputError, match="numbers of classes"):
+    with pytest.raises(tc.InputError, match="other classes"):
         compare(tc.Trials.of_llr(a.scores, a.labels), three_classes(300), APPS)
 
 
 def test_weights_that_differ_are_refused():
     a, b = systems(ids=False)
     heavy = tc.Trials.of_llr(b.scores, b.labels, weights=np.full(len(b), 2.0))
-    with pytest.raises(tc.InputError, match="Weights"):
+    with pytest.raises(tc.InputError, match="weights"):
         compare(a, heavy, APPS)
 
 

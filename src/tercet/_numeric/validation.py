@@ -1,13 +1,17 @@
-"""The door for arrays: whatever the outside calls a column becomes a checked, frozen numpy array, or is refused.
+"""Validate the arguments of public functions: numbers, words, lists and columns become typed values or are refused.
 
 Lists, numpy arrays, pandas and polars series, Arrow arrays and CPU tensors are read through their own
-conversion to numpy; none of these libraries is imported.
+conversion to numpy; none of these libraries is imported. Every message names the argument.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import numbers as abstract
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,29 +31,131 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 def shown(value: object) -> str:
     """A value as an error message shows it: short, and harmless in a terminal."""
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except Exception:  # a repr of somebody else's may raise anything
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 64 else text[:61] + "..."
 
 
 def number(value: object, name: str) -> float:
-    """One number: no text, no truth value, no NaN, nothing that a double cannot hold."""
-    try:
-        if isinstance(value, str | bytes | bool | np.bool_):
-            raise TypeError
-        found = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a number, not {shown(value)}.") from None
+    """One number: no text, no truth value, no date, no complex number, no NaN, nothing that a double cannot hold."""
+    found = value if type(value) is float else _real(_scalar(value), value, name)
     if found != found:
         raise InputError(f"{name} must be a number, not NaN.")
     return found
 
 
-def whole(value: object, name: str, least: int) -> int:
-    """One whole number, at least this large."""
-    found = number(value, name)
-    if not found.is_integer() or found < least:
+def _scalar(value: object) -> object:
+    """A zero-dimensional array or tensor as the scalar it holds; anything else as it is."""
+    if isinstance(value, np.ma.MaskedArray | np.generic) or getattr(value, "ndim", None) != 0:
+        return value
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value
+
+
+def _real(value: object, given: object, name: str) -> float:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, abstract.Real | Decimal):
+        raise InputError(f"{name} must be a number, not {shown(given)}.")
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} must be a number that 64-bit floating point can hold, not {shown(given)}.") from None
+    if abs(found) == np.inf and value != found:
+        raise InputError(f"{name} must be a number that 64-bit floating point can hold, not {shown(given)}.")
+    return found
+
+
+def whole(value: object, name: str, least: int, most: int = 10**300) -> int:
+    """One whole number between two ends, exact at any size."""
+    plain = _scalar(value)
+    try:
+        found = operator.index(plain) if not isinstance(plain, bool | np.bool_) else None  # type: ignore[arg-type]
+    except TypeError:
+        rough = number(plain, name)
+        found = int(rough) if rough.is_integer() else None
+    if found is None or found < least:
         raise InputError(f"{name} must be a whole number, at least {least}, not {shown(value)}.")
-    return int(found)
+    if found > most:
+        raise InputError(f"{name} must be a whole number, at most {most:.3g}, not {shown(value)}.")
+    return found
+
+
+def seed_number(value: object, name: str = "seed") -> int:
+    """A seed: a whole number that is not negative."""
+    return whole(value, name, 0)
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False, and nothing that merely behaves like one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, not {shown(value)}.")
+    return bool(value)
+
+
+def text(value: object, name: str) -> str:
+    """One string."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be text, not {shown(value)}.")
+    return str(value)
+
+
+Word = TypeVar("Word", bound=str)
+
+
+def chosen(value: object, name: str, options: Iterable[Word]) -> Word:
+    """One of the words that an argument may be."""
+    known = list(options)
+    for option in known:
+        if isinstance(value, str) and value == option:
+            return option
+    raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}.")
+
+
+_LONGEST_LIST = 1_000_000  # a generator without an end must not be read for ever
+
+
+def listed(values: object, name: str) -> list[Any]:
+    """The entries of a list or another finite collection; one string is not a collection."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list, not {shown(values)}.")
+    try:
+        found = list(islice(values, _LONGEST_LIST + 1))
+    except Exception as error:
+        raise InputError(f"{name} cannot be read as a list: {error}.") from error
+    if len(found) > _LONGEST_LIST:
+        raise InputError(f"{name} must be a list of at most {_LONGEST_LIST} entries.")
+    return found
+
+
+Kind = TypeVar("Kind")
+
+
+def instance(value: object, kind: type[Kind], name: str, way_out: str = "") -> Kind:
+    """A value of this type."""
+    if not isinstance(value, kind):
+        raise InputError(
+            f"{name} must be {_article(kind.__name__)}, not {_article(type(value).__name__)}.{way_out and ' '}{way_out}"
+        )
+    return value
+
+
+def function(value: object, name: str) -> Callable[..., Any]:
+    """Something that can be called."""
+    if not callable(value):
+        raise InputError(f"{name} must be a function, not {shown(value)}.")
+    return value
+
+
+def mapping(value: object, name: str) -> Mapping[Any, Any]:
+    """A mapping such as a dict."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a mapping (a dict), not {shown(value)}.")
+    return value
+
+
+def _article(word: str) -> str:
+    return word if word.endswith("s") else f"an {word}" if word[:1].lower() in "aeio" else f"a {word}"
 
 
 def column(values: object, name: str) -> NDArray[Any]:
@@ -68,7 +174,7 @@ def column(values: object, name: str) -> NDArray[Any]:
         values = values.detach()
     try:
         return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+    except Exception as error:  # a conversion of somebody else's may raise anything
         raise InputError(f"{name} cannot be read as an array: {error}.") from error
 
 
@@ -153,16 +259,22 @@ def _rounds(value: Any) -> bool:
         return True
 
 
-def _from_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
+def _from_objects(array: NDArray[np.object_], name: str) -> Floats:
     """Python numbers kept in an object array; text, None and the like are refused by place."""
+    found = np.empty(array.size)
     for place, value in enumerate(array.ravel()):
-        if isinstance(value, str | bytes | bool | np.bool_) or not hasattr(value, "__float__"):
-            raise InputError(f"{name} must be numbers: entry {place} is {shown(value)}.")
+        found[place] = _entry(value, f"{name} must be numbers: entry {place}")
     _refuse_rounding((value for value in array.ravel() if isinstance(value, int)), name)
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be numbers: {error}.") from error
+    return found.reshape(array.shape)
+
+
+def _entry(value: object, where: str) -> float:
+    plain = _scalar(value)
+    if isinstance(plain, bool | np.bool_) or not isinstance(plain, abstract.Real | Decimal):
+        raise InputError(f"{where} is {shown(value)}.")
+    if isinstance(plain, int):  # too large ones are named by _refuse_rounding
+        return float(plain) if abs(plain) < 2**1023 else np.inf
+    return _real(plain, value, where)
 
 
 def names(values: object, name: str) -> NDArray[Any]:
@@ -186,10 +298,35 @@ def names(values: object, name: str) -> NDArray[Any]:
     return frozen(array.copy())
 
 
+def identifiers(values: object, name: str) -> NDArray[Any]:
+    """A frozen column of trial ids; a table of several columns gives one tuple per row."""
+    if isinstance(values, list | tuple) and any(isinstance(value, tuple | list) for value in values):
+        rows = [tuple(value) if isinstance(value, tuple | list) else (value,) for value in values]
+        if len({len(row) for row in rows}) > 1:
+            raise InputError(f"{name} must have the same number of columns in every row.")
+        return _tuples([list(part) for part in zip(*rows, strict=True)], name)
+    array = None if isinstance(values, list | tuple) else column(values, name)
+    if array is not None and array.ndim == 2:
+        return _tuples([array[:, place] for place in range(array.shape[1])], name)
+    return names(values, name)
+
+
+def _tuples(columns: list[Any], name: str) -> NDArray[Any]:
+    checked = [names(one, f"{name} (column {place})").tolist() for place, one in enumerate(columns)]
+    if not checked:
+        raise InputError(f"{name} must have at least one column.")
+    rows = np.empty(len(checked[0]), np.object_)
+    rows[:] = list(zip(*checked, strict=True))
+    return frozen(rows)
+
+
 def _as_objects(values: list[Any] | tuple[Any, ...]) -> object:
     """Lists in which numpy would turn a NaN into the word, or drop a trailing NUL: kept as they are."""
     words = [value for value in values if isinstance(value, str)]
-    if not words or (len(words) == len(values) and not any(word.endswith("\0") for word in words)):
+    large = [value for value in values if isinstance(value, int) and abs(value) > 2**53]
+    if not words and not (large and np.asarray(values).dtype.kind == "f"):
+        return values
+    if len(words) == len(values) and not any(word.endswith("\0") for word in words):
         return values
     objects = np.empty(len(values), np.object_)
     objects[:] = values
@@ -205,6 +342,17 @@ def same_length(length: int, columns: Mapping[str, NDArray[Any] | None]) -> None
     for name, values in columns.items():
         if values is not None and len(values) != length:
             raise InputError(f"{name} has {len(values)} entries for {length} rows of scores.")
+
+
+def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str) -> None:
+    """Refuses columns of which one holds text and the other numbers: they would never be equal."""
+    texts = [{isinstance(value, str) for value in distinct(array)} for array in (values, others)]
+    if texts[0] and texts[1] and not texts[0] & texts[1]:
+        words = ("text", "no text") if True in texts[0] else ("no text", "text")
+        raise InputError(
+            f"{name} holds {words[0]} and {other} holds {words[1]}: text is never equal to a number. Give both as the "
+            f"same kind."
+        )
 
 
 def distinct(values: NDArray[Any]) -> list[Any]:

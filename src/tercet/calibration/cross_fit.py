@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import column, frozen, shown
 from tercet.application import Application, MulticlassApplication
-from tercet.calibration.fusion import matched
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
 from tercet.decision import confusion_of
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.costs import empirical_cross_entropy, log_loss
 from tercet.metrics.min_risk import min_risk
+from tercet.metrics.pairing import paired
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 
@@ -101,7 +101,7 @@ def cross_fit(
     >>> cross_fit(Gaussian, trials, folds=2, scheme="interleaved").scores.llr.tolist()    # llr = 2 s in either half
     [-4.0, -4.0, 0.0, 0.0, 0.0, 0.0, 4.0, 4.0]
     """
-    systems = [trials] if isinstance(trials, Trials) else matched(trials)
+    systems = [trials] if isinstance(trials, Trials) else list(paired(trials).systems)
     numbers = fold_numbers(systems[0], folds, by=by, scheme=scheme, seed=seed)
     quality = options.pop("quality", None)
     measures = None if quality is None else column(quality, "quality")

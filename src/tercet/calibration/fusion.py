@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tercet._numeric.serialization import Model, damaged, read, reals, words
-from tercet._numeric.validation import column, frozen, numbers, shown
+from tercet._numeric.validation import column, frozen, listed, numbers, shown
 from tercet._typing import Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size
 from tercet.calibration.multiclass import Affine, Columns
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, non_negative, one_column
 from tercet.errors import CalibrationError, InputError
+from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.posteriors import class_weights, prior_of
 from tercet.trials import Trials
 
@@ -46,6 +47,7 @@ class Fusion(Model):
         "quality_measures",
         "prior",
         "penalty",
+        "paired_by",
         "gradient_norm",
         "iterations",
     )
@@ -67,14 +69,22 @@ class Fusion(Model):
 
     @classmethod
     def fit(
-        cls, systems: Sequence[Trials], prior: object = None, *, quality: object = None, penalty: float = 0.0
+        cls,
+        systems: Sequence[Trials],
+        prior: object = None,
+        *,
+        quality: object = None,
+        penalty: float = 0.0,
+        pair_by: PairBy | None = None,
     ) -> Fusion:
         """Trains on the same labelled trials scored by each system; the prior is uniform unless given.
 
-        Trials are matched by id where they have ids, else by position. quality: one column a measure, in the order of
-        the first system's trials (two classes only).
+        Trials are matched by id where they have ids, else by position if labels agree (pair_by="id" or "position"
+        asks for one of them). quality: one column a measure, in the order of the first system's trials (two classes
+        only).
         """
-        first, scores = _gathered(matched(systems))
+        pairing = paired(systems, by=pair_by)
+        first, scores = _gathered(pairing.systems)
         further = quality_columns(quality, len(first), first.is_matrix)
         count = len(first.classes)
         share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
@@ -93,22 +103,23 @@ class Fusion(Model):
             "quality_measures": further.shape[1],
             "prior": share.tolist(),
             "penalty": ridge,
+            "paired_by": pairing.by,
             "gradient_norm": found.gradient_norm,
             "iterations": found.iterations,
         }
         constants = offsets if first.is_matrix else offsets[1:] - offsets[:1]
         return cls(first.classes, frozen(weights), frozen(constants), facts)
 
-    def __call__(self, systems: Any, *, quality: object = None) -> Any:
+    def __call__(self, systems: Any, *, quality: object = None, pair_by: PairBy | None = None) -> Any:
         """The fused score: Trials in the order of the first system's, or an array from arrays."""
-        columns = list(systems)
+        columns = listed(systems, "systems")
         self._check_count(len(columns))
         if not all(isinstance(one, Trials) for one in columns):
             arrays = [numbers(one, "scores", ndim=min(len(self.offsets), 2)) for one in columns]
             if len({array.shape for array in arrays}) > 1:
                 raise InputError(f"The systems' scores differ in shape: {', '.join(str(a.shape) for a in arrays)}.")
             return self._fused(arrays, quality)
-        trials = matched(columns)
+        trials = paired(columns, by=pair_by).systems
         first = trials[0] if len(self.offsets) > 1 else one_column(trials[0])
         if first.is_matrix:
             fused = self._fused([one.log_likelihoods for one in trials], quality)
@@ -151,61 +162,7 @@ def load_model(text: str | bytes) -> Any:
     return models[method].from_json(text)
 
 
-def matched(systems: Sequence[Trials]) -> list[Trials]:
-    """The systems' trials in the order of the first: matched by id where there are ids, else by position."""
-    if isinstance(systems, Trials) or len(systems) == 0 or not all(isinstance(one, Trials) for one in systems):
-        raise InputError("Fusion takes a list of Trials, one entry a system.")
-    first = systems[0]
-    with_ids = [one.ids is not None for one in systems]
-    if any(with_ids) and not all(with_ids):
-        raise InputError("Some systems' trials have ids and others have none: give ids to all of them, or to none.")
-    ordered = [first, *(_in_order(first, one, place) for place, one in enumerate(systems[1:], 1))]
-    for place, one in enumerate(ordered[1:], 1):
-        _check_alike(first, one, place)
-    return ordered
-
-
-def _in_order(first: Trials, other: Trials, place: int) -> Trials:
-    if first.ids is None or other.ids is None:
-        if len(first) != len(other):
-            raise InputError(
-                f"System {place} has {len(other)} trials and system 0 has {len(first)}: without ids they are matched "
-                f"by position, so they must be as many. Give ids to match them by name."
-            )
-        return other
-    wanted, rows = _by_id(first, 0), _by_id(other, place)
-    missing, extra = len(wanted.keys() - rows.keys()), len(rows.keys() - wanted.keys())
-    if missing or extra:
-        raise InputError(
-            f"The trials of system {place} do not match those of system 0: {missing} missing, {extra} extra. Score the "
-            f"same trials with every system."
-        )
-    return other.select(np.fromiter((rows[key] for key in wanted), np.intp, len(wanted)))
-
-
-def _by_id(trials: Trials, place: int) -> dict[Any, int]:
-    assert trials.ids is not None
-    rows = {key: row for row, key in enumerate(trials.ids.tolist())}
-    if len(rows) < len(trials):
-        raise InputError(f"The ids of system {place} are not distinct: {len(trials) - len(rows)} are there again.")
-    return rows
-
-
-def _check_alike(first: Trials, other: Trials, place: int) -> None:
-    """The same classes, labels and weights, as far as they are known."""
-    if first.is_matrix != other.is_matrix or len(first.classes) != len(other.classes):
-        raise InputError(f"System {place} has other classes than system 0: {other.classes} and {first.classes}.")
-    for name in ("labels", "weights"):
-        mine, others = getattr(first, name), getattr(other, name)
-        if mine is not None and others is not None and not np.array_equal(mine, others):
-            rows = np.flatnonzero(mine != others)
-            raise InputError(
-                f"The {name} of system {place} differ from those of system 0 for {len(rows)} trials, the first is row "
-                f"{rows[0]}: these are not the same trials in the same order."
-            )
-
-
-def _gathered(systems: list[Trials]) -> tuple[Trials, list[Floats]]:
+def _gathered(systems: Sequence[Trials]) -> tuple[Trials, list[Floats]]:
     """The first system's trials, and every system's scores with one column a class."""
     if len(systems[0].classes) > 2:
         return systems[0], [one.log_likelihoods for one in systems]
@@ -233,4 +190,4 @@ def quality_columns(quality: object, rows: int, is_matrix: bool) -> Floats:
     return columns
 
 
-__all__ = ["Fusion", "load_model", "matched"]
+__all__ = ["Fusion", "load_model"]

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import names, number, same_length, shown, whole
+from tercet._numeric.validation import names, number, same_index, same_kind, shown, whole
 from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
+from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import Trials, probability
+from tercet.trials import Trials, probability, two_class
 
 
 class Interval(NamedTuple):
@@ -167,10 +168,13 @@ class PairedAuc(NamedTuple):
     low: float
     high: float
     p_value: float
+    paired_by: PairBy
 
 
-def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc:
-    """DeLong's paired test of two systems' AUC on the same trials, matched by position.
+def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: PairBy | None = None) -> PairedAuc:
+    """DeLong's paired test of two systems' AUC on the same trials.
+
+    Trials are matched by id where they have ids, else by position if labels agree; pair_by asks for one of them.
 
     Without variance, as where all trials differ alike, the interval makes room for pairs that may hide behind none of
     n, and the p-value is one minus the largest level at which it leaves out 0.
@@ -181,12 +185,9 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc
     """
     from scipy.special import ndtr
 
-    for trials in (first, second):
-        if not isinstance(trials, Trials):
-            raise InputError(f"delong_test takes two Trials, not {shown(type(trials).__name__)}.")
+    (first, second), by = paired([two_class(first, "first"), two_class(second, "second")], by=pair_by)
     labels = first.known_labels().astype(np.bool_)
-    if len(first) != len(second) or not np.array_equal(labels, second.known_labels()):
-        raise InputError("delong_test needs the same trials in the same order: lengths or labels differ.")
+    second.known_labels()
     if first.weights is not None or second.weights is not None:
         raise InputError("delong_test takes trials without weights: repeat rows instead.")
     _both(int(labels.sum()), int((~labels).sum()))
@@ -194,14 +195,13 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95) -> PairedAuc
     difference = float(gaps[0].mean())
     error = math.sqrt(sum(_variance(gap, None, len(gap)) for gap in gaps))
     if error <= _ROUNDING:
-        return _without_variance(difference, len(gaps[0]), len(gaps[1]), level)
+        return _without_variance(difference, len(gaps[0]), len(gaps[1]), level, by)
     half = _quantile(level) * error
-    return PairedAuc(
-        difference, error, difference - half, difference + half, 2.0 * float(ndtr(-abs(difference) / error))
-    )
+    p = 2.0 * float(ndtr(-abs(difference) / error))
+    return PairedAuc(difference, error, difference - half, difference + half, p, by)
 
 
-def _without_variance(difference: float, targets: int, nontargets: int, level: float) -> PairedAuc:
+def _without_variance(difference: float, targets: int, nontargets: int, level: float, by: PairBy) -> PairedAuc:
     """The paired test where all trials differ alike: pairs with an unseen trial may differ by anything from -1 to 1.
 
     Seen pairs are at least the share s = (tail)^(1/T + 1/N), so that 0 is left out where s (1 + |difference|) > 1.
@@ -209,7 +209,7 @@ def _without_variance(difference: float, targets: int, nontargets: int, level: f
     share = math.prod(1.0 - clopper_pearson(0, size, level).high for size in (targets, nontargets))
     low, high = difference * share - (1.0 - share), difference * share + (1.0 - share)
     p = 2.0 * (1.0 + abs(difference)) ** -(targets * nontargets / (targets + nontargets))
-    return PairedAuc(difference, 0.0, low, high, min(1.0, p))
+    return PairedAuc(difference, 0.0, low, high, min(1.0, p), by)
 
 
 def _row_placements(trials: Trials, labels: NDArray[np.bool_], own: bool) -> Floats:
@@ -252,13 +252,18 @@ class McNemar(NamedTuple):
 def mcnemar(first: object, second: object, labels: object) -> McNemar:
     """McNemar's exact test of two deciders on the same trials: are their lone errors equally frequent?
 
-    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2.
+    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2. The three columns
+    are matched by position.
 
     >>> mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
     McNemar(first_only=3, second_only=0, p_value=0.25)
     """
+    same_index({"first": first, "second": second, "labels": labels})
     decided, other, true = names(first, "first"), names(second, "second"), names(labels, "labels")
-    same_length(len(true), {"first": decided, "second": other})
+    for values, called in ((decided, "first"), (other, "second")):
+        if len(values) != len(true):
+            raise InputError(f"{called} has {len(values)} decisions for {len(true)} labels.")
+        same_kind(values, called, true, "labels")
     wrong, also = np.asarray(decided != true), np.asarray(other != true)
     only, lone = int((wrong & ~also).sum()), int((also & ~wrong).sum())
     return McNemar(only, lone, sign_test(only, lone))

@@ -18,13 +18,14 @@ from tercet.decision import decide
 from tercet.errors import InputError
 from tercet.metrics.binomial import delong_test, sign_test
 from tercet.metrics.confusion import as_matrix
+from tercet.metrics.pairing import PairBy, Paired, paired
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.differences import Measured, difference
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.ends import Bound
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
-from tercet.uncertainty._kernel.pairs import matched, shared_rows
+from tercet.uncertainty._kernel.pairs import shared_rows
 from tercet.uncertainty._kernel.two import TwoClass
 from tercet.uncertainty._rows import several
 from tercet.uncertainty.bootstrap import QUANTITIES, planned, summed_up, wanted_of
@@ -34,6 +35,7 @@ _COMPARED = tuple(name for name in QUANTITIES if name not in ("bayes_plot", "con
 _TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
 _WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
 _HAIR = 1e-9  # a p-value of the level itself is found by halving, and rounded
+_WAY_OUT = "If they are independent sets of trials, say unpaired=True."
 _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_dcf", "auc", "accuracy")
 
 
@@ -85,6 +87,7 @@ class Comparison:
     seed: int
     by: tuple[str, ...]
     paired: bool
+    paired_by: PairBy | None  # how the systems' trials were matched; None where they were not
     redrawn: int
     points: tuple[str, ...] = ()  # the applications, in words
     notes: tuple[str, ...] = ()  # what a reader must know
@@ -166,7 +169,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON knows it."""
-        kept = ("names", "level", "resamples", "seed", "by", "paired", "redrawn", "points", "notes")
+        kept = ("names", "level", "resamples", "seed", "by", "paired", "paired_by", "redrawn", "points", "notes")
         values = {
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
             for name, row in self.values.items()
@@ -192,6 +195,7 @@ def compare(
     by: str | tuple[str, str] | None = None,
     quantities: Iterable[str] | None = None,
     unpaired: bool = False,
+    pair_by: PairBy | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -199,8 +203,9 @@ def compare(
 
     Each resample draws trials once for all systems. p-value: twice the smaller share of resamples on either side of no
     difference (the normal tail where none lies there), never more than the interval shows: where resamples cannot
-    spread, exact bounds make room. Holm's correction is over the pairs of systems of each quantity. Different trials
-    are refused unless `unpaired`.
+    spread, exact bounds make room. Holm's correction is over the pairs of systems of each quantity. Trials are matched
+    by id where they have ids, else by position if labels agree (`pair_by` asks for one of them by name); different
+    trials are refused unless `unpaired`.
 
     >>> a = Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
     >>> b = Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
@@ -212,7 +217,11 @@ def compare(
     trials, apps = _arguments(systems, applications)
     called = _names(trials, names)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
-    designs, made = _prepared(trials, called, apps, wanted, settings, unpaired)
+    pairing = None if unpaired else _paired(trials, called, apps, pair_by)
+    if pairing is None:
+        designs, made = _independent(trials, apps, wanted, settings)
+    else:
+        designs, made = _prepared(pairing.systems, called, apps, wanted, settings)
     each = designs if len(designs) > 1 else designs * len(made)
     points = [one.named(one.statistics(design.base())[None]) for design, one in zip(each, made, strict=True)]
     shared = _shared(points, wanted)
@@ -220,12 +229,14 @@ def compare(
     columns = [one.named(rows) for one, rows in zip(made, raw, strict=True)]
     parts = [Measured(*one) for one in zip(each, made, points, columns, strict=True)]
     known = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, raw, strict=True)]
-    exact = () if unpaired or settings.by else _exact_tests(matched(trials, called), called, apps)
+    exact = () if pairing is None or settings.by else _exact_tests(pairing.systems, called, apps)
+    notes = [note for one in known for note in one.notes]
+    notes += ["paired by position"] if pairing is not None and pairing.by == "position" else []
     return Comparison(
         called, MappingProxyType({name: tuple(one[name] for one in known) for name in shared}),
         tuple(_compared(called, parts, shared, settings.level)), exact, settings.level, settings.resamples,
-        settings.seed, settings.by, not unpaired, redrawn, tuple(_point(app) for app in apps),
-        tuple(dict.fromkeys(note for one in known for note in one.notes)),
+        settings.seed, settings.by, not unpaired, None if pairing is None else pairing.by, redrawn,
+        tuple(_point(app) for app in apps), tuple(dict.fromkeys(notes)),
     )  # fmt: skip
 
 
@@ -292,17 +303,25 @@ def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, 
     return called
 
 
+def _paired(trials: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: PairBy | None) -> Paired:
+    """The systems' trials in one order, two-class ones as one column of scores."""
+    for one in trials:
+        one.known_labels()
+    return paired([_flat(one, apps) for one in trials], by=by, names=names, way_out=_WAY_OUT)
+
+
+def _independent(
+    trials: Sequence[Trials], apps: list[Any], wanted: frozenset[str], settings: Settings
+) -> tuple[list[Design], list[System]]:
+    """One design for each system."""
+    parts = [_prepared([_flat(one, apps)], [""], apps, wanted, settings) for one in trials]
+    return [design for designs, _ in parts for design in designs], [one for _, made in parts for one in made]
+
+
 def _prepared(
-    trials: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings,
-    unpaired: bool,
-) -> tuple[list[Design], list[System]]:  # fmt: skip
-    """One design for all systems, or one each, and the systems ready to be resampled."""
-    if unpaired:
-        parts = [
-            _prepared([one], [name], apps, wanted, settings, False) for one, name in zip(trials, names, strict=True)
-        ]
-        return [design for designs, _ in parts for design in designs], [one for _, made in parts for one in made]
-    same = matched([_flat(one, apps) for one in trials], names)
+    same: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings
+) -> tuple[list[Design], list[System]]:
+    """One design for paired systems, and the systems ready to be resampled."""
     grouped = _with_groups(same, names, settings.by)
     rows = shared_rows(same, grouped, settings.by)
     design = Design.of(grouped, rows, settings.by)
@@ -358,11 +377,10 @@ def _exact_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence
     """DeLong and McNemar for every pair of unweighted systems; they take trials to be independent."""
     if any(one.weights is not None for one in systems):
         return ()
-    flat = [_flat(one, apps) for one in systems]
-    found = []
+    flat, found = systems, []
     for i, j in combinations(range(len(flat)), 2):
         if not several(flat[i], apps) and min(np.bincount(flat[i].known_labels(), minlength=2)) > 1:
-            p = delong_test(flat[i], flat[j]).p_value
+            p = delong_test(flat[i], flat[j], pair_by="position").p_value  # they are in one order
             found.append(ExactTest("DeLong", "auc", names[i], names[j], p))
         for k, app in enumerate(apps):
             if "raw" not in (flat[i].meaning, flat[j].meaning):

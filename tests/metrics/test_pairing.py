@@ -1,0 +1,121 @@
+"""Pairing: the same trials of several systems are matched by id, and by position only when that can be trusted."""
+
+import numpy as np
+import pytest
+
+import tercet as tc
+from tercet.metrics.pairing import paired
+
+RNG = np.random.default_rng(5)
+LABELS = np.repeat([1, 0], 40)
+FIRST = RNG.normal(size=80) + LABELS
+SECOND = FIRST + RNG.normal(size=80)
+IDS = np.array([f"t{k:02d}" for k in range(80)])
+ORDER = np.concatenate((RNG.permutation(40), 40 + RNG.permutation(40)))  # shuffled within each class
+
+
+def system(scores, rows=slice(None), **more):
+    return tc.Trials.of_llr(scores[rows], LABELS[rows], **{key: value[rows] for key, value in more.items()})
+
+
+FUNCTIONS = {
+    "fusion": lambda a, b: tc.Fusion.fit([a, b]).weights.tolist(),
+    "cross_fit": lambda a, b: tc.cross_fit(tc.Fusion, [a, b], folds=2).scores.scores.tolist(),
+    "compare": lambda a, b: tc.compare(a, b, [(0.5, 1, 1)], resamples=39).differences,
+    "delong": tc.delong_test,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_shuffling_one_input_with_ids_changes_nothing(name):
+    ask = FUNCTIONS[name]
+    first, second = system(FIRST, ids=IDS), system(SECOND, ids=IDS)
+    assert ask(first, second) == ask(first, system(SECOND, ORDER, ids=IDS))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_ids_that_contradict_the_position_are_not_paired_by_position(name):
+    others = np.array([f"u{k:02d}" for k in range(80)])
+    with pytest.raises(tc.InputError, match="80 missing, 80 extra"):
+        FUNCTIONS[name](system(FIRST, ids=IDS), system(SECOND, ids=others))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_ids_on_one_side_only_are_refused(name):
+    with pytest.raises(tc.InputError, match="no ids"):
+        FUNCTIONS[name](system(FIRST, ids=IDS), system(SECOND))
+
+
+def test_without_ids_the_result_says_paired_by_position():
+    first, second = system(FIRST), system(SECOND)
+    assert paired([first, second]).by == "position"
+    assert tc.Fusion.fit([first, second]).training["paired_by"] == "position"
+    assert tc.delong_test(first, second).paired_by == "position"
+    found = tc.compare(first, second, [(0.5, 1, 1)], resamples=39)
+    assert found.to_dict()["paired_by"] == "position"
+    assert "paired by position" in repr(found)
+    with_ids = system(FIRST, ids=IDS), system(SECOND, ids=IDS)
+    found = tc.compare(*with_ids, [(0.5, 1, 1)], resamples=39)
+    assert found.paired_by == "id"
+    assert "paired by position" not in repr(found)
+
+
+def test_position_against_ids_must_be_asked_for_by_name():
+    first, second = system(FIRST, ids=IDS), system(SECOND, ORDER, ids=IDS)
+    asked = paired([first, second], by="position")
+    assert asked.by == "position"
+    assert asked.systems[1] is second
+    with pytest.raises(tc.InputError, match="pair_by"):
+        paired([first, second], by="rank")
+    with pytest.raises(tc.InputError, match="no ids"):
+        paired([system(FIRST), system(SECOND)], by="id")
+
+
+def test_unlabelled_trials_without_ids_are_paired_only_when_asked():
+    plain = [tc.Trials.of_scores(FIRST), tc.Trials.of_scores(SECOND)]
+    with pytest.raises(tc.InputError, match="neither ids nor labels"):
+        paired(plain)
+    assert paired(plain, by="position").by == "position"
+    model = tc.Fusion.fit([system(FIRST), system(SECOND)])
+    assert np.array_equal(model(plain, pair_by="position").scores, model([FIRST, SECOND]))
+
+
+def test_composite_ids_are_kept_and_matched():
+    table = [(f"m{k % 8}", f"u{k // 8}") for k in range(80)]
+    first = tc.Trials.of_llr(FIRST, LABELS, ids=table)
+    second = tc.Trials.of_llr(SECOND[ORDER], LABELS[ORDER], ids=np.array(table)[ORDER])
+    assert first.ids[9] == ("m1", "u1")
+    assert np.array_equal(paired([first, second]).systems[1].scores, SECOND)
+    with pytest.raises(tc.InputError, match=r"ids \(column 1\)"):
+        tc.Trials.of_llr([1.0, 2.0], ids=[("a", "b"), ("c", None)])
+    with pytest.raises(tc.InputError, match="number of columns"):
+        tc.Trials.of_llr([1.0, 2.0], ids=[("a", "b"), ("c",)])
+
+
+def test_duplicate_ids_are_counted_and_named():
+    again = IDS.copy()
+    again[3] = again[7] = "t00"
+    with pytest.raises(tc.InputError, match=r"2 trials repeat an id \('t00', 't00'\)"):
+        paired([system(FIRST, ids=IDS), system(SECOND, ids=again)])
+
+
+def test_text_is_never_equal_to_a_number():
+    numbers = np.arange(80)
+    with pytest.raises(tc.InputError, match="text is never equal to a number"):
+        paired([system(FIRST, ids=numbers), system(SECOND, ids=numbers.astype(str))])
+    with pytest.raises(tc.InputError, match=r"first holds text and labels holds no text"):
+        tc.mcnemar(["1", "0"], ["1", "1"], [1, 0])
+
+
+def test_weights_of_one_system_only_are_refused():
+    with pytest.raises(tc.InputError, match="weights of system 1"):
+        paired([system(FIRST), tc.Trials.of_llr(SECOND, LABELS, weights=np.arange(80.0))])
+
+
+def test_classes_in_another_order_are_refused():
+    scores = RNG.normal(size=(6, 3))
+    first, second = (
+        tc.Trials.of_log_likelihoods(scores, list("abcabc"), classes=order) for order in (list("abc"), list("bac"))
+    )
+    with pytest.raises(tc.InputError, match="other classes"):
+        paired([first, second])
