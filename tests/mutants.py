@@ -46,8 +46,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "int(np.dot(weights, low)) + int(np.dot(weights, high))",
-                "2 * int(np.dot(weights, low))",
+                "_dot(weights, low, pairs) + _dot(weights, high, pairs)",
+                "2 * _dot(weights, low, pairs)",
             ),
         ),
     ),
@@ -56,8 +56,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "inner = (self.running[:-1], self.below) if",
-                "inner = (self.running[:-1], self.upto) if",
+                "inner = (take(self.running, ends), self.below) if",
+                "inner = (take(self.running, ends), self.upto) if",
             ),
         ),
     ),
@@ -136,8 +136,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "    x, y = _wide(largest, x, y)\n    places",
-                "    x, y = x / x[-1], y / y[-1]\n    places",
+                "    places = _survivors(_Plane.of(x, y, largest),",
+                "    x, y = x / x[-1], y / y[-1]\n    places = _survivors(_Plane.of(x, y, largest),",
             ),
         ),
     ),

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.wide import BLOCK, EXACT_BITS, INT64_BITS, Column, Pieces, smallest_bit
+from tercet._typing import Counts as Counts
 from tercet._typing import Floats
 
-Counts = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 bits
-
+_MOST_SLICES = 2 + (1074 + 1024) // 21  # of doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
 _BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
 _ALIKE = 21  # bits between values whose last 17 bits and 2**16 of which still fit into a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
-_INT64_BITS = 62
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 
 
@@ -70,24 +69,74 @@ def _sum_block(rest: Floats) -> int:
     return total
 
 
-def exact_dot(values: Floats, weights: Counts) -> int:
-    """Sum of weight x value in units of 2**-1074, for whole weights >= 0 and finite values.
+def exact_dot(values: Floats, weights: Column, term: Callable[[Floats], Floats] | None = None) -> int:
+    """Sum of weight x value, or of weight x term(value), in units of 2**-1074; weights are whole, values finite.
 
     >>> exact_dot(np.array([0.1, 0.2]), np.array([3, 1])) == exact_sum(np.array([0.1, 0.1, 0.1, 0.2]))
     True
     """
-    huge = np.abs(values) >= 2.0**900  # splitting and multiplying these would overflow
-    total = sum((int(value) << UNIT) * int(weight) for value, weight in zip(values[huge], weights[huge], strict=True))
-    values, weights = values[~huge], weights[~huge]
-    high = _upper_half(values)
-    low = values - high
-    shift = 0
-    while len(weights) and np.any(weights):
-        # 26 bits of the weight times at most 27 of the value: every product is exact.
-        limb = (weights & ((1 << 26) - 1)).astype(np.float64)
-        total += (exact_sum(high * limb) + exact_sum(low * limb)) << shift
-        weights = weights >> 26
-        shift += 26
+    return _dot(values, term, Pieces.of(weights))
+
+
+def exact_dot_steps(values: Floats, running: Column, term: Callable[[Floats], Floats]) -> int:
+    """The same for weights that are given by their running totals, 0 in front.
+
+    >>> exact_dot_steps(np.array([0.1, 0.2]), np.array([0, 3, 4]), np.sqrt) == exact_dot(
+    ...     np.sqrt(np.array([0.1, 0.2])), np.array([3, 1]))
+    True
+    """
+    return _dot(values, term, Pieces.of(running, steps=True))
+
+
+def _dot(values: Floats, term: Callable[[Floats], Floats] | None, weights: Pieces) -> int:
+    total = 0
+    slices = np.empty((_MOST_SLICES, min(BLOCK, len(values))))
+    for start in range(0, len(values), BLOCK):
+        rows = slice(start, min(start + BLOCK, len(values)))
+        block = np.array(values[rows]) if term is None else term(values[rows])
+        total += _dot_block(block, *weights.of_rows(rows), slices[:, : len(block)])
+    return total
+
+
+def _dot_block(rest: Floats, shifts: list[int], weights: Floats, size: int, slices: Floats) -> int:
+    """Sum of products of slices of the values and pieces of the weights, which are of `size` bits (overwrites rest)."""
+    low, top = float(rest.min()), float(rest.max())
+    total = 0
+    if max(top, -low) >= _HUGE:
+        total = _dot_of_huge(rest, shifts, weights)
+        low, top = float(rest.min()), float(rest.max())
+    bits = EXACT_BITS - size  # of a slice: 2**13 products of it and a piece add exactly in a double
+    last = max(math.frexp(low)[1] - 53, -UNIT) if low > 0.0 else None  # all are multiples of 2**last
+    exponent, count, grids = math.frexp(max(top, -low))[1], 0, []
+    while True:  # what is left is at most 2**exponent
+        if last is not None and exponent - last <= bits:
+            slices[count] = rest
+            grids.append(last)
+            break
+        # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
+        grid = max(exponent - bits, -UNIT)
+        constant = math.ldexp(1.5, grid + 52)
+        np.add(rest, constant, out=slices[count])
+        slices[count] -= constant
+        rest -= slices[count]
+        grids.append(grid)
+        count, exponent = count + 1, grid - 1
+        if last is None and not rest.any():
+            break
+    sums = (slices[: len(grids)] @ weights.T).tolist()
+    for grid, row in zip(grids, sums, strict=True):
+        for shift, value in zip(shifts, row, strict=True):
+            total += int(math.ldexp(value, -grid)) << (grid + UNIT + shift)
+    return total
+
+
+def _dot_of_huge(values: Floats, shifts: list[int], weights: Floats) -> int:
+    """The part of values so large that cutting them would overflow; they become 0."""
+    total = 0
+    for row in np.flatnonzero(np.abs(values) >= _HUGE).tolist():
+        weight = sum(int(piece) << shift for shift, piece in zip(shifts, weights[:, row].tolist(), strict=True))
+        total += (int(values[row]) << UNIT) * weight
+        values[row] = 0.0
     return total
 
 
@@ -168,13 +217,13 @@ def as_integers(weights: Floats) -> tuple[Counts, int]:
     """
     if len(weights) == 0:
         return np.zeros(0, np.int64), 0
+    unit = smallest_bit(weights)
+    if math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length() <= INT64_BITS:
+        return np.ldexp(weights, -unit).astype(np.int64), unit
     fractions, exponents = np.frexp(weights)
     mantissas = np.ldexp(fractions, 53).astype(np.int64)
     trailing = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
-    mantissas >>= trailing
-    exponents = exponents - 53 + trailing
-    unit = int(exponents.min())
-    return shifted(mantissas, exponents - unit), unit
+    return shifted(mantissas >> trailing, exponents - 53 + trailing - unit), unit
 
 
 def shifted(integers: Counts, by: NDArray[np.int32] | int) -> Counts:
@@ -186,10 +235,10 @@ def shifted(integers: Counts, by: NDArray[np.int32] | int) -> Counts:
     else:
         sizes = np.frexp(integers.astype(np.float64))[1]
     bits = int(np.max(sizes + by)) + len(integers).bit_length()
-    if bits <= _INT64_BITS and integers.dtype != np.object_:
+    if bits <= INT64_BITS and integers.dtype != np.object_:
         return integers << by
     wide: NDArray[np.object_] = integers.astype(np.object_) << np.asarray(by).astype(np.object_)
-    return wide.astype(np.int64) if bits <= _INT64_BITS else wide
+    return wide.astype(np.int64) if bits <= INT64_BITS else wide
 
 
 def running_total(integers: Counts) -> Counts:

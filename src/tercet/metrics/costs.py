@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, quotients, ratio
+from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, numbers, shown, whole
+from tercet._numeric.wide import take
 from tercet._typing import Floats
 from tercet.application import normalised_dcf
 from tercet.errors import InputError, UndefinedError
@@ -135,18 +136,14 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
     split = int(
         np.searchsorted(side.scores, -math.inf, "right") if sign < 0.0 else np.searchsorted(side.scores, math.inf)
     )
-    finite = slice(split, None) if sign < 0.0 else slice(0, split)
+    finite = slice(split, len(side.scores)) if sign < 0.0 else slice(0, split)
 
     def cost(scores: Floats) -> Floats:
         odds = np.asarray(scores, np.float64) if shift == 0.0 else scores + shift
         return softplus(-odds if sign < 0.0 else odds)
 
-    scores = side.scores[finite]
-    if side.running is not None:
-        weights = np.diff(side.running)[finite]
-        return exact_dot(cost(scores), weights), side.total - int(weights.sum())
-    sums = over_parts(lambda part: exact_sum(scores[part], cost), len(scores))
-    return sum(sums), len(side.scores) - len(scores)
+    rest = side.weight_of_lowest(split) if sign < 0.0 else side.total - side.weight_of_lowest(split)
+    return _sum(side, finite, cost), int(rest)
 
 
 def _need_both(tally: Tally) -> None:
@@ -402,10 +399,20 @@ def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) ->
 
 def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
     """Mean of a finite cost over one class, exact but for the cost's own rounding."""
-    if side.running is not None:
-        return ratio(exact_dot(cost(side.scores), np.diff(side.running)), side.total, UNIT)
-    sums = over_parts(lambda part: exact_sum(side.scores[part], cost), len(side.scores))
-    return ratio(sum(sums), side.total, UNIT)
+    return ratio(_sum(side, slice(0, len(side.scores)), cost), side.total, UNIT)
+
+
+def _sum(side: Ranked, rows: slice, cost: Callable[[Floats], Floats]) -> int:
+    """Sum of weight x cost over some scores of a class, in units of 2**-1074."""
+    scores, running = side.scores[rows], side.cumulative
+    if running is None:
+        return sum(over_parts(lambda part: exact_sum(scores[part], cost), len(scores)))
+    totals = take(running, slice(rows.start, rows.stop + 1))
+
+    def part_sum(part: slice) -> int:
+        return exact_dot_steps(scores[part], take(totals, slice(part.start, part.stop + 1)), cost)
+
+    return sum(over_parts(part_sum, len(scores)))
 
 
 def log_odds_grid(plot: tuple[float, float, int]) -> Floats:

@@ -174,9 +174,7 @@ class _Side(NamedTuple):
         below[upto == 0] = 0
         tied = np.flatnonzero((side.scores[below - 1] >= lowest) & (below > 0))
         below[tied] = np.searchsorted(side.scores, lowest[tied])
-        at, under = (
-            (places if side.running is None else side.running[places]).astype(np.float64) for places in (upto, below)
-        )
+        at, under = side.float_weight(upto), side.float_weight(below)
         return cls(at, under, (at[:-1] + under[1:]) / 2.0, factors / float(side.total))
 
 
@@ -325,10 +323,7 @@ def _sampled(tally: Tally) -> list[Floats]:
     """Scores to look at: so many that the weight between two of a class is a small part of the tolerance."""
     sides = (tally.targets, tally.nontargets)
     places = [_cells(tally, side) for side in sides]
-    weights = [
-        np.asarray(cells if side.running is None else side.running[cells], np.float64)
-        for side, cells in zip(sides, places, strict=True)
-    ]
+    weights = [side.float_weight(cells) for side, cells in zip(sides, places, strict=True)]
     factors = [np.exp(np.maximum(sign * _EDGES, 0.0)) for sign in (-1.0, 1.0)]
     misses, alarms = weights[0] / sides[0].total, 1.0 - weights[1] / sides[1].total
     tolerance = _TOLERANCE * np.maximum(misses[:-1] * factors[0][1:] + alarms[1:] * factors[1][:-1], 1.0)
@@ -343,17 +338,17 @@ def _sampled(tally: Tally) -> list[Floats]:
 def _marks(side: Ranked, places: Places, weights: Floats, every: Floats) -> Places:
     """Places in each cell with less than `every` between two, the last of each cell, and one beyond either end."""
     sizes = np.diff(places)
-    steps = np.maximum(np.floor(every), 1.0) if side.running is None else every
+    steps = np.maximum(np.floor(every), 1.0) if side.cumulative is None else every
     counts = np.minimum(np.ceil(np.diff(weights) / steps), sizes).astype(np.intp)
     cell = np.repeat(np.arange(len(sizes)), counts)
     number = np.arange(len(cell)) - np.repeat(np.cumsum(counts) - counts, counts)
     found = places[cell] + number
-    if side.running is None:
+    if side.cumulative is None:
         found += number * (steps[cell] - 1.0).astype(np.intp)
     else:
         sparse = np.flatnonzero((counts < sizes)[cell])
         asked = weights[cell[sparse]] + number[sparse] * steps[cell[sparse]]
-        found[sparse] = np.searchsorted(side.running, asked.astype(side.running.dtype), "right") - 1
+        found[sparse] = side.places_within(asked)
     ends = np.concatenate((places[:1] - 1, places[1:] - 1, places[-1:]))
     return np.concatenate((found, ends[(ends >= 0) & (ends < len(side.scores))]))
 

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, Counts, exact_dot, log_ratio, quotients, ratio, shifted
+from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, number, numbers, shown
-from tercet._typing import Floats
+from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
+from tercet._typing import Counts, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
@@ -357,40 +358,49 @@ class _Meeting(NamedTuple):
     targets: Ranked
     nontargets: Ranked
     of_targets: bool  # whether the smaller class is the targets
-    running: Counts  # of the smaller class, at its distinct scores, 0 in front
-    below: Counts  # weight of the larger class < each of these scores
-    upto: Counts  # and <= each
+    running: Column  # of the smaller class, at its distinct scores, 0 in front
+    below: Column  # weight of the larger class < each of these scores
+    upto: Column  # and <= each
 
     @classmethod
     def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
-        scores, running = few.distinct()
+        scores, running = few.groups()
         low = np.concatenate(over_parts(lambda part: np.searchsorted(many.scores, scores[part]), len(scores)))
         tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
         high = low
         if len(tied):
             high = low.copy()
             high[tied] = np.searchsorted(many.scores, scores[tied], "right")
-        if many.running is not None:
-            low, high = many.running[low], many.running[high]
-        return cls(targets, nontargets, of_targets, running, low, high)
+        if many.cumulative is None:
+            return cls(targets, nontargets, of_targets, running, low, high)
+        below, upto = (take(many.cumulative, places) for places in (low, high))
+        return cls(targets, nontargets, of_targets, running, below, upto)
 
     def half_wins(self) -> int:
         """Twice the pairs in which the target is higher, tied pairs counting once."""
         pairs = 2 * self.targets.total * self.nontargets.total
-        weights, low, high = _wide(pairs, np.diff(self.running), self.below, self.upto)
-        wins = int(np.dot(weights, low)) + int(np.dot(weights, high))
+        weights, low, high = steps_of(self.running), self.below, self.upto
+        wins = _dot(weights, low, pairs) + _dot(weights, high, pairs)
         return wins if self.of_targets else pairs - wins
 
-    def corners(self) -> tuple[Counts, Counts]:
+    def corners(self) -> tuple[Column, Column]:
         """(misses, rejected non-targets) of the points that can be vertices of the hull, both ends included."""
-        inner = (self.running[:-1], self.below) if self.of_targets else (self.upto, self.running[1:])
+        ends = slice(0, -1) if self.of_targets else slice(1, None)
+        inner = (take(self.running, ends), self.below) if self.of_targets else (self.upto, take(self.running, ends))
         misses, rejected = (
-            np.concatenate((np.zeros(1, column.dtype), column, np.full(1, end, column.dtype)))
+            joined(np.zeros(1, np.int64), column, recast(np.array([end], np.object_), end.bit_length()))
             for column, end in zip(inner, (self.targets.total, self.nontargets.total), strict=True)
         )
         return misses, rejected
+
+
+def _dot(weights: Column, counts: Column, largest: int) -> int:
+    """Sum of weight x count, of which no total is above the largest."""
+    if largest < 2**62 and not isinstance(weights, Wide) and not isinstance(counts, Wide):
+        return int(np.dot(weights, counts))
+    return whole_dot(weights, counts)
 
 
 def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
@@ -398,37 +408,86 @@ def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
     return columns if largest < 2**62 else tuple(column.astype(object) for column in columns)
 
 
-def convex_vertices(x: Counts, y: Counts, largest: int) -> NDArray[np.intp]:
+def convex_vertices(x: Column, y: Column, largest: int) -> NDArray[np.intp]:
     """The places of the strict vertices of the lower convex hull of points that ascend in both coordinates.
 
     A point on or above the chord of two other points is no vertex. The chords of a sample's hull sort out nearly
     all points, neighbours' chords most of the rest, and a walk the last. Slopes are compared as integers, never
-    divided.
+    divided; where products of these could leave 64 bits, doubles sort out what is above a chord by more than their
+    rounding, and Python's integers walk along the rest.
     """
-    x, y = _wide(largest, x, y)
-    new = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    new = _moves(x) | _moves(y)
     if not new.all():  # of equal points, one
         places = np.flatnonzero(np.append(True, new))
-        return np.asarray(places[convex_vertices(x[places], y[places], largest)])
-    places = np.arange(len(x))
-    if len(x) > _SAMPLE**2:
-        sample = np.append(places[:-1:_SAMPLE], len(x) - 1)
-        places = _below_chords(x, y, sample[convex_vertices(x[sample], y[sample], largest)])
-    while len(places) > _FEW:
-        dx, dy = (column[places[1:]] - column[places[:-1]] for column in (x, y))
-        convex = np.concatenate(([True], dx[:-1] * dy[1:] > dx[1:] * dy[:-1], [True]))
-        before, places = len(places), places[convex]
-        if len(places) > 0.9 * before:
-            break
+        return np.asarray(places[convex_vertices(take(x, places), take(y, places), largest)])
+    places = _survivors(_Plane.of(x, y, largest), np.arange(len(x)))
     return places[_chain(x[places].tolist(), y[places].tolist())]
 
 
-def _below_chords(x: Counts, y: Counts, ends: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The chords' ends and the places of all points strictly below the chord over them."""
+def _moves(column: Column) -> NDArray[np.bool_]:
+    """Whether each entry differs from the one before it."""
+    if isinstance(column, Wide):
+        return _moves(column.high) | _moves(column.low)
+    return np.asarray(column[1:] != column[:-1], np.bool_)
+
+
+class _Plane(NamedTuple):
+    """Points as int64, or as doubles whose differences are off by less than an eighth of the slack.
+
+    A double is off by at most 2**-51 of the largest, X or Y; a difference therefore by less than 2**-49 of it, and a
+    product of differences dx dy by less than 2**-49 (X dy + Y dx) + 2**-98 X Y, with its own rounding 2**-48 (...).
+    """
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    slack: tuple[float, float] | None = None  # 2**-46 of X and of Y
+
+    @classmethod
+    def of(cls, x: Column, y: Column, largest: int) -> _Plane:
+        if largest < 2**INT64_BITS and not isinstance(x, Wide) and not isinstance(y, Wide):
+            return cls(x, y)
+        one, other = _doubles(x), _doubles(y)
+        return cls(one, other, (2.0**-46 * float(one[-1]), 2.0**-46 * float(other[-1])))
+
+    def may_be_below(self, start: Any, places: Any, end: Any) -> NDArray[np.bool_]:
+        """Which points are strictly below the chord from start to end, or too close to it for doubles to tell."""
+        dx, dy = self.x[places] - self.x[start], self.y[places] - self.y[start]
+        wide, high = self.x[end] - self.x[start], self.y[end] - self.y[start]
+        if self.slack is None:
+            return np.asarray(dx * high > dy * wide)
+        off_x, off_y = self.slack
+        return np.asarray(dx * high > dy * wide - (off_x * (dy + high) + off_y * (dx + wide) + off_x * off_y))
+
+
+def _doubles(column: Column) -> Floats:
+    """Whole numbers in proportion, off by at most 2**-51 of the last and largest."""
+    if isinstance(column, Wide):
+        return column.floats()
+    if column.dtype != np.object_:
+        return column.astype(np.float64)
+    return np.asarray(column >> max(int(column[-1]).bit_length() - 128, 0), np.float64)
+
+
+def _survivors(plane: _Plane, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The places of all vertices and of few other points, among places that follow each other."""
+    if len(places) > _SAMPLE**2:
+        ends = _survivors(plane, np.append(places[:-1:_SAMPLE], places[-1]))
+        ends = ends[_chain(plane.x[ends].tolist(), plane.y[ends].tolist())]
+        places = _below_chords(plane, ends)
+    while len(places) > _FEW:
+        convex = np.ones(len(places), np.bool_)
+        convex[1:-1] = plane.may_be_below(places[:-2], places[1:-1], places[2:])
+        before, places = len(places), places[convex]
+        if len(places) > 0.9 * before:
+            break
+    return places
+
+
+def _below_chords(plane: _Plane, ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The chords' ends and the places of all points that may be below the chord over them."""
     kept = [ends]
     for start, end in itertools.pairwise(ends.tolist()):
-        inner = slice(start + 1, end)
-        below = (x[inner] - x[start]) * (y[end] - y[start]) > (y[inner] - y[start]) * (x[end] - x[start])
+        below = plane.may_be_below(start, slice(start + 1, end), end)
         kept.append(np.flatnonzero(below) + (start + 1))
     return np.sort(np.concatenate(kept))
 

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts, as_integers, running_total, shifted
-from tercet._numeric.parallel import many, together
+from tercet._numeric.exact import as_integers
+from tercet._numeric.order import Keys, RowKeys, sort_in_place
+from tercet._numeric.parallel import together
 from tercet._numeric.validation import frozen
-from tercet._typing import Floats
+from tercet._numeric.wide import (
+    INT64_BITS,
+    ROUNDED_ONCE,
+    Column,
+    Wide,
+    fits_limbs,
+    joined,
+    recast,
+    running_doubles,
+    running_totals,
+    smallest_bit,
+    steps_of,
+    take,
+)
+from tercet._typing import Counts, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, as_trials, to_llr
 
@@ -23,40 +38,69 @@ _TWO = "Two-class quantities need two classes, not {}: cut out two with versus()
 class Ranked:
     """One class's scores in ascending order.
 
-    Without weights every row counts one. With weights the scores are distinct and `running` holds 0 and the
-    running total of the weights, as integers.
+    Without weights every row counts one. With weights the scores are distinct and `cumulative` holds 0 and the
+    running total of the weights, as whole numbers.
     """
 
     scores: Floats
-    running: Counts | None = None
+    cumulative: Column | None = None
+
+    @property
+    def running(self) -> Counts | None:
+        """The running totals as an array; Python's integers where they do not fit into 64 bits."""
+        return self.cumulative.objects() if isinstance(self.cumulative, Wide) else self.cumulative
 
     @property
     def total(self) -> int:
         """The weight of all scores."""
-        return len(self.scores) if self.running is None else int(self.running[-1])
+        return len(self.scores) if self.cumulative is None else int(self.cumulative[-1])
 
     def upto(self, thresholds: Any) -> Any:
         """The weight of the scores <= threshold."""
-        return self._weight(np.searchsorted(self.scores, thresholds, "right"))
+        return self.weight_of_lowest(np.searchsorted(self.scores, thresholds, "right"))
 
     def below(self, thresholds: Any) -> Any:
         """The weight of the scores < threshold."""
-        return self._weight(np.searchsorted(self.scores, thresholds, "left"))
+        return self.weight_of_lowest(np.searchsorted(self.scores, thresholds, "left"))
 
-    def _weight(self, places: Any) -> Any:
-        return places if self.running is None else self.running[places]
+    def weight_of_lowest(self, counts: Any) -> Any:
+        """The weight of so many of the lowest scores."""
+        return counts if self.cumulative is None else self.cumulative[counts]
+
+    def float_weight(self, counts: NDArray[np.intp]) -> Floats:
+        """The same as doubles, rounded once."""
+        if isinstance(self.cumulative, Wide) and self.total.bit_length() <= ROUNDED_ONCE:
+            return self.cumulative.take(counts).floats()
+        return np.asarray(self.weight_of_lowest(counts), np.float64)
+
+    def places_within(self, weights: Floats) -> NDArray[np.intp]:
+        """How many of the lowest scores weigh no more than each weight, rounded down."""
+        if self.cumulative is None:
+            return np.floor(weights).astype(np.intp)
+        if isinstance(self.cumulative, Wide):
+            return self.cumulative.searchsorted(Wide.floor(weights), "right") - 1
+        return np.searchsorted(self.cumulative, weights.astype(self.cumulative.dtype), "right") - 1
 
     def highest(self, weight: Counts) -> Floats:
         """The highest of the lowest scores that weigh this much together; -inf for none."""
-        places = weight if self.running is None else np.searchsorted(self.running, weight)
         if len(self.scores) == 0:
-            return np.full(len(places), -math.inf)
+            return np.full(len(weight), -math.inf)
+        places = weight
+        if isinstance(self.cumulative, Wide):
+            places = self.cumulative.searchsorted(Wide.of(weight))
+        elif self.cumulative is not None:
+            places = np.searchsorted(self.cumulative, weight)
         return np.where(places > 0, self.scores[np.maximum(places, 1) - 1], -math.inf)
 
     def distinct(self) -> tuple[Floats, Counts]:
         """The distinct scores, and the running total of their weights with 0 in front."""
-        if self.running is not None:
-            return self.scores, self.running
+        scores, running = self.groups()
+        return scores, running.objects() if isinstance(running, Wide) else running
+
+    def groups(self) -> tuple[Floats, Column]:
+        """The same, the running totals in the form in which they are kept."""
+        if self.cumulative is not None:
+            return self.scores, self.cumulative
         new = np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1
         if len(new) + 1 >= len(self.scores):
             return self.scores, np.arange(len(self.scores) + 1)
@@ -64,20 +108,21 @@ class Ranked:
         return self.scores[edges[:-1]], edges
 
     def __add__(self, other: Ranked) -> Ranked:
-        if self.running is None and other.running is None:
+        if self.cumulative is None and other.cumulative is None:
             both = np.concatenate((self.scores, other.scores))
-            _sort(both)
+            sort_in_place(both)
             return Ranked(frozen(both))
-        mine, others = self.distinct(), other.distinct()
-        weights = np.concatenate((np.diff(mine[1]), np.diff(others[1])))
-        return _grouped(np.concatenate((mine[0], others[0])), shifted(weights, 0))
+        bits = (self.total + other.total).bit_length()
+        sides = [side.groups() for side in (self, other)]
+        weights = joined(*(steps_of(recast(running, bits)) for _, running in sides))
+        return _grouped(np.concatenate([scores for scores, _ in sides]), weights)
 
     def scaled(self, by: int) -> Ranked:
         """The same scores with every weight times 2**by."""
         if by == 0 or len(self.scores) == 0:
             return self
-        scores, running = self.distinct()
-        return Ranked(scores, frozen(running_total(shifted(np.diff(running), by))))
+        scores, running = self.groups()
+        return Ranked(scores, _frozen(recast(running, self.total.bit_length() + by) << by))
 
 
 class Gaps(NamedTuple):
@@ -123,19 +168,15 @@ class Tally:
             return cls.of(two_columns(trials))
         if trials.weights is None:
             sides = together([lambda: trials.scores[labels], lambda: trials.scores[~labels]], len(labels))
-            _sort(*sides)
+            sort_in_place(*sides)
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
             return cls(targets, nontargets, trials.meaning, trials.trained_prior)
-        kept = trials.weights > 0.0
-        scores, labels = trials.scores[kept], labels[kept]
-        weights, unit = as_integers(trials.weights[kept])
-        return cls(
-            _grouped(scores[labels], weights[labels]),
-            _grouped(scores[~labels], weights[~labels]),
-            trials.meaning,
-            trials.trained_prior,
-            unit,
-        )
+        scores, weights = trials.scores, trials.weights
+        kept = weights > 0.0
+        if not kept.all():
+            scores, labels, weights = scores[kept], labels[kept], weights[kept]
+        targets, nontargets, unit = _weighted(scores, labels, weights)
+        return cls(targets, nontargets, trials.meaning, trials.trained_prior, unit)
 
     def __add__(self, other: Tally) -> Tally:
         for one, another in ((self, other), (other, self)):
@@ -177,7 +218,9 @@ class Tally:
         def converted(side: Ranked) -> Ranked:
             # Conversion can merge neighbours, and its rounding may even swap them: rank again.
             llr = to_llr(side.scores, self.meaning, self.trained_prior)
-            return Ranked(frozen(np.sort(llr))) if side.running is None else _grouped(llr, np.diff(side.running))
+            if side.cumulative is None:
+                return Ranked(frozen(np.sort(llr)))
+            return _grouped(llr, steps_of(side.cumulative))
 
         return Tally(converted(self.targets), converted(self.nontargets), "llr", None, self.unit)
 
@@ -213,25 +256,46 @@ def two_columns(trials: Trials, otherwise: str = _TWO) -> Trials:
     return trials.versus(trials.classes[1], trials.classes[0])
 
 
-def _sort(*arrays: Floats) -> None:
-    """Sorts in place, on two cores or more: the halves around a median are independent."""
-    rows = sum(map(len, arrays))
-    middles = [len(values) // 2 if many(len(values)) else 0 for values in arrays]
-    halved = [partial(values.partition, middle) for values, middle in zip(arrays, middles, strict=True) if middle]
-    if halved:
-        together(halved, rows)
-        arrays = tuple(
-            half for values, middle in zip(arrays, middles, strict=True) for half in (values[:middle], values[middle:])
-        )
-    together([values.sort for values in arrays], rows)
+def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Ranked, Ranked, int]:
+    """Targets and non-targets with positive weights, and the unit in which these are whole numbers."""
+    if len(weights) == 0:
+        none = Ranked(frozen(np.empty(0)), frozen(np.zeros(1, np.int64)))
+        return none, none, 0
+    unit = smallest_bit(weights)
+    bits = math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length()
+    integers = None if bits <= INT64_BITS or fits_limbs(bits, unit) else as_integers(weights)[0]
+    order = RowKeys(scores)
+    sides = together([lambda: order.keys[labels], lambda: order.keys[~labels]], len(labels))
+    sort_in_place(*sides)
+
+    def ranked(keys: Keys) -> Ranked:
+        rows, ascending = order.ranked(keys)
+        if integers is not None:
+            return _merged(ascending, running_totals(integers, rows))
+        return _merged(ascending, running_doubles(weights, rows, unit, bits))
+
+    targets, nontargets = map(ranked, sides)
+    return targets, nontargets, unit
 
 
-def _grouped(scores: Floats, weights: Counts) -> Ranked:
+def _grouped(scores: Floats, weights: Column) -> Ranked:
     """Distinct scores with the running total of their weights."""
-    if len(scores) == 0:
-        return Ranked(frozen(np.empty(0)), running_total(np.zeros(0, np.int64)))
-    order = np.argsort(scores)  # equal scores are added up, so their order does not matter
-    ranked = scores[order]
-    starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
-    sums: Counts = np.add.reduceat(weights[order], starts)
-    return Ranked(frozen(ranked[starts]), frozen(running_total(sums)))
+    order = RowKeys(scores)
+    sort_in_place(order.keys)
+    rows, ascending = order.ranked(order.keys)
+    return _merged(ascending, running_totals(weights, rows))
+
+
+def _merged(ascending: Floats, running: Column) -> Ranked:
+    """Equal scores made one: the running total at the last of them counts them all."""
+    last = np.flatnonzero(ascending[1:] != ascending[:-1])
+    if len(last) + 1 < len(ascending):
+        last = np.append(last, len(ascending) - 1)
+        ascending, running = ascending[last], take(running, np.append(0, last + 1))
+    return Ranked(frozen(ascending), _frozen(running))
+
+
+def _frozen(column: Column) -> Column:
+    for part in (column.high, column.low) if isinstance(column, Wide) else (column,):
+        frozen(part)
+    return column
