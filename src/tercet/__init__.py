@@ -40,6 +40,13 @@ if TYPE_CHECKING:
         wilson,
     )
     from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, evaluate_case_costs
+    from tercet.metrics.classification import (
+        ClassificationReport,
+        classification_report,
+        hand_till_auc,
+        log_loss_as_given,
+        one_vs_rest_auc,
+    )
     from tercet.metrics.confusion import Confusion
     from tercet.metrics.costs import (
         BayesPlot,
@@ -59,6 +66,7 @@ if TYPE_CHECKING:
         top_k_accuracy,
         useful_priors,
     )
+    from tercet.metrics.counting import CountReport, count_report, rates_report
     from tercet.metrics.curves import Curve, Hull, best_rules
     from tercet.metrics.min_risk import min_risk
     from tercet.metrics.net_benefit import DecisionCurve, decision_curve, net_benefit
@@ -139,6 +147,13 @@ _PUBLIC = {
         "CaseCosts",
         "evaluate_case_costs",
     ),
+    "metrics.classification": (
+        "ClassificationReport",
+        "classification_report",
+        "hand_till_auc",
+        "log_loss_as_given",
+        "one_vs_rest_auc",
+    ),
     "metrics.confusion": ("Confusion",),
     "metrics.costs": (
         "BayesPlot",
@@ -157,6 +172,11 @@ _PUBLIC = {
         "perplexity",
         "top_k_accuracy",
         "useful_priors",
+    ),
+    "metrics.counting": (
+        "CountReport",
+        "count_report",
+        "rates_report",
     ),
     "metrics.curves": (
         "Curve",
@@ -194,7 +214,9 @@ __all__ = [
     "CalibrationError",
     "CaseCostEvaluation",
     "CaseCosts",
+    "ClassificationReport",
     "Confusion",
+    "CountReport",
     "Curve",
     "DecisionCurve",
     "Decisions",
@@ -221,11 +243,13 @@ __all__ = [
     "brier",
     "brier_parts",
     "by_condition",
+    "classification_report",
     "cllr",
     "clopper_pearson",
     "compare",
     "confusion_of",
     "costs_from_utilities",
+    "count_report",
     "cross_entropy_of_truth",
     "cross_fit",
     "decide",
@@ -242,11 +266,13 @@ __all__ = [
     "expected_costs",
     "fit_files",
     "fit_recognizer_and_calibrator",
+    "hand_till_auc",
     "hull_rule",
     "interval",
     "k_sigma",
     "load_model",
     "log_loss",
+    "log_loss_as_given",
     "log_loss_parts",
     "mcnemar",
     "min_cllr",
@@ -255,9 +281,11 @@ __all__ = [
     "net_benefit",
     "neyman_pearson",
     "normalised_cross_entropy",
+    "one_vs_rest_auc",
     "perplexity",
     "plot",
     "posteriors",
+    "rates_report",
     "read",
     "report",
     "risk_curve",

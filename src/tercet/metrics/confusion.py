@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,6 +363,86 @@ class Confusion:
         """Mean over the classes of the fraction decided rightly; (TPR + TNR) / 2 for two."""
         return self.average("tpr", "macro")
 
+    @property
+    def adjusted_balanced_accuracy(self) -> float:
+        """(balanced accuracy - 1/K) / (1 - 1/K): 0 for decisions without the scores, 1 for perfect ones."""
+        chance = 1.0 / len(self.classes)
+        return (self.balanced_accuracy - chance) / (1.0 - chance)
+
+    @property
+    def jaccard(self) -> float:
+        """Jaccard's index of the target: TP / (TP + FP + FN)."""
+        return _jaccard(self.cells)
+
+    def weighted_kappa(self, weights: Literal["linear", "quadratic"]) -> float:
+        """Cohen's weighted kappa: disagreement weighs by the distance of the classes, in their order.
+
+        1 - sum w_ij n_ij / sum w_ij e_ij, w = |i - j| or (i - j)^2, e the product of the margins / n.
+
+        Parameters
+        ----------
+        weights : {"linear", "quadratic"}
+            How a disagreement grows with the distance.
+
+        Returns
+        -------
+        float
+            1 for perfect agreement, 0 for that of the margins alone.
+
+        References
+        ----------
+        Cohen (1968), Weighted kappa, doi:10.1037/h0026256.
+
+        Examples
+        --------
+        One of 8 trials is off by one class; by the margins alone the distances would sum to 58 / 8:
+
+        >>> Confusion([[2, 1, 0], [0, 2, 0], [0, 0, 3]]).weighted_kappa("linear") == 1 - 1 / (58 / 8)
+        True
+        """
+        if weights not in ("linear", "quadratic"):
+            raise InputError(f'weights is "linear" or "quadratic", not {shown(weights)}.')
+        places = [row for row, _ in self._shared()]
+        counts = self.counts[places].astype(np.object_)
+        steps = np.abs(np.subtract.outer(np.arange(len(counts)), np.arange(len(counts)))).astype(np.object_)
+        steps = steps**2 if weights == "quadratic" else steps
+        expected = (steps * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum()
+        if expected == 0:
+            raise UndefinedError("weighted kappa is undefined: one class was always there and always decided.")
+        return float((expected - (steps * counts).sum() * counts.sum()) / expected)
+
+    def normalised(self, by: Literal["class", "decision", "all"]) -> Floats:
+        """The matrix as shares of its columns (true class), of its rows (decision) or of everything.
+
+        Parameters
+        ----------
+        by : {"class", "decision", "all"}
+            What sums to one: each column, each row, or the whole matrix.
+
+        Returns
+        -------
+        ndarray
+            Rows = decision, columns = true class.
+
+        Examples
+        --------
+        >>> Confusion([[3, 1], [1, 5]]).normalised("decision").tolist()
+        [[0.75, 0.25], [0.16666666666666666, 0.8333333333333334]]
+        """
+        if by == "class":
+            return self.rates
+        if by == "all":
+            if not self.counts.any():
+                raise UndefinedError("The shares of the matrix are undefined: there are no trials.")
+            return quotients(self.counts, int(self.counts.sum()))
+        if by != "decision":
+            raise InputError(f'by is "class", "decision" or "all", not {shown(by)}.')
+        sums = self.counts.sum(axis=1)
+        empty = np.flatnonzero(sums == 0)
+        if len(empty):
+            raise UndefinedError(f"The shares of {shown(self.actions[empty[0]])} are undefined: it was never decided.")
+        return quotients(self.counts, sums[:, None])
+
     def error_rate_at(self, prior: float) -> float:
         """The error rate if targets were this frequent: prior FNR + (1 - prior) FPR.
 
@@ -542,8 +622,16 @@ def _two_class_balance(cells: dict[str, int]) -> float:
     return (_one_rate("tpr", cells) + _one_rate("tnr", cells)) / 2.0
 
 
+def _jaccard(cells: dict[str, int]) -> float:
+    whole = cells["tp"] + cells["fp"] + cells["fn"]
+    if whole == 0:
+        raise UndefinedError("jaccard is undefined: there are no targets and nothing was accepted.")
+    return cells["tp"] / whole
+
+
 DERIVED: dict[str, Callable[[dict[str, int]], float]] = {
     "f1": lambda cells: _f_beta(cells, 1.0),
+    "jaccard": _jaccard,
     "lr_plus": _lr_plus,
     "lr_minus": _lr_minus,
     "dor": _dor,

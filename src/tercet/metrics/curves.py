@@ -248,6 +248,45 @@ class Curve:
         assert tpr is not None
         return _area(self.tpr[::-1], self.tnr[::-1], tpr)
 
+    def corrected_partial_auc(self, fpr: tuple[float, float]) -> float:
+        """McClish's correction of the partial AUC: 1/2 for scores that say nothing, 1 for a perfect system.
+
+        (1 + (A - a) / (b - a)) / 2, A the partial AUC, a that of chance and b the width of the range.
+
+        Parameters
+        ----------
+        fpr : tuple of float
+            The range of false-alarm rates.
+
+        Returns
+        -------
+        float
+            At most 1; below 1/2 where the system is worse than chance in the range.
+
+        References
+        ----------
+        McClish (1989), Analyzing a portion of the ROC curve, doi:10.1177/0272989X8900900307.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).corrected_partial_auc((0.0, 0.5))
+        0.6666666666666666
+        """
+        area, (low, high) = self.partial_auc(fpr=fpr), fpr
+        chance, width = (high * high - low * low) / 2.0, high - low
+        return (1.0 + (area - chance) / (width - chance)) / 2.0
+
+    @property
+    def break_even(self) -> float:
+        """Precision-recall break-even: both where as many trials are accepted as there are targets, ties averaged.
+
+        >>> from tercet import Trials
+        >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).break_even
+        0.5
+        """
+        return self.precision_at(self.tally.weight(self.targets))
+
     @property
     def average_precision(self) -> float:
         """Step sum over the recalled targets of the precision there, ties pooled."""

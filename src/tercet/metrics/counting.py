@@ -1,0 +1,329 @@
+"""Everything that a bare confusion matrix, or two bare rates, can say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tercet._numeric.validation import number
+from tercet.application import Application, MulticlassApplication
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import Interval, interval, wilson
+from tercet.metrics.classification import ClassificationReport, classification_report
+from tercet.metrics.confusion import RATES, Confusion, as_matrix
+from tercet.metrics.mover import Share, mover
+from tercet.trials import probability
+
+_OF_A_CLASS = ("tpr", "fnr", "fpr", "tnr")  # rates that do not depend on how frequent targets are
+_DERIVED = (
+    "lr_plus", "lr_minus", "dor", "f1", "jaccard", "mcc", "kappa", "balanced_accuracy", "adjusted_balanced_accuracy",
+)  # fmt: skip
+_OF_RATES = ("lr_plus", "lr_minus", "dor", "balanced_accuracy", "adjusted_balanced_accuracy")
+
+
+class Rate(NamedTuple):
+    """A number with all its names; value None has a reason."""
+
+    name: str
+    also: tuple[str, ...]
+    value: float | None
+    interval: Interval | None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON; infinities as text."""
+        found: dict[str, object] = {"name": self.name, "also": list(self.also), "value": _plain(self.value)}
+        if self.interval is not None:
+            found |= {"ci": [_plain(end) for end in self.interval[:2]], "method": self.interval.method}
+        return found | ({} if self.reason is None else {"reason": self.reason})
+
+
+@dataclass(frozen=True, slots=True)
+class CountReport:
+    """Every rate of a confusion matrix by all its names, with intervals, and what it means elsewhere.
+
+    Attributes
+    ----------
+    confusion : Confusion
+        The matrix; of bare rates, the shares that they stand for.
+    rates : tuple of Rate
+        Proportions and numbers made of them; of the target in a two-class matrix, accuracy and the like in others.
+    at_prevalence : tuple of Rate
+        PPV, NPV and error rate if targets were so frequent; empty without `prevalence`.
+    cost : tuple of Rate
+        Risk and normalised risk at the application; empty without one.
+    dummy_action, dummy_cost : str and float, or None
+        The best action without the scores at the application, and its cost.
+    report : ClassificationReport
+        Each class against the rest, with averages.
+    prevalence, level : float
+        What `at_prevalence` speaks of, and the level of the intervals.
+    """
+
+    confusion: Confusion
+    rates: tuple[Rate, ...]
+    at_prevalence: tuple[Rate, ...]
+    cost: tuple[Rate, ...]
+    dummy_action: str | None
+    dummy_cost: float | None
+    report: ClassificationReport | None
+    prevalence: float | None
+    level: float
+
+    def __getitem__(self, name: str) -> Rate:
+        """A rate by any of its names."""
+        for one in (*self.rates, *self.at_prevalence, *self.cost):
+            if name == one.name or name in one.also:
+                return one
+        raise InputError(f"{name!r} is not in this report: it has {', '.join(one.name for one in self.rates)}.")
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        found: dict[str, object] = {
+            "confusion": self.confusion.matrix, "rows": "decision", "columns": "class",
+            "classes": list(self.confusion.classes), "actions": list(self.confusion.actions),
+            "target": self.confusion.target, "level": self.level, "rates": [one.to_dict() for one in self.rates],
+        }  # fmt: skip
+        if self.report is None:
+            found.pop("confusion")
+        else:
+            found["report"] = self.report.to_dict()
+        if self.at_prevalence:
+            found |= {"prevalence": self.prevalence, "at_prevalence": [one.to_dict() for one in self.at_prevalence]}
+        if self.cost:
+            found |= {"cost": [one.to_dict() for one in self.cost]}
+            found |= {"dummy_action": self.dummy_action, "dummy_cost": self.dummy_cost}
+        return found
+
+
+def count_report(
+    confusion: Confusion,
+    *,
+    prevalence: float | None = None,
+    application: object = None,
+    ci: float = 0.95,
+) -> CountReport:
+    """Every rate of a confusion matrix with its interval, and what it means at another prevalence or for costs.
+
+    Parameters
+    ----------
+    confusion : Confusion
+        Counts, rows = decision, columns = class: `Confusion([[tn, fn], [fp, tp]])`, `Confusion.of(decisions, labels)`.
+    prevalence : float, optional
+        Another share of targets: PPV, NPV and error rate there. Two classes only.
+    application : optional
+        Priors and costs: risk, normalised risk and the best action without the scores.
+    ci : float, default 0.95
+        Level of the intervals: Wilson for proportions, MOVER for error rate and risk at a prevalence, MOVER-R for PPV
+        and NPV there. Fractional counts have none.
+
+    Returns
+    -------
+    CountReport
+        Index it by any name of a rate: `report["sensitivity"]`.
+
+    Examples
+    --------
+    >>> report = count_report(Confusion([[980, 60], [20, 940]]), prevalence=0.01)
+    >>> report["recall"].value, round(report["ppv_at"].value, 4), report["error_rate_at"].value
+    (0.94, 0.3219, 0.0204)
+    """
+    if not isinstance(confusion, Confusion):
+        raise InputError(
+            f"count_report takes a Confusion, not {type(confusion).__name__}: Confusion([[tn, fn], [fp, tp]])."
+        )
+    level = probability(ci, "ci")
+    two = confusion.target is not None
+    share = None if prevalence is None else probability(prevalence, "prevalence")
+    if share is not None and not two:
+        raise InputError("PPV and NPV at another prevalence speak of one class: name it (target=...).")
+    app = None if application is None else _application(application, confusion)
+    return CountReport(
+        confusion, (*_proportions(confusion, level, two), *_derived(confusion, _DERIVED if two else _DERIVED[5:])),
+        () if share is None else _at_prevalence(confusion, share, level), _costs(confusion, application, app, level),
+        None if app is None else app.renamed(confusion.classes).dummy_action, None if app is None else app.dummy_cost,
+        classification_report(confusion, ci=level), share, level,
+    )  # fmt: skip
+
+
+def rates_report(tpr: float, fpr: float, *, prevalence: float | None = None, application: object = None) -> CountReport:
+    """What two bare rates say: likelihood ratios, and with a prevalence PPV, NPV, accuracy and cost. No intervals.
+
+    Parameters
+    ----------
+    tpr, fpr : float
+        True and false positive rate.
+    prevalence : float, optional
+        Share of targets; without it no number that depends on it is given.
+    application : optional
+        Prior and costs: risk, normalised risk and the best action without the scores.
+
+    Returns
+    -------
+    CountReport
+        Without counts, so without intervals.
+
+    Examples
+    --------
+    >>> report = rates_report(0.94, 0.02, prevalence=0.01)
+    >>> round(report["lr_plus"].value, 6), round(report["ppv"].value, 4)
+    (47.0, 0.3219)
+    """
+    for name, value in (("tpr", tpr), ("fpr", fpr)):
+        if not 0.0 <= number(value, name) <= 1.0:
+            raise InputError(f"{name} must be a rate between 0 and 1, not {value}.")
+    share = 0.5 if prevalence is None else probability(prevalence, "prevalence")
+    cells = [[(1 - share) * (1 - fpr), share * (1 - tpr)], [(1 - share) * fpr, share * tpr]]
+    table = Confusion(cells, classes=["nontarget", "target"], target="target")
+    known = {"tpr": tpr, "fnr": 1 - tpr, "fpr": fpr, "tnr": 1 - fpr}
+    rates = [Rate(name, _aliases(name), float(known[name]), None) for name in _OF_A_CLASS]
+    if prevalence is not None:
+        rates += [one for one in _proportions(table, 0.95, True) if one.name not in _OF_A_CLASS]
+    app = None if application is None else _application(application, table)
+    return CountReport(
+        table, (*rates, *_derived(table, _OF_RATES if prevalence is None else _DERIVED)), (),
+        _costs(table, application, app, None), None if app is None else app.renamed(table.classes).dummy_action,
+        None if app is None else app.dummy_cost, None, prevalence, 0.95,
+    )  # fmt: skip
+
+
+def ratio_interval(above: tuple[int, int], below: tuple[int, int], level: float = 0.95) -> Interval:
+    """The interval of a ratio of two independent proportions, MOVER-R with Wilson's intervals.
+
+    Parameters
+    ----------
+    above, below : tuple of int
+        (count, out of) of numerator and denominator.
+    level : float, default 0.95
+        Level of the two-sided interval.
+
+    Returns
+    -------
+    Interval
+        From 0 to inf, method "mover-r-wilson".
+
+    References
+    ----------
+    Donner and Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard deviation,
+    doi:10.1177/0962280210383082.
+
+    Examples
+    --------
+    >>> found = ratio_interval((40, 80), (20, 80))
+    >>> round(found.low, 2), round(found.high, 2)
+    (1.31, 3.1)
+    """
+    t, f = above[0] / above[1], below[0] / below[1]
+    (tl, tu, _), (fl, fu, _) = wilson(*above, level), wilson(*below, level)
+    low = _ratio_end(t, f, tl, fu, -1.0) if t > 0.0 else 0.0
+    high = _ratio_end(t, f, tu, fl, 1.0) if f > 0.0 else math.inf
+    return Interval(max(low, 0.0), high, "mover-r-wilson")
+
+
+def _ratio_end(t: float, f: float, other: float, under: float, sign: float) -> float:
+    """(t f -+ sqrt((t f)^2 - other (2t - other) under (2f - under))) / (under (2f - under))."""
+    product, scale = other * (2.0 * t - other), under * (2.0 * f - under)
+    root = math.sqrt(max((t * f) ** 2 - product * scale, 0.0))
+    if sign < 0.0:  # the same by the other form, which does not divide by what may be 0
+        return product / (t * f + root)
+    return (t * f + root) / scale if scale > 0.0 else math.inf
+
+
+def _proportions(table: Confusion, level: float, two: bool) -> list[Rate]:
+    wanted = list(dict.fromkeys(one.name for one in RATES.values()))
+    found = []
+    for name in wanted if two else ("accuracy", "error_rate"):
+        value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
+        ends = None if value is None or table.unit < 0 else interval(table, name, "wilson", level)
+        found.append(Rate(name, _aliases(name), value, ends, why))
+    return found
+
+
+def _aliases(name: str) -> tuple[str, ...]:
+    return tuple(also for also, one in RATES.items() if one.name == name and also != name)
+
+
+def _derived(table: Confusion, names: tuple[str, ...]) -> list[Rate]:
+    found = []
+    for name in names:
+        value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
+        found.append(Rate(name, (), value, None, why))
+    return found
+
+
+def _at_prevalence(table: Confusion, share: float, level: float) -> tuple[Rate, ...]:
+    """PPV, NPV and error rate if targets were so frequent: each a monotone function of a ratio or sum of rates."""
+    cells = {name: count << max(table.unit, 0) for name, count in table.cells.items()}
+    targets, nontargets = cells["tp"] + cells["fn"], cells["fp"] + cells["tn"]
+    odds = share / (1.0 - share)
+    found = []
+    for name, above, below, factor in (
+        ("ppv_at", (cells["tp"], targets), (cells["fp"], nontargets), odds),
+        ("npv_at", (cells["tn"], nontargets), (cells["fn"], targets), 1.0 / odds),
+    ):
+        value, why = _known(lambda name=name: getattr(table, name)(share))  # type: ignore[misc]
+        ends = None
+        if value is not None and table.unit >= 0:
+            ratio = ratio_interval(above, below, level)
+            ends = Interval(_share_of(ratio.low * factor), _share_of(ratio.high * factor), ratio.method)
+        found.append(Rate(name, (), value, ends, why))
+    value, why = _known(lambda: table.error_rate_at(share))
+    ends = None
+    if value is not None and table.unit >= 0:
+        ends = mover([[Share(share, cells["fn"], targets)], [Share(1.0 - share, cells["fp"], nontargets)]], level)
+    return (*found, Rate("error_rate_at", (), value, ends, why))
+
+
+def _share_of(odds: float) -> float:
+    return 1.0 if odds == math.inf else odds / (1.0 + odds)
+
+
+def _costs(
+    table: Confusion, application: object, app: MulticlassApplication | None, level: float | None
+) -> tuple[Rate, ...]:
+    """Risk with its MOVER interval, each class one multinomial sample; the normalised risk divides it."""
+    if app is None:
+        return ()
+    risk, why = _known(lambda: table.risk(application))
+    ends = None
+    if risk is not None and level is not None and table.unit >= 0:
+        counted = [[int(count) << table.unit for count in column] for column in table.counts.T]
+        samples = [
+            [Share(pi * cost, count, sum(counts)) for cost, count in zip(costs, counts, strict=True) if cost > 0.0]
+            for pi, costs, counts in zip(app.prior, app.costs.T, counted, strict=True)
+        ]
+        ends = mover([part for part in samples if part], level)
+        ends = ends._replace(low=max(ends.low, 0.0))
+    dummy = app.dummy_cost
+    normalised = None if risk is None or dummy == 0.0 else risk / dummy
+    scaled = None if ends is None or dummy == 0.0 else ends._replace(low=ends.low / dummy, high=ends.high / dummy)
+    reason = why if risk is None else "the best dummy costs 0" if normalised is None else None
+    return Rate("risk", ("dcf_u",), risk, ends, why), Rate("normalised_risk", ("dcf",), normalised, scaled, reason)
+
+
+def _application(application: object, table: Confusion) -> MulticlassApplication:
+    """The application as priors and costs in the order of the table's classes."""
+    if isinstance(application, MulticlassApplication):
+        return application
+    app = as_matrix(Application.of(application))
+    if len(table.classes) != 2 or table.target is None:
+        raise InputError("A two-class application needs a table of two classes with a named target (target=...).")
+    if table.classes[1] == table.target:
+        return app
+    return Application.multiclass(app.prior[::-1], app.costs[::-1, ::-1])
+
+
+def _known(compute: Callable[[], float]) -> tuple[float | None, str | None]:
+    try:
+        return float(compute()), None
+    except UndefinedError as error:
+        return None, str(error)
+
+
+def _plain(value: float | None) -> object:
+    return value if value is None or math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
+
+
+__all__ = ["CountReport", "Rate", "count_report", "rates_report", "ratio_interval"]
