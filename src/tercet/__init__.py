@@ -74,7 +74,8 @@ if TYPE_CHECKING:
     from tercet.metrics.tally import Tally
     from tercet.outofcore.fit import fit_files
     from tercet.outofcore.scan import evaluate_files
-    from tercet.report import plot, report
+    from tercet.report import report
+    from tercet.report.plots import Plot, plot
     from tercet.rules import Rule
     from tercet.trials import Trials
     from tercet.uncertainty.bootstrap import bootstrap
@@ -126,6 +127,7 @@ _PUBLIC = {
     "evaluation": (
         "Evaluation",
         "MulticlassEvaluation",
+        "Plot",
         "evaluate",
         "risk_curve",
         "risk_path",
@@ -193,7 +195,7 @@ _PUBLIC = {
     "metrics.tally": ("Tally",),
     "outofcore.fit": ("fit_files",),
     "outofcore.scan": ("evaluate_files",),
-    "report": ("plot",),
+    "report.plots": ("Plot", "plot"),
     "rules": ("Rule",),
     "trials": ("Trials",),
     "uncertainty.bootstrap": ("bootstrap",),
@@ -230,6 +232,7 @@ __all__ = [
     "Logistic",
     "MulticlassApplication",
     "MulticlassEvaluation",
+    "Plot",
     "RandomisedRule",
     "Rule",
     "Tally",

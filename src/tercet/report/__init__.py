@@ -23,13 +23,6 @@ def report(evaluations: Any, path: str | PathLike[str], title: str | None = None
     return write(evaluations, path, title, posteriors=posteriors)
 
 
-def plot(evaluation: Any, kind: str, path: str | PathLike[str] | None = None, **style: Any) -> Any:
-    """Draws one figure of an evaluation with matplotlib: "roc", "det", "bayes-error" and so on."""
-    from tercet.report.plots import plot as draw
-
-    return draw(evaluation, kind, path, **style)
-
-
 class _Report(ModuleType):
     """The package itself can be called, because `tercet.report` names both the function and the package."""
 

@@ -1,0 +1,97 @@
+"""A canvas: axes to draw on, and the numbers that were drawn, as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tercet._typing import Floats
+from tercet.report.plots._style import SOFT, Look, look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_POINTS = 4000  # that a line of a figure can show
+
+
+@dataclass(eq=False)
+class Canvas:
+    """Axes, the system that is drawn now, and what has been drawn so far."""
+
+    axes: Axes
+    systems: int = 1
+    system: str = ""
+    look: Look = field(default_factory=lambda: look_of(0))
+    columns: dict[str, list[Any]] = field(
+        default_factory=lambda: {"system": [], "series": [], "x": [], "y": []}
+    )  # one entry per drawn point
+
+    def line(self, x: Any, y: Any, series: str, *, named: str | None = None, **style: Any) -> None:
+        """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
+        look: dict[str, Any] = {"color": self.look.color, "linestyle": self.look.dash} | style
+        (drawn,) = self.axes.plot(x, y, **look)
+        drawn.set_label(_shown_in_legend(named))
+        self.record(series, x, y)
+
+    def guide(self, x: Any, y: Any, **style: Any) -> None:
+        """A thin grey line to read by; it is not data."""
+        look: dict[str, Any] = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
+        self.axes.plot(x, y, **look)
+
+    def level(self, y: float) -> None:
+        """A horizontal line to read by."""
+        self.axes.axhline(y, color=SOFT, linestyle=":", linewidth=1.0)
+
+    def point(self, x: float, y: float, series: str, *, filled: bool = False) -> None:
+        """One marked point."""
+        face = self.look.color if filled else "white"
+        self.axes.plot(
+            [x], [y], linestyle="", marker=self.look.marker, color=self.look.color, markerfacecolor=face,
+            clip_on=False, zorder=4, label="_",
+        )  # fmt: skip
+        self.record(series, [x], [y])
+
+    def band(self, x: Any, low: Any, high: Any, series: str, *, step: bool = False) -> None:
+        """A light band with fine edges, so that it shows in grey and over another."""
+        colour, how = self.look.color, "post" if step else None
+        self.axes.fill_between(x, low, high, facecolor=colour, alpha=0.16, linewidth=0, step=how)  # type: ignore[arg-type]
+        self.edges(x, low, high, drawstyle="steps-post" if step else "default")
+        self.record(f"{series} low", x, low)
+        self.record(f"{series} high", x, high)
+
+    def edges(self, x: Any, low: Any, high: Any, **style: Any) -> None:
+        """Both edges of a band as fine lines."""
+        for edge in (low, high):
+            self.axes.plot(x, edge, color=self.look.color, linewidth=0.6, alpha=0.7, label="_", **style)
+
+    def record(self, series: str, x: Any, y: Any) -> None:
+        """Keeps the drawn numbers."""
+        points = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        self.columns["x"].extend(points[0].ravel().tolist())
+        self.columns["y"].extend(points[1].ravel().tolist())
+        self.columns["system"].extend([self.system] * points[0].size)
+        self.columns["series"].extend([series] * points[0].size)
+
+    def words(self, across: str, up: str) -> None:
+        """Names of the axes, as plain text."""
+        self.axes.set_xlabel(across)
+        self.axes.set_ylabel(up)
+        for text in (self.axes.xaxis.label, self.axes.yaxis.label):
+            text.set_parse_math(False)
+
+
+def _shown_in_legend(name: str | None) -> str:
+    """matplotlib leaves out names that begin with an underscore, and reads $ as mathematics."""
+    if name is None:
+        return "_"
+    return (" " + name if name.startswith("_") else name).replace("$", r"\$")
+
+
+def thinned(*columns: Floats) -> list[Floats]:
+    """Columns of the same length at no more places than a figure can show, both ends kept."""
+    if len(columns[0]) <= MOST_POINTS:
+        return list(columns)
+    places = np.unique(np.linspace(0, len(columns[0]) - 1, MOST_POINTS).astype(np.intp))
+    return [column[places] for column in columns]

@@ -1,0 +1,257 @@
+"""Figures along a threshold or a prior: ROC, DET, precision-recall, errors, Bayes error and costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tercet._typing import Floats
+from tercet.application import normalised_dcf, sigmoid, tau
+from tercet.evaluation import Evaluation
+from tercet.metrics.binomial import Box, sigma_box
+from tercet.metrics.curves import Curve
+from tercet.report.plots._canvas import MOST_POINTS, Canvas, thinned
+from tercet.report.plots._style import NONTARGET, TARGET, look_of
+
+if TYPE_CHECKING:
+    from tercet.uncertainty.bands import Bands
+
+# The rates that public evaluations print on the axes of a DET plot.
+_DET_TICKS = (1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+_RULE_OF_30 = 30  # errors for a rate known within 30 % at 90 % confidence (Doddington 2000)
+
+
+def roc(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None) -> None:
+    """True positive rate against false positive rate: the curve, its hull, chance and the evaluated decisions."""
+    fpr, tpr = thinned(*rates(result.curve))
+    if bands is not None:
+        canvas.band(bands.roc.fpr, 1.0 - bands.roc.high, 1.0 - bands.roc.low, "band", step=True)
+    canvas.line(fpr, tpr, "ROC", named=f"{canvas.system} (AUC {result.auc:.3f})")
+    hull = result.curve.hull
+    canvas.axes.plot(hull.fpr, 1.0 - hull.fnr, color=canvas.look.color, linewidth=0.7, alpha=0.8, label="_")
+    canvas.record("hull", hull.fpr, 1.0 - hull.fnr)
+    canvas.guide([0, 1], [0, 1])
+    _decisions(canvas, result, lambda fpr, fnr: (fpr, 1.0 - fnr))
+    if sigma is not None:
+        _boxes(canvas, result, sigma, lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
+    canvas.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
+    canvas.words("False positive rate", "True positive rate")
+
+
+def _decisions(canvas: Canvas, result: Evaluation, placed: Callable[[float, float], tuple[float, float]]) -> None:
+    """An open marker at each actual decision, a filled one at the decision of minimum cost."""
+    curve = result.curve
+    for row in result.applications:
+        if row.fpr is not None and row.fnr is not None:
+            canvas.point(*placed(row.fpr, row.fnr), "actual decision")
+        misses, alarms = curve.tally.at(np.array([row.min_threshold]))
+        fnr, fpr = float(misses[0]) / curve.targets, float(alarms[0]) / curve.nontargets
+        if row.min_threshold == -math.inf:
+            fnr, fpr = 0.0, 1.0  # accepting everything also accepts scores of -inf
+        canvas.point(*placed(fpr, fnr), "minimum-cost decision", filled=True)
+
+
+def _boxes(
+    canvas: Canvas, result: Evaluation, sigma: float, corner: Callable[[Box], tuple[ArrayLike, ArrayLike]]
+) -> None:
+    """k-sigma boxes around the actual decisions; `corner` gives both spans on the axes."""
+    from matplotlib.patches import Rectangle
+
+    for row in result.applications:
+        if row.confusion is None:
+            continue
+        (left, right), (low, high) = (np.asarray(span).tolist() for span in corner(sigma_box(row.table, sigma)))
+        box = Rectangle((left, low), right - left, high - low, fill=False, edgecolor=canvas.look.color, linewidth=1.1)
+        canvas.axes.add_patch(box)
+        canvas.record(f"{sigma:g} sigma box", [left, right], [low, high])
+
+
+def rates(curve: Curve) -> tuple[Floats, Floats]:
+    """(FPR, TPR) of enough thresholds to draw: of a long curve its quantiles and its hull."""
+    tally = curve.tally
+    if len(tally) <= MOST_POINTS:
+        return curve.fpr, curve.tpr
+    misses, alarms = tally.at(quantiles(curve))
+    fpr, tpr = alarms / curve.nontargets, (curve.targets - misses) / curve.targets
+    return np.append(1.0, fpr), np.append(1.0, tpr)
+
+
+def quantiles(curve: Curve) -> Floats:
+    """Thresholds at which a long curve is drawn: quantiles of both classes, the extreme scores and the hull."""
+    sides = (curve.tally.targets.scores, curve.tally.nontargets.scores)
+    kept = [side[np.linspace(0, len(side) - 1, 1000).astype(np.intp)] for side in sides]
+    return np.unique(np.concatenate((*kept, sides[0][:300], sides[1][-300:], curve.hull.thresholds[1:])))
+
+
+def det(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None) -> None:
+    """Miss rate against false-alarm rate on normal-deviate axes, with the lines of 30 errors."""
+    from scipy.special import ndtri
+
+    fpr, tpr = thinned(*rates(result.curve))
+    fnr = 1.0 - tpr
+    low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
+    low, high = min(low, canvas.axes.get_xlim()[0] if canvas.axes.lines else low), float(ndtri(0.6))
+
+    def placed(rate: ArrayLike) -> Floats:
+        return np.asarray(np.clip(ndtri(rate), low, high))
+
+    if bands is not None:
+        canvas.band(placed(bands.roc.fpr), placed(bands.roc.low), placed(bands.roc.high), "band", step=True)
+    if sigma is not None:
+        _boxes(canvas, result, sigma, lambda box: (placed(box.fpr[:2]), placed(box.fnr[:2])))
+    canvas.line(placed(fpr), placed(fnr), "DET", named=f"{canvas.system} (EER {100 * result.eer.value:.3g} %)")
+    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
+    canvas.guide([low, high], [low, high])
+    _thirty(canvas, result, placed)
+    few = _ticks(low, high)
+    for axis in (canvas.axes.xaxis, canvas.axes.yaxis):
+        axis.set_ticks(ndtri(few), [f"{100 * p:g}" for p in few])
+    canvas.axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+    canvas.words("False positive rate (%)", "False negative rate (%)")
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Rates to print on a DET axis: the usual ones, as many as stand apart, from the largest down."""
+    from scipy.special import ndtri
+
+    kept: list[float] = []
+    for rate in reversed(_DET_TICKS):
+        place = float(ndtri(rate))
+        if place > low + 0.05 and (not kept or float(ndtri(kept[0])) - place > 0.125 * (high - low)):
+            kept.insert(0, rate)
+    return kept
+
+
+def _thirty(canvas: Canvas, result: Evaluation, placed: Callable[[ArrayLike], Floats]) -> None:
+    """Where 30 errors of a kind have happened: rates beyond these lines are unreliable."""
+    for total, draw in (
+        (result.curve.nontargets, canvas.axes.axvline),
+        (result.curve.targets, canvas.axes.axhline),
+    ):
+        if result.curve.tally.weight(total) > _RULE_OF_30:
+            draw(float(placed(_RULE_OF_30 / float(result.curve.tally.weight(total)))), color=canvas.look.color,
+                 linestyle=(0, (1, 3)), linewidth=0.8)  # fmt: skip
+
+
+def precision_recall(canvas: Canvas, result: Evaluation) -> None:
+    """Precision against recall at the data's own prevalence, which is the precision of accepting everything."""
+    fpr, tpr = rates(result.curve)
+    share = result.curve.targets / (result.curve.targets + result.curve.nontargets)
+    hits, alarms = share * tpr, (1.0 - share) * fpr
+    some = hits + alarms > 0.0
+    recall, precision = thinned(tpr[some], hits[some] / (hits[some] + alarms[some]))
+    area = f"{result.curve.average_precision:.3f}"
+    canvas.line(recall, precision, "precision-recall", named=f"{canvas.system} (AP {area})")
+    canvas.level(share)
+    canvas.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.02))
+    canvas.words("Recall (true positive rate)", f"Precision (prevalence {share:.3g})")
+
+
+def errors(canvas: Canvas, result: Evaluation) -> None:
+    """Both error rates against the threshold, and where they are equal."""
+    thresholds, fnr, fpr = _along_thresholds(result)
+    step = {"drawstyle": "steps-post"}
+    canvas.line(thresholds, fnr, "FNR", named="False negative rate", color=TARGET, linestyle="-", **step)
+    canvas.line(thresholds, fpr, "FPR", named="False positive rate", color=NONTARGET, linestyle="--", **step)
+    canvas.level(result.eer.value)
+    canvas.axes.set(ylim=(-0.01, 1.02))
+    canvas.words(_threshold_name(result), f"Error rate (EER {100 * result.eer.value:.3g} %, {result.eer.definition})")
+
+
+def _threshold_name(result: Evaluation) -> str:
+    return "Threshold (llr)" if result.meaning == "llr" else f"Threshold ({result.meaning} score)"
+
+
+def _along_thresholds(result: Evaluation) -> tuple[Floats, Floats, Floats]:
+    """Thresholds over the histogram's range, with FNR and FPR there."""
+    curve = result.curve
+    every = quantiles(curve) if len(curve.tally) > MOST_POINTS else curve.thresholds[1:]
+    thresholds = within(result, every)
+    misses, alarms = curve.tally.at(thresholds)
+    return thresholds, np.asarray(misses / curve.targets, float), np.asarray(alarms / curve.nontargets, float)
+
+
+def within(result: Evaluation, thresholds: Floats) -> Floats:
+    """Finite thresholds where the scores are: over the histogram's range."""
+    edges = result.histogram["edges"]
+    if not edges:
+        return np.array([0.0])
+    kept = thresholds[(thresholds >= edges[0]) & (thresholds <= edges[-1])]
+    return kept if len(kept) else np.array([edges[0]])
+
+
+def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, parts: bool = False) -> None:
+    """Actual and minimum DCF against the prior log-odds; deciding without the scores costs 1."""
+    plot = result.bayes_plot
+    if bands is not None:
+        grid, actual, least = bands.bayes_plot
+        if actual is not None:
+            canvas.band(grid, actual.low, actual.high, "DCF band")
+        canvas.edges(grid, least.low, least.high, linestyle=(0, (5, 3)))
+        canvas.record("minimum DCF band low", grid, least.low)
+        canvas.record("minimum DCF band high", grid, least.high)
+    actual_name, least_name = _cost_names(canvas, "DCF", "minimum DCF")
+    dash = canvas.look.dash if canvas.systems > 1 else "-"
+    if plot.dcf is not None:
+        canvas.line(plot.log_odds, plot.dcf, "DCF", named=actual_name, linestyle=dash)
+        if parts:
+            _parts(canvas, result)
+    canvas.line(plot.log_odds, plot.min_dcf, "minimum DCF", named=least_name, linestyle=dash, linewidth=0.9,
+                marker=canvas.look.marker, markevery=max(1, len(plot.log_odds) // 7), markersize=3.5)  # fmt: skip
+    canvas.level(1.0)
+    canvas.axes.set(xlim=(plot.log_odds[0], plot.log_odds[-1]), ylim=(0.0, 1.1))
+    canvas.words("Prior log-odds", "DCF")
+
+
+def _cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | None]:
+    """Names of a system's two lines in the legend; of many systems, each is named once, and the thin lines once."""
+    if canvas.systems == 1:
+        return actual, least
+    if canvas.systems == 2:
+        return f"{canvas.system}: {actual}", f"{canvas.system}: {least}"
+    return canvas.system, f"thin: {least}" if not canvas.columns["x"] else None
+
+
+def _parts(canvas: Canvas, result: Evaluation) -> None:
+    """What misses and false alarms each add to the actual DCF."""
+    grid = result.bayes_plot.log_odds
+    misses, alarms = result.curve.tally.as_llr().at(0.0 - grid)
+    zero = np.zeros(len(grid))
+    fnr, fpr = misses / result.curve.targets, alarms / result.curve.nontargets
+    canvas.line(grid, normalised_dcf(grid, fnr, zero), "misses", named="part of misses", color=TARGET, linestyle=":")
+    canvas.line(grid, normalised_dcf(grid, zero, fpr), "false alarms", named="part of false alarms", color=NONTARGET,
+                linestyle=":")  # fmt: skip
+
+
+def cost_by_threshold(canvas: Canvas, result: Evaluation) -> None:
+    """DCF against the threshold for each evaluated operating point; markers: the minimum."""
+    thresholds, fnr, fpr = _along_thresholds(result)
+    rows = [row for row in result.applications if row.cost_fn > 0 and row.cost_fp > 0]
+    for place, row in enumerate(rows):
+        canvas.look = look_of(place)
+        cost = normalised_dcf(tau(row.prior, row.cost_fn, row.cost_fp), fnr, fpr)
+        named = f"prior {row.prior:g}, costs {row.cost_fn:g} : {row.cost_fp:g}"
+        canvas.line(thresholds, cost, named, named=named, drawstyle="steps-post")
+        if row.min_dcf is not None and thresholds[0] <= row.min_threshold <= thresholds[-1]:
+            canvas.point(row.min_threshold, row.min_dcf, f"minimum, {named}")
+    canvas.level(1.0)
+    canvas.axes.set(ylim=(0.0, 2.0))
+    canvas.words(_threshold_name(result), "DCF")
+
+
+def cost_curve(canvas: Canvas, result: Evaluation) -> None:
+    """Drummond and Holte's cost curve: normalised expected cost against the probability-cost function."""
+    plot = result.bayes_plot
+    share = np.array([sigmoid(x) for x in plot.log_odds.tolist()])
+    scale = np.minimum(share, 1.0 - share)  # from the normalised DCF to the expected cost
+    actual_name, least_name = _cost_names(canvas, "actual", "minimum")
+    if plot.dcf is not None:
+        canvas.line(share, plot.dcf * scale, "actual", named=actual_name)
+    canvas.line(share, plot.min_dcf * scale, "minimum", named=least_name, linewidth=0.7)
+    canvas.guide([0.0, 0.5, 1.0], [0.0, 0.5, 0.0])
+    canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, 0.55))
+    canvas.words("Probability cost PC(+), the effective prior", "Normalised expected cost")

@@ -1,0 +1,150 @@
+"""Figures of the scores themselves: histograms, reliability, calibration map, Tippett and cross-entropy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tercet._typing import Floats
+from tercet.application import sigmoid
+from tercet.evaluation import Evaluation
+from tercet.metrics.costs import empirical_cross_entropy, min_cross_entropy
+from tercet.metrics.curve_summary import llrs_of
+from tercet.metrics.tally import Tally
+from tercet.report.plots._canvas import Canvas
+from tercet.report.plots._style import NONTARGET, TARGET
+
+if TYPE_CHECKING:
+    from tercet.uncertainty.bands import Bands
+
+_INFINITE = 12.0  # where an infinite llr is drawn
+
+
+def histogram(canvas: Canvas, result: Evaluation, *, log: bool = False) -> None:
+    """Density of the scores of each class, with the evaluated Bayes thresholds."""
+    edges, counts = _bins(result)
+    widths = np.diff(edges)
+    for key, name, colour, dash in (
+        ("nontargets", "non-targets", NONTARGET, "--"),
+        ("targets", "targets", TARGET, "-"),
+    ):
+        density = counts[key] / max(float(result.input[key]), 1e-300) / widths
+        canvas.axes.stairs(density, edges, label=name, color=colour, linestyle=dash)
+        canvas.axes.stairs(density, edges, fill=True, color=colour, alpha=0.15)
+        canvas.record(name, 0.5 * (edges[:-1] + edges[1:]), density)
+    for row in result.applications:
+        if result.meaning == "llr" and edges[0] <= row.threshold <= edges[-1]:
+            canvas.axes.axvline(row.threshold, color="black", linewidth=0.9)
+    if log:
+        canvas.axes.set_yscale("log")
+    canvas.words("Score" if result.meaning == "raw" else f"Score ({result.meaning})", "Density")
+
+
+def _bins(result: Evaluation) -> tuple[Floats, dict[str, Floats]]:
+    """Edges and counts of the evaluation's histogram, joined to as many bins as the smaller class can fill."""
+    found = result.histogram
+    edges = np.array(found["edges"])
+    if len(edges) < 2 or edges[0] == edges[-1]:
+        middle = float(edges[0]) if len(edges) else 0.0
+        return np.array([middle - 0.5, middle + 0.5]), {key: np.array([1.0]) for key in ("targets", "nontargets")}
+    few = min(result.input["targets"], result.input["nontargets"])
+    bins = len(edges) - 1
+    joins = [k for k in (20, 10, 8, 5, 4, 2, 1) if bins % k == 0]
+    join = next(k for k in joins if bins // k >= min(3.0 * np.cbrt(few), 100.0) or k == 1)
+    counts = {
+        key: np.array(found[key]["bins"], float).reshape(-1, join).sum(axis=1) for key in ("targets", "nontargets")
+    }
+    return edges[::join], counts
+
+
+def reliability(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None) -> None:
+    """Observed frequency of targets (isotonic) against the forecast probability, at the data's own prevalence.
+
+    `bands` adds bins of the forecast with their intervals, all at the prior of the bands.
+    """
+    curve = result.curve
+    odds = math.log(curve.targets) - math.log(curve.nontargets)
+    bins = None if bands is None else bands.reliability
+    if bins is not None:
+        odds = math.log(bins.prior) - math.log1p(-bins.prior)
+    low, high, worth = _blocks(result)
+    forecast = np.column_stack((_chance(low + odds), _chance(high + odds))).ravel()
+    canvas.line(forecast, np.repeat(_chance(worth + odds), 2), "isotonic", named=canvas.system)
+    if bins is not None:
+        known = ~np.isnan(bins.low)
+        x, y = bins.forecast[known], bins.observed[known]
+        reach = np.maximum((y - bins.low[known], bins.high[known] - y), 0.0)
+        canvas.axes.errorbar(x, y, reach, fmt=canvas.look.marker, markersize=4.5, capsize=3, color=canvas.look.color,
+                             markerfacecolor="white", elinewidth=1.1, zorder=4)  # fmt: skip
+        canvas.record("bins", x, y)
+    canvas.guide([0, 1], [0, 1])
+    canvas.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
+    canvas.words(f"Forecast probability (prior {sigmoid(odds):.3g})", "Observed frequency")
+
+
+def _blocks(result: Evaluation) -> tuple[Floats, Floats, Floats]:
+    """The isotonic blocks: from which score to which, as llrs, and the llr of each."""
+    hull, tally = result.curve.hull, result.curve.tally
+    llrs = llrs_of(tally, hull.thresholds)
+    return llrs[:-1], llrs[1:], hull.llrs
+
+
+def _chance(log_odds: Floats) -> Floats:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * log_odds)))
+
+
+def calibration_map(canvas: Canvas, result: Evaluation) -> None:
+    """The llr of each score after isotonic regression (PAV); the diagonal is perfect calibration."""
+    hull = result.curve.hull
+    ends = np.array(result.histogram["edges"] or [-1.0, 1.0])[[0, -1]]
+    low, high = np.clip(hull.thresholds[:-1], *ends), np.clip(hull.thresholds[1:], *ends)
+    worth = np.clip(hull.llrs, -_INFINITE, _INFINITE)
+    points = np.column_stack((low, high)).ravel()
+    canvas.line(points, np.repeat(worth, 2), "PAV", named=canvas.system)
+    if result.meaning == "llr":
+        both = (max(ends[0], -_INFINITE), min(ends[1], _INFINITE))
+        canvas.guide(both, both)
+    across = "Score" if result.meaning == "raw" else f"Score ({result.meaning})"
+    canvas.words(across, f"PAV llr (infinite values at ±{_INFINITE:g})")
+
+
+def tippett(canvas: Canvas, result: Evaluation) -> None:
+    """Proportion of each class with a likelihood ratio above a value."""
+    llr = result.curve.tally.as_llr()
+    reach = max(8.0, *(abs(float(end)) for end in _ends(llr)))
+    grid = np.linspace(-reach, reach, 1601)
+    for side, name, colour, dash in (
+        (llr.targets, "targets", TARGET, "-"),
+        (llr.nontargets, "non-targets", NONTARGET, "--"),
+    ):
+        above = np.asarray((side.total - side.upto(grid)) / side.total, float)
+        canvas.line(grid / math.log(10.0), above, name, named=name, color=colour, linestyle=dash)
+    canvas.axes.axvline(0.0, color="#5A5A5A", linestyle=":", linewidth=1)
+    canvas.axes.set(ylim=(-0.01, 1.02))
+    canvas.words("log10 likelihood ratio", "Proportion above")
+
+
+def _ends(llr: Tally) -> Floats:
+    """Between which llrs nearly all of both classes lies: 1 in 100 may be beyond, and infinite ones."""
+    scores = [side.scores[np.isfinite(side.scores)] for side in (llr.targets, llr.nontargets)]
+    return np.concatenate([np.quantile(side, (0.01, 0.99)) for side in scores if len(side)] or [np.zeros(1)])
+
+
+def cross_entropy(canvas: Canvas, result: Evaluation) -> None:
+    """Empirical cross-entropy against the prior log-odds: actual, after PAV, and without the scores."""
+    grid = np.linspace(-5.0, 5.0, 41)
+    priors = _chance(grid)
+    llr = result.curve.tally.as_llr()
+    actual = np.array([empirical_cross_entropy(llr, prior) for prior in priors.tolist()])
+    least = np.array([min_cross_entropy(result.curve, prior) for prior in priors.tolist()])
+    reference = -(priors * np.log2(priors) + (1.0 - priors) * np.log2(1.0 - priors))
+    canvas.line(grid, actual, "actual", named="actual", linestyle="-")
+    canvas.line(grid, least, "after PAV", named="after PAV", linestyle="--")
+    canvas.guide(grid, reference, linewidth=1.2, label="without the scores")
+    canvas.record("without the scores", grid, reference)
+    top = min(max(1.2, 1.05 * float(actual.max())), 3.0)
+    canvas.axes.set(ylim=(0.0, top))
+    beyond = "" if actual.max() <= top else f"; maximum {actual.max():.3g}, above the frame"
+    canvas.words("Prior log-odds", f"Empirical cross-entropy (bits{beyond})")

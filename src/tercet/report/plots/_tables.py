@@ -1,0 +1,79 @@
+"""Figures of counts: confusion matrices, and the decision regions of several classes along one score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tercet._typing import Floats
+from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
+from tercet.report.plots._canvas import Canvas
+from tercet.report.plots._style import name_of
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+
+Normalise = Literal["class", "decision", "all"]
+
+
+def confusion(
+    canvas: Canvas,
+    result: Evaluation | MulticlassEvaluation,
+    *,
+    application: int = 0,
+    normalise: Normalise | None = None,
+) -> None:
+    """A confusion matrix as a heat map: rows are decisions, columns true classes.
+
+    Cells show counts, or shares of the class, of the decision or of all trials.
+    """
+    row = result.applications[application]
+    counts, rows, columns = _matrix(result, row)
+    share = _shares(counts, normalise or "class")
+    canvas.axes.imshow(share, cmap="Blues", vmin=0.0, vmax=1.4, aspect="auto")
+    if counts.size <= 400:
+        for i, j in np.ndindex(*counts.shape):
+            text = f"{counts[i, j]:,g}" if normalise is None else f"{share[i, j]:.3f}"
+            canvas.axes.text(j, i, text, ha="center", va="center", fontsize="small")
+    for i, j in np.ndindex(*counts.shape):
+        canvas.record(f"decided {rows[i]}, true {columns[j]}", [counts[i, j]], [share[i, j]])
+    longest = max(map(len, columns))
+    _ticks(canvas.axes.xaxis, columns, rotation=0 if len(columns) < 5 and longest < 14 else 60)
+    _ticks(canvas.axes.yaxis, rows, rotation=0)
+    canvas.words("True class", "Decision")
+    canvas.axes.set_title(application_name(row), fontsize="small")
+    canvas.axes.title.set_parse_math(False)
+    canvas.axes.spines[:].set_visible(False)
+
+
+def _matrix(
+    result: Evaluation | MulticlassEvaluation, row: Result | MulticlassResult
+) -> tuple[Floats, list[str], list[str]]:
+    """Counts, names of the rows and names of the columns."""
+    if isinstance(row, Result):
+        names = ["non-target", "target"]
+        return np.array(row.table.matrix, float), names, names
+    assert isinstance(result, MulticlassEvaluation)
+    return np.array(row.confusion, float), list(map(name_of, row.actions)), list(map(name_of, result.classes))
+
+
+def _shares(counts: Floats, by: Normalise) -> Floats:
+    if by == "all":
+        return np.asarray(counts / max(counts.sum(), 1e-300))
+    axis = 0 if by == "class" else 1
+    return np.asarray(counts / np.maximum(counts.sum(axis=axis, keepdims=True), 1e-300))
+
+
+def application_name(row: Result | MulticlassResult) -> str:
+    """An operating point in a few words."""
+    if isinstance(row, Result):
+        return f"{row.name or 'prior ' + format(row.prior, 'g')}, costs {row.cost_fn:g} : {row.cost_fp:g}"
+    return "priors " + ", ".join(f"{prior:.3g}" for prior in row.priors[:6]) + (" ..." if len(row.priors) > 6 else "")
+
+
+def _ticks(axis: Axis, names: Sequence[str], rotation: int) -> None:
+    every = max(1, len(names) // 30)
+    places = list(range(0, len(names), every))
+    axis.set_ticks(places, [names[place] for place in places], rotation=rotation, parse_math=False)
