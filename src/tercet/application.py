@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, number, numbers, shown, whole
+from tercet._numeric.validation import frozen, number, numbers, rate, shown, whole
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
@@ -156,7 +156,7 @@ class Application:
         >>> Application(0.001, 1, 10).dcf_u(fnr=.02, fpr=.001)
         0.01001
         """
-        return float(self._cost(_rate(fnr, "fnr"), _rate(fpr, "fpr")))
+        return float(self._cost(rate(fnr, "fnr"), rate(fpr, "fpr")))
 
     def dcf(self, *, fnr: float, fpr: float) -> float:
         """Detection cost divided by what the best dummy costs; above 1 the system does harm.
@@ -165,7 +165,7 @@ class Application:
         10.01
         """
         self.check_normaliser()
-        return float(normalised_dcf(self.log_odds, _rate(fnr, "fnr"), _rate(fpr, "fpr"), self.factor))
+        return float(normalised_dcf(self.log_odds, rate(fnr, "fnr"), rate(fpr, "fpr"), self.factor))
 
     def _cost(self, fnr: Any, fpr: Any) -> Any:
         return self.prior * self.cost_fn * fnr + (1.0 - self.prior) * self.cost_fp * fpr
@@ -220,13 +220,6 @@ def _cost(value: object, name: str) -> float:
     if not 0.0 <= cost < math.inf:
         raise InputError(f"{name} must be finite and not negative, not {cost}.")
     return cost
-
-
-def _rate(value: float, name: str) -> float:
-    rate = number(value, name)
-    if not 0.0 <= rate <= 1.0:
-        raise InputError(f"{name} must be a rate between 0 and 1, not {rate}.")
-    return rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -320,6 +313,11 @@ class MulticlassApplication:
                 f"The application's classes ({', '.join(map(shown, self.classes[:4]))}) are not these, in this order: "
                 f"{', '.join(map(shown, classes[:4]))}."
             )
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the classes' order does not matter: equal priors, and every error costs the same."""
+        return self.largest_decides and bool((self.prior == self.prior[0]).all())
 
     @property
     def largest_decides(self) -> bool:

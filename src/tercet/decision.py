@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, ratio
-from tercet._numeric.validation import number
+from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
-from tercet.errors import InputError
 from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import comparable, likelihoods_of, over_blocks, posteriors, priced
-from tercet.trials import Trials, as_trials
+from tercet.trials import Trials, as_trials, two_class
 
 _ROUNDING = 1.0 + 1e-11  # sums of 5,000 positive terms in any order agree within this
 _TINY = 1e-290  # two expected costs below this may differ by what underflow took
@@ -178,10 +177,8 @@ class RandomisedRule:
 
     def __call__(self, scores: Trials | Floats, *, seed: int) -> NDArray[np.int8]:
         """Decisions for scores of the same kind; the same seed gives the same draws."""
-        values = scores.scores if isinstance(scores, Trials) else np.asarray(scores, np.float64)
-        if np.isnan(values).any():
-            raise InputError("scores must not hold NaN.")
-        drawn = np.random.default_rng(seed).random(len(values)) < self.probability
+        values = two_class(scores).scores if isinstance(scores, Trials) else numbers(scores, "scores")
+        drawn = np.random.default_rng(seed_number(seed)).random(len(values)) < self.probability
         between = values <= self.upper
         if self.lower is not None:
             between &= values > self.lower
@@ -196,27 +193,48 @@ def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
     >>> rule.threshold, rule.probability, rule.tpr
     (1.0, 0.5, 0.75)
     """
-    return _between(curve, curve.thresholds, curve.misses, curve.false_alarms, fpr_at_most)
+    known = Curve.of(curve)
+    return _between(known, known.thresholds, known.misses, known.false_alarms, fpr_at_most, "fpr_at_most")
 
 
 def hull_rule(curve: Curve, fpr: float) -> RandomisedRule:
     """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better."""
-    hull = curve.hull
-    return _between(curve, hull.thresholds, hull.misses, hull.false_alarms, fpr)
+    known = Curve.of(curve)
+    hull = known.hull
+    return _between(known, hull.thresholds, hull.misses, hull.false_alarms, fpr, "fpr")
 
 
-def _between(curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: float) -> RandomisedRule:
+def most_within(bound: float, total: int) -> int:
+    """The largest count whose rate, the rounded quotient count / total, is at most a bound.
+
+    A rate is the double that is shown, and it is compared with the bound as given: 3 of 10 are within 0.3, although
+    the double 0.3 lies below 3/10.
+
+    >>> most_within(0.3, 10)
+    3
+    """
+    above, below = bound.as_integer_ratio()
+    count = above * total // below
+    while count < total and (count + 1) / total <= bound:
+        count += 1
+    return count
+
+
+def _between(
+    curve: Curve, thresholds: Floats, misses: Counts, alarms: Counts, bound: object, name: str
+) -> RandomisedRule:
     """The point of a piecewise linear curve at a false-alarm rate; of a vertical stretch, its top."""
-    bound = number(bound, "a bound on the false-alarm rate")
-    if not 0.0 <= bound <= 1.0:
-        raise InputError(f"A bound on the false-alarm rate must lie in 0..1, not {bound}.")
-    numerator, denominator = bound.as_integer_ratio()
+    share = rate(bound, name)
+    numerator, denominator = share.as_integer_ratio()
     allowed = numerator * curve.nontargets  # in units of 1 / denominator: whole numbers throughout
-    place = int(np.searchsorted(-alarms, -(allowed // denominator)))  # the lowest threshold within the bound
+    within = most_within(share, curve.nontargets)
+    place = int(np.searchsorted(-alarms, -within))  # the lowest threshold within the bound
     if place == 0:
         return RandomisedRule(None, -math.inf, 1.0, 1.0, 1.0)
     lower, upper = ((int(misses[i]), int(alarms[i])) for i in (place - 1, place))
-    spare, step = allowed - upper[1] * denominator, (lower[1] - upper[1]) * denominator
+    at_the_bound = upper[1] / curve.nontargets == share  # the rate as shown: then nothing is left to draw for
+    spare = 0 if at_the_bound else allowed - upper[1] * denominator
+    step = (lower[1] - upper[1]) * denominator
     gained = (upper[0] - lower[0]) * spare
     return RandomisedRule(
         None if place == 1 else float(thresholds[place - 1]),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, numbers, shown
@@ -326,7 +327,10 @@ def _evaluate_classes(
             return None
 
     def accuracy() -> float:
-        return confusion_of(trials, Application.multiclass(class_prior(trials))).accuracy
+        share = class_prior(trials, absent=True)
+        if share.all():
+            return confusion_of(trials, Application.multiclass(share)).accuracy
+        return confusion_of(_without(trials, share == 0.0), Application.multiclass(share[share > 0.0])).accuracy
 
     bits = known("log_loss", lambda: log_loss(trials))
     sizes = Confusion.counted(
@@ -339,12 +343,21 @@ def _evaluate_classes(
         classes=trials.classes,
         accuracy=known("accuracy", accuracy),
         log_loss=bits,
-        normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials)),
+        normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials, absent=True)),
         brier=known("brier", lambda: brier(trials)),
         applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
         versus=tuple(_against_rest(trials, label) for label in trials.classes) if one_vs_rest else (),
         reasons=reasons,
     )
+
+
+def _without(trials: Trials, absent: NDArray[np.bool_]) -> Trials:
+    """The trials without the columns of classes that are not among the labels: at prior 0 none is ever decided."""
+    numbers = np.cumsum(~absent) - 1
+    return Trials.of_log_likelihoods(
+        trials.log_likelihoods[:, ~absent], numbers[trials.known_labels()], weights=trials.weights,
+        orientation="samples x classes",
+    )  # fmt: skip
 
 
 def _against_rest(trials: Trials, label: str) -> Evaluation:

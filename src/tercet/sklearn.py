@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import flag, same_label, shown
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
@@ -35,9 +35,25 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     prior: float
     column: int
+    target: object
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Trains on the column of scores; the second of the sorted labels is the target."""
+        """Trains on the column of scores; the target is the label that `target` names, or the larger of two numbers.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns)
+            Scores, in the column that `column` says.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        object
+            The estimator itself, trained.
+        """
         _check_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -49,7 +65,8 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not weights.any():
                 raise InputError("Sample weights must contain at least one non-zero number.")
             _check_two(np.unique(y[weights > 0.0]))
-        trials = Trials.of_scores(self._scores(X), y == self.classes_[1], weights=weights)
+        self.target_ = self.classes_[target_place(self.classes_, self.target)]
+        trials = Trials.of_scores(self._scores(X), y == self.target_, weights=weights)
         self.calibrator_ = self._trained(trials)
         return self
 
@@ -62,23 +79,62 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.ascontiguousarray(X[:, self.column])
 
     def decision_function(self, X: Any) -> Floats:
-        """Log-likelihood ratios of the second class."""
+        """Log-likelihood ratios of the second of `classes_`, as scikit-learn has it: of the target, or minus those.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Natural-log likelihood ratios.
+        """
+        llr = self._llr(X)
+        return llr if self.target_ == self.classes_[1] else -llr
+
+    def _llr(self, X: Any) -> Floats:
         check_is_fitted(self)
         llr: Floats = self.calibrator_(self._scores(validate_data(self, X, dtype=np.float64, reset=False)))
         return llr
 
     def predict_proba(self, X: Any) -> Floats:
-        """Posteriors at the stated prior, one column a class."""
-        odds = self.decision_function(X) + logit(probability(self.prior, "prior"))
+        """Posteriors at the stated prior of the target, one column per class in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Posterior probabilities.
+        """
+        odds = self._llr(X) + logit(probability(self.prior, "prior"))
         small = np.exp(-np.abs(odds))
         likely, unlikely = 1.0 / (1.0 + small), small / (1.0 + small)
         target = np.where(odds >= 0.0, likely, unlikely)
-        return np.stack((np.where(odds >= 0.0, unlikely, likely), target), axis=1)
+        both = np.stack((np.where(odds >= 0.0, unlikely, likely), target), axis=1)
+        return both if self.target_ == self.classes_[1] else both[:, ::-1]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of larger posterior at the stated prior; a tie goes to the first."""
-        accepted = self.decision_function(X) > 0.0 - logit(probability(self.prior, "prior"))
-        return np.asarray(self.classes_[accepted.astype(np.intp)])
+        """The class of larger posterior at the stated prior; a tie goes to the non-target.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        accepted = self._llr(X) > 0.0 - logit(probability(self.prior, "prior"))
+        place = int(self.target_ == self.classes_[1])
+        return np.asarray(self.classes_[np.where(accepted, place, 1 - place)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,6 +145,26 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _check_target(y: Any) -> None:
     if y is None:
         raise InputError("This classifier requires y to be passed, but the target y is None.")
+
+
+def target_place(classes: NDArray[Any], target: object) -> int:
+    """Where the target stands among two sorted labels: where it is named, else 1 for numbers, truth values or names."""
+    if target is not None:
+        places = [place for place, label in enumerate(classes.tolist()) if same_label(label, target)]
+        if not places:
+            raise InputError(
+                f"target={shown(target)} is not among the labels {', '.join(map(shown, classes.tolist()))}."
+            )
+        return places[0]
+    if classes.dtype.kind in "biuf":
+        return 1  # scikit-learn's own rule: the larger label is the positive one
+    words = [str(label).lower() for label in classes.tolist()]
+    if words in (["nontarget", "target"], ["false", "true"], ["0", "1"]):
+        return 1
+    raise InputError(
+        f"labels hold {', '.join(map(shown, classes.tolist()[:4]))}: name the one that is the target (target=...). Its "
+        f"prior and costs are the application's."
+    )
 
 
 def _check_two(classes: NDArray[Any]) -> None:
@@ -102,9 +178,10 @@ def _check_two(classes: NDArray[Any]) -> None:
 class LogisticCalibrator(_Calibrator):
     """Prior-weighted logistic calibration of one column; see tercet.Logistic."""
 
-    def __init__(self, prior: float = 0.5, penalty: float = 0.0, column: int = -1) -> None:
+    def __init__(self, prior: float = 0.5, penalty: float = 0.0, column: int = -1, target: object = None) -> None:
         self.prior = prior
         self.column = column
+        self.target = target
         self.penalty = penalty
 
     def _trained(self, trials: Trials) -> Any:
@@ -114,9 +191,10 @@ class LogisticCalibrator(_Calibrator):
 class IsotonicCalibrator(_Calibrator):
     """Isotonic calibration of one column; see tercet.Isotonic."""
 
-    def __init__(self, prior: float = 0.5, raw: bool = False, column: int = -1) -> None:
+    def __init__(self, prior: float = 0.5, raw: bool = False, column: int = -1, target: object = None) -> None:
         self.prior = prior
         self.column = column
+        self.target = target
         self.raw = raw
 
     def _trained(self, trials: Trials) -> Any:
@@ -126,13 +204,51 @@ class IsotonicCalibrator(_Calibrator):
 class GaussianCalibrator(_Calibrator):
     """Gaussian calibration of one column; see tercet.Gaussian."""
 
-    def __init__(self, prior: float = 0.5, shared_variance: bool = True, column: int = -1) -> None:
+    def __init__(
+        self, prior: float = 0.5, shared_variance: bool = True, column: int = -1, target: object = None
+    ) -> None:
         self.prior = prior
         self.column = column
+        self.target = target
         self.shared_variance = shared_variance
 
     def _trained(self, trials: Trials) -> Any:
         return Gaussian.fit(trials, self.prior, shared_variance=self.shared_variance)
+
+
+def application_for(application: Any, classes: NDArray[Any], target: object) -> MulticlassApplication:
+    """An application in the order of an estimator's sorted labels: by target, by class names, or by number."""
+    given = application if isinstance(application, MulticlassApplication) else Application.of(application)
+    matrix = as_matrix(given)
+    if len(matrix.classes) != len(classes):
+        raise InputError(
+            f"application has {len(matrix.classes)} classes and y holds {len(classes)} class"
+            f"{'es' if len(classes) != 1 else ''}. Only binary classification is supported by a two-class application."
+        )
+    labels = [str(label) for label in classes.tolist()]
+    if isinstance(given, Application):
+        order = [0, 1] if target_place(classes, target) == 1 else [1, 0]
+    elif target is not None:
+        raise InputError("target belongs to a two-class application (prior, cost_fn, cost_fp): leave it out here.")
+    elif sorted(labels) == sorted(matrix.classes):
+        order = [matrix.classes.index(label) for label in labels]
+    elif classes.dtype.kind in "biuf" and matrix.classes == tuple(map(str, range(len(labels)))):
+        order = list(range(len(labels)))
+    else:
+        raise InputError(
+            f"application speaks of the classes {', '.join(map(shown, matrix.classes[:4]))}, and y of "
+            f"{', '.join(map(shown, labels[:4]))}: name them in the order of its priors, "
+            f"Application.multiclass(prior, costs, classes=[...])."
+        )
+    return _in_order(matrix, order, tuple(labels))
+
+
+def _in_order(app: MulticlassApplication, order: list[int], labels: tuple[str, ...]) -> MulticlassApplication:
+    """The same application with classes, and the actions called like them, in another order and with these names."""
+    same = app.actions[: len(order)] == app.classes
+    rows = [*order, *range(len(order), len(app.actions))] if same else list(range(len(app.actions)))
+    actions = (*labels, *app.actions[len(order) :]) if same else app.actions
+    return Application.multiclass(app.prior[order], app.costs[np.ix_(rows, order)], classes=labels, actions=actions)
 
 
 class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -143,10 +259,17 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     application has actions of its own such as "abstain".
     """
 
-    def __init__(self, estimator: Any = None, application: Any = (0.5, 1.0, 1.0), trained_prior: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any = None,
+        application: Any = (0.5, 1.0, 1.0),
+        trained_prior: Any = None,
+        target: object = None,
+    ) -> None:
         self.estimator = estimator
         self.application = application
         self.trained_prior = trained_prior
+        self.target = target
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Any:
         """Trains the estimator and notes the frequencies of its classes."""
@@ -154,7 +277,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         self.classes_, counts = np.unique(y, return_counts=True)
-        self.app_ = self._application(len(self.classes_))
+        self.app_ = application_for(self.application, self.classes_, self.target)
         self.prior_ = (
             counts / counts.sum() if self.trained_prior is None else np.asarray(self.trained_prior, np.float64)
         )
@@ -172,26 +295,13 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         return LogisticRegression()
 
-    def _application(self, classes: int) -> MulticlassApplication:
-        app = (
-            self.application
-            if isinstance(self.application, MulticlassApplication)
-            else Application.of(self.application)
-        )
-        matrix = as_matrix(app)
-        if len(matrix.classes) != classes:
-            raise InputError(
-                f"The application has {len(matrix.classes)} classes and y holds {classes} class"
-                f"{'es' if classes != 1 else ''}. Only binary classification is supported by a two-class application."
-            )
-        return matrix
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost, the lowest on ties: a class label, or an action's name."""
         actions = decide(self._trials(X), self.app_)
-        if len(self.app_.actions) == len(self.classes_):
+        if self.app_.actions == self.app_.classes:
             return np.asarray(self.classes_[actions])
-        called = [*self.classes_.tolist(), *self.app_.actions[len(self.classes_) :]]
+        labels = dict(zip(self.app_.classes, self.classes_.tolist(), strict=True))
+        called = [labels.get(action, action) for action in self.app_.actions]
         return np.asarray(np.array(called, object)[actions])
 
     def predict_proba(self, X: Any) -> Floats:
@@ -214,26 +324,36 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return tags
 
 
-def cost_scorer(application: Any, *, normalised: bool = True) -> Callable[[Any, Any, Any], float]:
+def cost_scorer(
+    application: Any, *, target: object = None, normalised: bool = True
+) -> Callable[[Any, Any, Any], float]:
     """A scorer for cross_val_score and GridSearchCV: minus the cost of the estimator's decisions.
 
     The cost weighs the classes by the application's prior, not by their frequencies: higher (nearer 0) is better, and
     -1 is the best dummy when normalised.
     """
-    matrix = as_matrix(application if isinstance(application, MulticlassApplication) else Application.of(application))
+    relative = flag(normalised, "normalised")
+    if not isinstance(application, MulticlassApplication):
+        Application.of(application)
 
     def scorer(estimator: Any, X: Any, y: Any) -> float:
         decided = np.asarray(estimator.predict(X))
-        classes = getattr(estimator, "classes_", np.unique(y)).tolist()
-        if len(classes) != len(matrix.classes):
-            raise InputError(f"The application has {len(matrix.classes)} classes, the estimator {len(classes)}.")
-        codes = {value: code for code, value in enumerate([*classes, *matrix.actions[len(classes) :]])}
-        unknown = [value for value in [*decided.tolist(), *np.asarray(y).tolist()] if value not in codes]
-        if unknown:
-            raise InputError(f"{shown(unknown[0])} is neither a class of the estimator nor an action.")
-        rows = np.fromiter((codes[value] for value in decided.tolist()), np.intp, len(decided))
-        true = np.fromiter((codes[value] for value in np.asarray(y).tolist()), np.intp, len(decided))
+        sorted_labels = np.asarray(getattr(estimator, "classes_", np.unique(y)))
+        matrix = application_for(application, sorted_labels, target)
+        classes = sorted_labels.tolist()
+        labels = dict(zip(matrix.classes, classes, strict=True))
+        codes = {labels.get(action, action): code for code, action in enumerate(matrix.actions)}
+        columns = {label: code for code, label in enumerate(classes)}
+        rows = _coded(decided.tolist(), codes, "an action")
+        true = _coded(np.asarray(y).tolist(), columns, "a class of the estimator")
         table = Confusion.counted(rows, true, matrix.classes, matrix.actions, None, None)
-        return -(table.normalised_risk(matrix) if normalised else table.risk(matrix))
+        return -(table.normalised_risk(matrix) if relative else table.risk(matrix))
 
     return scorer
+
+
+def _coded(values: list[Any], codes: dict[Any, int], what: str) -> NDArray[np.intp]:
+    unknown = [value for value in values if value not in codes]
+    if unknown:
+        raise InputError(f"{shown(unknown[0])} is not {what}: {', '.join(map(shown, list(codes)[:6]))}.")
+    return np.array([codes[value] for value in values], np.intp)

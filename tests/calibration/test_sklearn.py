@@ -22,6 +22,7 @@ from tercet.errors import CalibrationError, InputError
 from tercet.sklearn import BayesClassifier, GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator, cost_scorer
 
 SEPARABLE = "the check's data are separable, which is refused without a penalty"
+NAMELESS = "the check's labels are text, and the target must be named"
 CONSTANT = "the check's scores are equal within each class, which leaves no variance"
 FALLING = "the check's column falls with the target, and an isotonic map can only rise"
 EXPECTED = {
@@ -54,6 +55,11 @@ ESTIMATORS = {
 }
 
 
+for expected in EXPECTED.values():
+    for check in ("check_classifiers_classes", "check_classifiers_train", "check_dict_unchanged"):
+        expected.setdefault(check, NAMELESS)
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_scikit_learns_own_checks(name):
     with warnings.catch_warnings():
@@ -72,7 +78,11 @@ def scores_of(n=400, seed=0):
 
 @pytest.mark.parametrize(
     ("estimator", "method"),
-    [(LogisticCalibrator(0.2), Logistic), (IsotonicCalibrator(0.2), Isotonic), (GaussianCalibrator(0.2), Gaussian)],
+    [
+        (LogisticCalibrator(0.2, target="yes"), Logistic),
+        (IsotonicCalibrator(0.2, target="yes"), Isotonic),
+        (GaussianCalibrator(0.2, target="yes"), Gaussian),
+    ],
 )
 def test_decision_function_is_the_llr_and_predict_proba_its_posterior(estimator, method):
     X, y = scores_of()
@@ -100,10 +110,11 @@ def test_they_work_in_pipelines_searches_and_cross_validation():
 def test_the_column_of_scores_can_be_chosen():
     X, y = scores_of()
     both = np.hstack((X, np.random.default_rng(1).normal(size=X.shape)))
-    first = LogisticCalibrator(column=0).fit(both, y)
-    assert np.array_equal(first.decision_function(both), LogisticCalibrator().fit(X, y).decision_function(X))
+    first = LogisticCalibrator(column=0, target="yes").fit(both, y)
+    alone = LogisticCalibrator(target="yes")
+    assert np.array_equal(first.decision_function(both), alone.fit(X, y).decision_function(X))
     with pytest.raises(InputError, match="column=5"):
-        LogisticCalibrator(column=5).fit(both, y)
+        LogisticCalibrator(column=5, target="yes").fit(both, y)
 
 
 def test_separable_scores_are_refused_here_too():
@@ -144,3 +155,59 @@ def test_the_wrong_number_of_classes_is_refused():
         IsotonicCalibrator().fit(data.data[:, :1], data.target)
     with pytest.raises(InputError, match="2 classes"):
         cost_scorer((0.5, 1, 1))(GaussianNB().fit(data.data, data.target), data.data, data.target)
+
+
+# The target is named, whatever the alphabet says
+
+
+def fraud(n=600, seed=3):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.2
+    return (rng.normal(size=n) + 2 * y)[:, None], y
+
+
+@pytest.mark.parametrize(("target", "other"), [("fraud", "ok"), ("zzz", "ok"), ("1", "0"), (1, 0)])
+def test_renaming_the_labels_with_the_target_named_changes_nothing_but_names(target, other):
+    X, y = fraud()
+    named = np.where(y, target, other)
+    app = (0.02, 50, 1)
+    plain = BayesClassifier(GaussianNB(), app).fit(X, y.astype(int))
+    model = BayesClassifier(GaussianNB(), app, target=target).fit(X, named)
+    assert np.array_equal(model.predict(X) == target, plain.predict(X) == 1)
+    place = model.classes_.tolist().index(target)
+    assert np.allclose(model.predict_proba(X)[:, place], plain.predict_proba(X)[:, 1])
+    one = cost_scorer(app)(plain, X, y.astype(int))
+    assert cost_scorer(app, target=target)(model, X, named) == pytest.approx(one)
+    calibrated = LogisticCalibrator(0.02, target=target).fit(X, named)
+    as_numbers = LogisticCalibrator(0.02).fit(X, y.astype(int))
+    assert np.allclose(calibrated.predict_proba(X)[:, place], as_numbers.predict_proba(X)[:, 1])
+    assert np.array_equal(calibrated.predict(X) == target, as_numbers.predict(X) == 1)
+    sign = 1 if calibrated.classes_[1] == target else -1
+    assert np.allclose(calibrated.decision_function(X), sign * as_numbers.decision_function(X))
+
+
+def test_text_labels_are_refused_until_the_target_is_named():
+    X, y = fraud()
+    named = np.where(y, "fraud", "ok")
+    for estimator in (BayesClassifier(GaussianNB(), (0.02, 50, 1)), LogisticCalibrator(0.02)):
+        with pytest.raises(InputError, match="target="):
+            estimator.fit(X, named)
+    model = BayesClassifier(GaussianNB(), (0.02, 50, 1), target="fraud").fit(X, named)
+    with pytest.raises(InputError, match="target="):
+        cost_scorer((0.02, 50, 1))(model, X, named)
+    with pytest.raises(InputError, match="'theft' is not among"):
+        LogisticCalibrator(target="theft").fit(X, named)
+
+
+def test_priors_and_costs_follow_the_classes_that_the_user_named():
+    data = load_iris()
+    X, y = data.data[:, :2], data.target_names[data.target]
+    costs = np.array([[0, 1, 5], [1, 0, 1], [9, 1, 0]])
+    order = [2, 0, 1]
+    given = Application.multiclass([0.1, 0.6, 0.3], costs, classes=data.target_names)
+    turned = Application.multiclass(given.prior[order], costs[np.ix_(order, order)], classes=data.target_names[order])
+    one, other = (BayesClassifier(GaussianNB(), app).fit(X, y) for app in (given, turned))
+    assert np.array_equal(one.predict(X), other.predict(X))
+    assert cost_scorer(given)(one, X, y) == pytest.approx(cost_scorer(turned)(one, X, y))
+    with pytest.raises(InputError, match="classes="):
+        BayesClassifier(GaussianNB(), Application.multiclass([0.1, 0.6, 0.3], costs)).fit(X, y)

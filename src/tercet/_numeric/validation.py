@@ -81,6 +81,14 @@ def whole(value: object, name: str, least: int, most: int = 10**300) -> int:
     return found
 
 
+def rate(value: object, name: str) -> float:
+    """A number between 0 and 1, both ends included."""
+    found = number(value, name)
+    if not 0.0 <= found <= 1.0:
+        raise InputError(f"{name} must be a rate between 0 and 1, not {found}.")
+    return found
+
+
 def seed_number(value: object, name: str = "seed") -> int:
     """A seed: a whole number that is not negative."""
     return whole(value, name, 0)
@@ -351,13 +359,23 @@ def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str)
         words = ("text", "no text") if True in texts[0] else ("no text", "text")
         raise InputError(
             f"{name} holds {words[0]} and {other} holds {words[1]}: text is never equal to a number. Give both as the "
-            f"same kind."
+            f"same kind, or name the classes (classes=...)."
         )
 
 
 def distinct(values: NDArray[Any]) -> list[Any]:
     """The distinct values in order of appearance, as Python objects."""
     return list(dict.fromkeys(values.tolist()))
+
+
+def same_label(one: object, other: object) -> bool:
+    """Whether two labels are the same: text is never equal to a number, and an odd comparison is a no."""
+    if isinstance(one, str) != isinstance(other, str):
+        return False
+    try:
+        return bool(one == other)
+    except Exception:  # arrays and somebody else's __eq__
+        return False
 
 
 def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
@@ -388,19 +406,21 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
 
 def _equals_target(array: NDArray[Any], target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     found = distinct(array)
-    if array.size and target not in found:
+    if array.size and not any(same_label(value, target) for value in found):
         raise InputError(
             f"target={shown(target)} is not among the labels, which hold "
             f"{', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}."
         )
-    others = [value for value in found if value != target]
+    others = [value for value in found if not same_label(value, target)]
     return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
 
 
 def equal_to(labels: NDArray[Any], target: object) -> NDArray[np.bool_]:
     """Which labels are this one, none perhaps."""
     if labels.dtype == np.object_:
-        return np.fromiter((value == target for value in labels.tolist()), np.bool_, len(labels))
+        return np.fromiter((same_label(value, target) for value in labels.tolist()), np.bool_, len(labels))
+    if (labels.dtype.kind in "US") != isinstance(target, str | bytes):
+        return np.zeros(labels.shape, np.bool_)
     return np.broadcast_to(np.asarray(labels == target), labels.shape)
 
 

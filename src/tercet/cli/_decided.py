@@ -7,7 +7,7 @@ from typing import Any
 
 from tercet.cli._output import Facts, show
 from tercet.cli._systems import name_of, with_files
-from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.metrics.confusion import Confusion
 from tercet.report import text
 
 
@@ -40,14 +40,14 @@ def _facts(path: str, table: Confusion, apps: Sequence[Any], source: Facts) -> F
     }
     facts["applications"] = [
         {
-            "priors": as_matrix(app).prior.tolist(),
-            "costs": as_matrix(app).costs.tolist(),
+            "priors": app.prior.tolist(),
+            "costs": app.costs.tolist(),
             "confusion": table.matrix,
             "risk": table.risk(app),
             "dcf": table.normalised_risk(app),
-            "dummy_cost": as_matrix(app).dummy_cost,
-            "dummy_action": as_matrix(app).renamed(table.classes).dummy_action,
+            "dummy_cost": app.dummy_cost,
+            "dummy_action": app.renamed(table.classes).dummy_action,
         }
-        for app in apps
+        for app in (table.matched(app) for app in apps)
     ]
     return with_files(facts, path, source)

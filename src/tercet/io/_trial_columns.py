@@ -182,20 +182,14 @@ def confusion_of_words(
     if got.labels is None or got.decided is None:
         raise InputError(f"{got.called}: decisions need true labels to be counted against (labels=, key= or a column).")
     true = got.labels if isinstance(got.labels, Labels) else coded(got.labels)
-    known = [word(value) for value in classes] if classes is not None else _in_order({*true.names, *got.decided})
     try:
         return Confusion.of(
             np.array(got.decided, np.object_)[got.scores],
             np.array(true.names, np.object_)[true.codes],
-            classes=known,
+            classes=None if classes is None else [word(value) for value in classes],
             actions=None if actions is None else [word(value) for value in actions],
             target=None if target is None else word(target),
             weights=got.weights,
         )
     except InputError as error:
         raise InputError(f"{got.called}: {error}") from None
-
-
-def _in_order(words: set[str]) -> list[str]:
-    numbers = all(text.isascii() and text.isdigit() for text in words)
-    return sorted(words, key=lambda text: (int(text) if numbers else 0, text))

@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, as_integers, quotients, shifted
-from tercet._numeric.validation import distinct, frozen, names, number, numbers, same_index, same_length, shown
+from tercet._numeric.validation import (
+    distinct,
+    frozen,
+    listed,
+    names,
+    number,
+    numbers,
+    same_index,
+    same_kind,
+    same_length,
+    shown,
+)
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
@@ -83,6 +94,7 @@ class Confusion:
     actions: tuple[str, ...]
     target: str | None
     unit: int
+    ordered: bool  # whether the user, or numbers, gave the order of the classes; else it is alphabetical
 
     def __init__(
         self,
@@ -106,10 +118,16 @@ class Confusion:
             counts, unit = shifted(counts, unit), 0
         called = class_names(None if classes is None else list(classes), values.shape[1])
         acts = action_names(actions, called, len(values), "a matrix")
-        self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit)
+        self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit, True)
 
     def _set(
-        self, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int
+        self,
+        counts: Counts,
+        classes: tuple[str, ...],
+        actions: tuple[str, ...],
+        target: str | None,
+        unit: int,
+        ordered: bool,
     ) -> None:
         for field, value in (
             ("counts", frozen(counts)),
@@ -117,16 +135,23 @@ class Confusion:
             ("actions", actions),
             ("target", target),
             ("unit", unit),
+            ("ordered", ordered),
         ):
             object.__setattr__(self, field, value)
 
     @classmethod
     def made(
-        cls, counts: Counts, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None, unit: int = 0
+        cls,
+        counts: Counts,
+        classes: tuple[str, ...],
+        actions: tuple[str, ...],
+        target: str | None,
+        unit: int = 0,
+        ordered: bool = True,
     ) -> Confusion:
         """A table of integer counts in units of 2**unit, known to be sound."""
         table = cls.__new__(cls)
-        table._set(counts, classes, actions, target, unit)
+        table._set(counts, classes, actions, target, unit, ordered)
         return table
 
     @classmethod
@@ -148,8 +173,8 @@ class Confusion:
         same_index({"decisions": decisions, "labels": labels, "weights": weights})
         decided, true = names(decisions, "decisions"), names(labels, "labels")
         same_length(len(decided), {"labels": true})
-        known = _known(decided, true) if classes is None else list(classes)
-        acts = known if actions is None else list(actions)
+        known, ordered = _known(decided, true, target) if classes is None else (listed(classes, "classes"), True)
+        acts = known if actions is None else listed(actions, "actions")
         check_cells(len(acts), len(known))
         rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
         return cls.counted(
@@ -159,6 +184,7 @@ class Confusion:
             class_names(acts, len(acts), "actions"),
             _target(target, tuple(map(str, known))),
             None if weights is None else weight_column(weights),
+            ordered,
         )
 
     @classmethod
@@ -170,18 +196,20 @@ class Confusion:
         actions: tuple[str, ...],
         target: str | None,
         weights: Floats | None = None,
+        ordered: bool = True,
     ) -> Confusion:
         """Counts pairs of (action number, class number) that are known to be in range."""
         shape = (len(actions), len(classes))
         check_cells(*shape)
         cells = rows.astype(np.intp) * len(classes) + cols
         if weights is None:
-            return cls.made(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), classes, actions, target)
+            counted = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+            return cls.made(counted, classes, actions, target, 0, ordered)
         same_length(len(rows), {"weights": weights})
         integers, unit = as_integers(weights[weights > 0.0])
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
         np.add.at(counts, cells[weights > 0.0], integers)
-        return cls.made(counts.reshape(shape), classes, actions, target, unit)
+        return cls.made(counts.reshape(shape), classes, actions, target, unit, ordered)
 
     def __add__(self, other: Confusion) -> Confusion:
         if (self.classes, self.actions, self.target) != (other.classes, other.actions, other.target):
@@ -194,6 +222,7 @@ class Confusion:
             self.actions,
             self.target,
             unit,
+            self.ordered and other.ordered,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -226,7 +255,8 @@ class Confusion:
 
     def for_target(self, target: object) -> Confusion:
         """The same counts, the rates speaking of another class."""
-        return Confusion.made(self.counts, self.classes, self.actions, _target(target, self.classes), self.unit)
+        wanted = _target(target, self.classes)
+        return Confusion.made(self.counts, self.classes, self.actions, wanted, self.unit, self.ordered)
 
     @property
     def cells(self) -> dict[str, int]:
@@ -509,14 +539,14 @@ class Confusion:
 
     def contributions(self, application: object) -> Floats:
         """Each class's part of the risk: pi_j sum_i R_ij C_ij."""
-        app = self._matched(application)
+        app = self.matched(application)
         return np.array([
             pi * math.fsum(r * c) for pi, r, c in zip(app.prior, self.rates.T, app.costs.T, strict=True)
         ])  # fmt: skip
 
     def pair_costs(self, application: object) -> Floats:
         """Every cell's part of the risk: pi_j R_ij C_ij, rows = decision."""
-        app = self._matched(application)
+        app = self.matched(application)
         return np.asarray(app.prior * self.rates * app.costs)
 
     def risk(self, application: object) -> float:
@@ -530,15 +560,21 @@ class Confusion:
 
     def normalised_risk(self, application: object) -> float:
         """The risk divided by the cost of the best action taken without looking."""
-        app = self._matched(application)
+        app = self.matched(application)
         if app.dummy_cost == 0.0:
             raise UndefinedError("A normalised risk does not exist: the best dummy costs 0.")
         return self.risk(app) / app.dummy_cost
 
-    def _matched(self, application: object) -> MulticlassApplication:
+    def matched(self, application: object) -> MulticlassApplication:
         """The application as this table lays out its classes; a two-class one speaks of the target."""
         app = application if isinstance(application, MulticlassApplication) else self._laid_out(application)
         app.check_classes(self.classes)
+        if not self.ordered and app.classes != self.classes and not app.is_symmetric:
+            raise InputError(
+                f"application has priors and costs by class number, and the classes "
+                f"{', '.join(map(shown, self.classes[:4]))} have no order yet: name them in the order of the priors "
+                f"(classes=...)."
+            )
         if app.costs.shape != self.counts.shape:
             raise InputError(f"The application has {len(app.costs)} actions, the table {len(self.counts)}.")
         if app.renamed(self.classes).actions != self.actions and app.actions != _numbered(len(app.actions)):
@@ -668,21 +704,27 @@ def _target(target: object, classes: tuple[str, ...]) -> str | None:
     return str(target)
 
 
-def _known(decided: NDArray[Any], true: NDArray[Any]) -> list[Any]:
-    """The classes that decisions and labels speak of: 0 and 1 where nothing else occurs, else sorted."""
-    found = (
-        distinct(np.concatenate((true, decided)))
-        if decided.dtype.kind == true.dtype.kind
-        else list(dict.fromkeys([*distinct(true), *distinct(decided)]))
-    )
+def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[list[Any], bool]:
+    """The classes that decisions and labels speak of, and whether their order is known.
+
+    Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
+    other names are sorted, and that is nobody's order.
+    """
+    same_kind(decided, "decisions", true, "labels")
+    found = list(dict.fromkeys([*distinct(true), *distinct(decided)]))
     if not found:
         raise InputError("There are no decisions to count: name the classes (classes=...).")
     if all(not isinstance(value, str) and value in (0, 1) for value in found):
-        return [0, 1]
+        return [0, 1], True
+    digits = all(isinstance(value, str) and value.isascii() and value.isdigit() for value in found)
     try:
-        return sorted(found)
+        ordered = sorted(found, key=lambda value: (int(value), value)) if digits else sorted(found)
     except TypeError:
         raise InputError("decisions and labels mix text and numbers: name the classes (classes=...).") from None
+    if len(ordered) == 2 and target is not None:
+        return (ordered[::-1] if str(ordered[0]) == str(target) else ordered), True
+    standard = tuple(str(value).lower() for value in ordered) in _STANDARD_TARGETS
+    return ordered, standard or digits or not isinstance(ordered[0], str)
 
 
 def _codes(values: NDArray[Any], known: list[Any], name: str) -> NDArray[np.intp]:

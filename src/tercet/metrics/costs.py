@@ -261,7 +261,7 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     >>> round(log_loss(Trials.of_posteriors(p, [1, 0, 2], trained_prior=[1/3, 1/3, 1/3]), base=math.e), 7)
     0.6904911
     """
-    share = class_prior(as_trials(trials), prior)
+    share = class_prior(as_trials(trials), prior, absent=True)
     return _class_means(trials, share, surprise) / _log_base(base)
 
 
@@ -280,8 +280,8 @@ def perplexity(trials: Trials, prior: object = None) -> float:
 
 def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
     """Log-loss divided by the prior's entropy: 1 is what knowing only the prior costs."""
-    share = class_prior(trials, prior)
-    return log_loss(trials, share) / entropy(share)
+    share = class_prior(as_trials(trials), prior, absent=True)
+    return _class_means(trials, share, surprise) / math.log(2.0) / entropy(share)
 
 
 def brier(trials: Trials, prior: object = None) -> float:
@@ -289,7 +289,7 @@ def brier(trials: Trials, prior: object = None) -> float:
 
     Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
     """
-    share = class_prior(trials, prior)
+    share = class_prior(as_trials(trials), prior, absent=True)
     return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
 
 
@@ -303,7 +303,7 @@ def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     """How often the true class is among the k most probable, averaged over the orders of tied classes."""
-    if whole(k, "k", 1) > len(trials.classes):
+    if whole(k, "k", 1) > len(as_trials(trials).classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
     def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:
@@ -311,19 +311,20 @@ def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
         room = k - (logs > own).sum(axis=0)  # places left for the true class and those tied with it
         return np.asarray(np.clip(room / (logs == own).sum(axis=0), 0.0, 1.0))
 
-    return _class_means(trials, class_prior(trials, prior), found)
+    return _class_means(trials, class_prior(trials, prior, absent=True), found)
 
 
-def class_prior(trials: Trials, prior: object = None) -> Floats:
-    """The given prior, one entry a class, or the frequencies of the labels."""
+def class_prior(trials: Trials, prior: object = None, *, absent: bool = False) -> Floats:
+    """The given prior, one entry a class, or the frequencies of the labels (0 for an absent class, if allowed)."""
     if prior is not None:
         return prior_of(prior, len(trials.classes))
     labels = trials.known_labels().astype(np.intp)
     sizes, _ = _class_weights(labels, trials, len(trials.classes))
     empty = [name for size, name in zip(sizes, trials.classes, strict=True) if size == 0]
-    if empty:
+    if empty and not (absent and len(empty) < len(sizes) - 1):
         raise UndefinedError(f"The data's own prior is 0 for class {shown(empty[0])}: give a prior, or drop the class.")
-    return np.array([size / sum(sizes) for size in sizes])
+    total = sum(sizes)
+    return np.array([size / total for size in sizes])
 
 
 def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tuple[list[int], Counts | None]:
@@ -346,17 +347,32 @@ def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[
     """
     labels = trials.known_labels().astype(np.intp)
     sizes, weights = _class_weights(labels, trials, len(share))
-    likelihoods, log_prior = likelihoods_of(trials), np.log(share)
+    likelihoods, columns = likelihoods_of(trials), labels
+    if not share.all():  # a class that is not among the labels has the posterior 0
+        likelihoods, columns = likelihoods[:, share > 0.0], (np.cumsum(share > 0.0) - 1)[labels]
+        _need_likelihood(likelihoods)
+    log_prior = np.log(share[share > 0.0])
     values = np.empty(len(labels))
 
     def fill(rows: slice) -> None:
-        values[rows] = cost(joint(likelihoods[rows], log_prior), labels[rows])
+        values[rows] = cost(joint(likelihoods[rows], log_prior), columns[rows])
 
     over_blocks(fill, len(values))
     return math.fsum(
         pi * _class_mean(values, labels == code, weights, size, name)
         for code, (pi, size, name) in enumerate(zip(share.tolist(), sizes, trials.classes, strict=True))
+        if pi > 0.0
     )
+
+
+def _need_likelihood(present: Floats) -> None:
+    """Refuses rows that rule out every class that is among the labels: they have no posteriors at the data's prior."""
+    rows = np.flatnonzero(np.max(present, axis=1, initial=-math.inf) == -math.inf)
+    if len(rows):
+        raise UndefinedError(
+            f"Row {rows[0]} rules out every class that is among the labels, so it has no posteriors at the data's own "
+            f"prior: give a prior."
+        )
 
 
 def _class_mean(values: Floats, own: NDArray[np.bool_], weights: Counts | None, size: int, name: str) -> float:
