@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,18 +116,18 @@ def digest(value: Any) -> str:
 def task_bounded(
     path: str, engine: str = "local", limit: int = LIMIT, workers: int = 2, arrow: bool = True
 ) -> dict[str, Any]:
-    from tercet.outofcore.scan import evaluate_files
+    import tercet as tc
 
     if not arrow:
         sys.modules["pyarrow"] = sys.modules["pyarrow.parquet"] = None  # type: ignore[assignment]
     start, used = time.perf_counter(), time.process_time()
-    ev = evaluate_files(path, APPS, engine=engine, memory_limit=limit, workers=workers)
+    ev = tc.evaluate(tc.scan(path, engine=engine, memory_limit=limit, workers=workers), APPS)
     wall, used = time.perf_counter() - start, time.process_time() - used
     low, high = getattr(ev, "brackets", {}).get("auc", (ev.auc, ev.auc))
     return {
         "wall": wall, "cpu": used, "bits": digest(bits(ev)), "auc": [low, high], "eer": ev.eer.value, "cllr": ev.cllr,
-        "min_dcf": [row.min_dcf for row in ev.applications], "passes": getattr(ev, "passes", 1),
-        "revisited": getattr(ev, "revisited", 0),
+        "min_dcf": [row.min_dcf for row in ev.applications], "passes": ev.input["passes"],
+        "revisited": ev.input["revisited"],
     }  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def task_refused(path: str) -> dict[str, Any]:
     import tercet as tc
 
     try:
-        return {"error": f"none: {tc.evaluate_files(path, APPS).eer}"}
+        return {"error": f"none: {tc.evaluate(tc.scan(path), APPS).eer}"}
     except tc.InputError as error:
         return {"error": str(error)}
 
@@ -229,14 +230,15 @@ def task_killed(path: str, seeds: int) -> dict[str, Any]:
 
     import distributed
 
-    from tercet.outofcore import scan as scale
+    import tercet as tc
+    from tercet.outofcore.limits import Budget
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     gone: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: gone.append(record.getMessage())  # type: ignore[method-assign]
     logging.getLogger("tercet.outofcore.executors.dask").addHandler(handler)
-    scale.budget_of = lambda *_: scale.Budget(400_000, 1 << 14, 50_000, 0)  # type: ignore[assignment]
+    budget = Budget(400_000, 1 << 14, 50_000, 0)
     found, errors = set(), []
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
@@ -252,9 +254,8 @@ def task_killed(path: str, seeds: int) -> dict[str, Any]:
                     os.kill(victim.pop(), signal.SIGKILL)
 
             try:
-                ev = scale.evaluate_files(
-                    path, APPS, engine="dask", scheduler=cluster.scheduler_address, progress=kill
-                )  # fmt: skip
+                source = tc.scan(path, engine="dask", scheduler=cluster.scheduler_address, progress=kill)
+                ev = tc.evaluate(replace(source, budget=budget), APPS)
                 found.add(digest(bits(ev)))
             except Exception as error:
                 errors.append(f"{type(error).__name__}: {error}")
@@ -315,9 +316,9 @@ def refused(report: Report, folder: Path, rows: int) -> None:
     path, row = folder / "late.parquet", rows * 73 // 100
     make(path, rows, "float32", nan=row)
     found = watched("refused", path=str(path))
-    named = f"late.parquet, row group {row // 1_000_000}, row {row} (counting from 0): scores must not hold NaN"
+    named = f"late.parquet: row {row + 1}, column 'score'"
     report.right = report.right and named in found["error"]
-    report.line(f"a NaN in row {row:,}", f"{found['peak'] / 1e6:.0f} MB", "named by row group", named in found["error"])
+    report.line(f"a NaN in row {row:,}", f"{found['peak'] / 1e6:.0f} MB", "named by its row", named in found["error"])
     print(f"  {found['error']}", flush=True)
     path.unlink()
 

@@ -73,7 +73,7 @@ def task(method, path, limit):
     maker = getattr(tc, method)
     start = time.perf_counter()
     if int(limit):
-        model = tc.fit_files(maker, path, memory_limit=int(limit))
+        model = maker.fit(tc.scan(path, meaning="raw", memory_limit=int(limit)))
     else:
         model = maker.fit(tc.read(path, meaning="raw"))
     seconds = time.perf_counter() - start

@@ -72,8 +72,7 @@ if TYPE_CHECKING:
     from tercet.metrics.net_benefit import DecisionCurve, decision_curve, net_benefit
     from tercet.metrics.posteriors import posteriors
     from tercet.metrics.tally import Tally
-    from tercet.outofcore.fit import fit_files
-    from tercet.outofcore.scan import evaluate_files
+    from tercet.outofcore.scan import Scan, scan
     from tercet.report import report
     from tercet.report.plots import Plot, plot
     from tercet.rules import Rule
@@ -193,8 +192,7 @@ _PUBLIC = {
     ),
     "metrics.posteriors": ("posteriors",),
     "metrics.tally": ("Tally",),
-    "outofcore.fit": ("fit_files",),
-    "outofcore.scan": ("evaluate_files",),
+    "outofcore.scan": ("Scan", "scan"),
     "report.plots": ("Plot", "plot"),
     "rules": ("Rule",),
     "trials": ("Trials",),
@@ -235,6 +233,7 @@ __all__ = [
     "Plot",
     "RandomisedRule",
     "Rule",
+    "Scan",
     "Tally",
     "TercetError",
     "Threshold",
@@ -265,9 +264,7 @@ __all__ = [
     "entropy",
     "evaluate",
     "evaluate_case_costs",
-    "evaluate_files",
     "expected_costs",
-    "fit_files",
     "fit_recognizer_and_calibrator",
     "hand_till_auc",
     "hull_rule",
@@ -294,6 +291,7 @@ __all__ = [
     "risk_curve",
     "risk_path",
     "sample_size",
+    "scan",
     "select_calibrator",
     "shift_prior",
     "split",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf
 from tercet.decision import confusion_of
-from tercet.errors import UndefinedError
+from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
@@ -28,8 +28,8 @@ from tercet.metrics.costs import (
     min_cllr,
 )
 from tercet.metrics.curve_summary import histogram, thinned
-from tercet.metrics.curves import Curve, Eer, Minimum
-from tercet.metrics.summary import Summary
+from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
+from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, as_trials
 
@@ -194,7 +194,7 @@ class MulticlassEvaluation:
 
 
 def evaluate(
-    trials: Trials | Tally,
+    trials: Trials | Tally | HasSummary,
     applications: Iterable[object] = (),
     *,
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
@@ -212,9 +212,11 @@ def evaluate(
     Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
       (0.5, 1, 1): DCF 0.6667, min 0.3333, threshold 0
     """
+    asked = listed(applications)
+    if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
+        return _evaluate_source(trials, asked, bayes_plot, eer, name)
     if not isinstance(trials, Tally):
         trials = as_trials(trials)
-    asked = listed(applications)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
         return _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
@@ -222,6 +224,18 @@ def evaluate(
     called = name if name is not None or isinstance(trials, Tally) else trials.name
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
     return evaluation_of(Summary.of(tally, asked_thresholds(apps, grid)), apps, grid, eer, called)
+
+
+def _evaluate_source(
+    source: HasSummary, asked: Sequence[object], plot: tuple[float, float, int], eer: str, name: str | None
+) -> Evaluation:
+    """The evaluation of trials that are not in memory; what is asked is judged before anything is read."""
+    if eer not in EER_DEFINITIONS:
+        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
+    apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
+    summary, facts = source.summary(asked_thresholds(apps, grid), eer)
+    found = evaluation_of(summary, apps, grid, eer, name if name is not None else source.name)
+    return replace(found, input={**found.input, **facts})
 
 
 def evaluation_of(

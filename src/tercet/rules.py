@@ -15,7 +15,8 @@ from tercet._numeric.serialization import Model, flag, real
 from tercet._numeric.validation import number, numbers, shown
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration.two_class import check_meaning, one_column
+from tercet.calibration.training import one_column
+from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, interval
 from tercet.metrics.confusion import Confusion

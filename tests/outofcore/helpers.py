@@ -1,13 +1,15 @@
 """What the tests of scale share: sets that are hard on bins, and the comparison bit for bit."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.outofcore import scan as scale
+from tercet.outofcore.limits import Budget
 
 APPS = [(0.5, 1, 1), (0.001, 1, 1), (0.9, 1, 10), (0.5, 1, 0), (0.5, 0, 1)]
-TINY = scale.Budget(kept=40, edges=16, part=64, at_once=0)
+TINY = Budget(kept=40, edges=16, part=64, at_once=0)
 
 
 @st.composite
@@ -61,3 +63,15 @@ def assert_same_bits(one, other):
 
 def in_memory(scores, labels, apps=APPS, **more):
     return tc.evaluate(tc.Trials.of_llr(scores, labels), apps, **more)
+
+
+def evaluated(source, applications=(), *, budget=None, **options):
+    """tc.evaluate of a scan; options are those of either."""
+    asked = {key: options.pop(key) for key in ("eer", "bayes_plot", "name") if key in options}
+    return tc.evaluate(replace(tc.scan(source, **options), budget=budget), applications, **asked)
+
+
+def fitted(method, source, prior=0.5, *, budget=None, **options):
+    """A calibrator's fit on a scan; options are those of either."""
+    asked = {key: options.pop(key) for key in ("penalty", "raw", "shared_variance") if key in options}
+    return method.fit(replace(tc.scan(source, **{"meaning": "raw", **options}), budget=budget), prior, **asked)

@@ -1,15 +1,19 @@
 """Any chunking, any bins: the same bits as in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.outofcore import refinement as refine
-from tercet.outofcore import scan as scale
+from tercet.outofcore.bins import BinCounts, RangeRows
+from tercet.outofcore.chunks import Arrays
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.refinement import Points, resolved
 
-from .helpers import APPS, TINY, Pieces, assert_same_bits, hard_sets, in_memory
+from .helpers import APPS, TINY, Pieces, assert_same_bits, evaluated, hard_sets, in_memory
 
 MEANINGS = {
     "llr": (tc.Trials.of_llr, {}),
@@ -31,9 +35,9 @@ MEANINGS = {
 @settings(max_examples=200, deadline=None)
 def test_any_chunking_and_any_budget_gives_the_bits_of_memory(trials, cuts, eer, kept, edges):
     scores, labels = trials
-    budget = scale.Budget(kept, edges, 64, 0)
+    budget = Budget(kept, edges, 64, 0)
     truth = in_memory(scores, labels, eer=eer)
-    found = scale.evaluate_chunks(Pieces(scores, labels, sorted(cuts)), APPS, eer=eer, budget=budget)
+    found = evaluated(Pieces(scores, labels, sorted(cuts)), APPS, eer=eer, budget=budget)
     assert_same_bits(found, truth)
     low, high = found.curve.auc_bracket
     assert low <= truth.auc <= high
@@ -46,8 +50,8 @@ def test_row_order_never_matters(trials, random):
     scores, labels = trials
     order = list(range(len(scores)))
     random.shuffle(order)
-    one = scale.evaluate_chunks(Pieces(scores, labels, [10]), APPS, budget=TINY)
-    two = scale.evaluate_chunks(Pieces(scores[order], labels[order], [3, 90]), APPS, budget=TINY)
+    one = evaluated(Pieces(scores, labels, [10]), APPS, budget=TINY)
+    two = evaluated(Pieces(scores[order], labels[order], [3, 90]), APPS, budget=TINY)
     assert_same_bits(one, two)
 
 
@@ -64,7 +68,7 @@ def test_every_meaning_gives_the_bits_of_memory(meaning):
         scores[:50] = 1.0
         scores[50:60] = 0.0
     truth = tc.evaluate(make(scores, labels, **more), APPS)
-    found = scale.evaluate_chunks(Pieces(scores, labels, [1000, 1001]), APPS, meaning=meaning, budget=TINY, **more)
+    found = evaluated(Pieces(scores, labels, [1000, 1001]), APPS, meaning=meaning, budget=TINY, **more)
     assert_same_bits(found, truth)
     assert found.meaning == meaning
     assert found.reasons == truth.reasons
@@ -74,8 +78,8 @@ def test_a_first_chunk_that_tells_nothing_costs_passes_and_no_bits():
     rng = np.random.default_rng(1)
     scores = np.sort(rng.normal(size=20_000))
     labels = rng.random(20_000) < 1 / (1 + np.exp(-2 * scores))
-    budget = scale.Budget(kept=200, edges=64, part=64, at_once=0)
-    found = scale.evaluate_chunks(Pieces(scores, labels, range(1000, 20_000, 1000)), APPS, budget=budget)
+    budget = Budget(kept=200, edges=64, part=64, at_once=0)
+    found = evaluated(Pieces(scores, labels, range(1000, 20_000, 1000)), APPS, budget=budget)
     assert_same_bits(found, in_memory(scores, labels))
     assert found.input["passes"] > 2
 
@@ -84,7 +88,7 @@ def test_ninety_percent_in_one_value_need_no_room():
     rng = np.random.default_rng(1)
     scores = np.where(rng.random(20_000) < 0.9, 0.125, rng.normal(size=20_000))
     labels = rng.random(20_000) < 0.5
-    found = scale.evaluate_chunks(Pieces(scores, labels, [7000]), APPS, budget=scale.Budget(100, 64, 64, 0))
+    found = evaluated(Pieces(scores, labels, [7000]), APPS, budget=Budget(100, 64, 64, 0))
     assert_same_bits(found, in_memory(scores, labels))
 
 
@@ -94,7 +98,7 @@ def test_ninety_percent_in_one_narrow_bin_are_split_until_they_fit():
     dense = 1.0 + 2.0**-40 * (rng.normal(size=20_000) + labels)
     scores = np.where(rng.random(20_000) < 0.9, dense, rng.normal(size=20_000) * 50)
     source = Pieces(scores, labels, [7000])
-    found = scale.evaluate_chunks(source, APPS, budget=scale.Budget(300, 16, 64, 0))
+    found = evaluated(source, APPS, budget=Budget(300, 16, 64, 0))
     assert_same_bits(found, in_memory(scores, labels))
     assert found.input["revisited"] <= 300
 
@@ -104,7 +108,7 @@ def test_the_auc_is_exact_where_the_rows_can_be_held():
     labels = rng.random(3000) < 0.5
     scores = rng.normal(size=3000) + labels
     truth = in_memory(scores, labels)
-    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(3000, 64, 64, 0))
+    found = evaluated(Pieces(scores, labels), APPS, budget=Budget(3000, 64, 64, 0))
     assert found.auc == truth.auc
     assert found.brackets == {}
     assert "brackets" not in found.to_dict()
@@ -114,7 +118,7 @@ def test_an_auc_that_is_a_bracket_says_so():
     rng = np.random.default_rng(2)
     labels = rng.random(30_000) < 0.5
     scores = rng.normal(size=30_000) + labels
-    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(1000, 64, 64, 0))
+    found = evaluated(Pieces(scores, labels), APPS, budget=Budget(1000, 64, 64, 0))
     low, high = found.brackets["auc"]
     assert low < in_memory(scores, labels).auc < high
     assert low <= found.auc <= high
@@ -128,7 +132,7 @@ def test_an_auc_that_is_a_bracket_says_so():
 def test_what_needs_every_score_is_refused_not_guessed():
     rng = np.random.default_rng(2)
     labels = rng.random(3000) < 0.5
-    found = scale.evaluate_chunks(Pieces(rng.normal(size=3000) + labels, labels), APPS, budget=TINY)
+    found = evaluated(Pieces(rng.normal(size=3000) + labels, labels), APPS, budget=TINY)
     for ask in (
         lambda: found.curve.average_precision,
         lambda: found.curve.partial_auc(fpr=(0, 0.1)),
@@ -145,7 +149,7 @@ def test_errors_at_a_threshold_are_exact_or_refused():
     rng = np.random.default_rng(2)
     labels = rng.random(3000) < 0.5
     scores = rng.normal(size=3000) + labels
-    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=TINY)
+    found = evaluated(Pieces(scores, labels), APPS, budget=TINY)
     truth = in_memory(scores, labels).curve.tally
     known = 0
     for threshold in [-np.inf, np.inf, *found.curve.hull.thresholds, *rng.normal(size=50)]:
@@ -162,7 +166,7 @@ def test_the_thinned_curve_and_the_histogram_are_true_points():
     labels = rng.random(30_000) < 0.3
     scores = rng.normal(size=30_000) + labels
     scores[:5] = np.inf, -np.inf, np.inf, -np.inf, -np.inf
-    found = scale.evaluate_chunks(Pieces(scores, labels), APPS, budget=scale.Budget(3000, 512, 64, 0)).to_dict()
+    found = evaluated(Pieces(scores, labels), APPS, budget=Budget(3000, 512, 64, 0)).to_dict()
     truth = in_memory(scores, labels)
     assert set(truth.to_dict()) <= set(found)
     curve = found["curve"]
@@ -183,19 +187,59 @@ def test_arrays_are_a_source_of_chunks():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, 1000)
     scores = rng.normal(size=1000) + labels
-    found = scale.evaluate_chunks(scale.Arrays(scores, labels, rows=300), APPS, budget=TINY)
+    found = evaluated(Arrays(scores, labels, rows=300), APPS, budget=TINY)
     assert_same_bits(found, in_memory(scores, labels))
     with pytest.raises(tc.InputError, match="999 entries"):
-        scale.evaluate_chunks(scale.Arrays(scores, labels[1:]), APPS)
+        evaluated(Arrays(scores, labels[1:]), APPS)
 
 
-def test_weights_are_for_memory():
+@given(hard_sets(), st.lists(st.integers(0, 200), max_size=4), st.sampled_from(["whole", "halves", "any", "huge"]))
+@settings(max_examples=60, deadline=None)
+def test_weights_give_the_bits_of_memory(trials, cuts, kind):
+    scores, labels = trials
+    rng = np.random.default_rng(len(scores))
+    weights = {
+        "whole": rng.integers(0, 5, len(scores)).astype(float),
+        "halves": rng.integers(0, 9, len(scores)) / 8.0,
+        "any": rng.random(len(scores)),
+        "huge": 10.0 ** rng.uniform(-30, 30, len(scores)),
+    }[kind]
+    weights[:2] = 1.0
+    truth = tc.evaluate(tc.Trials.of_llr(scores, labels, weights=weights), APPS)
+
     class Weighted:
         def chunks(self):
-            yield np.arange(4.0), np.arange(4) % 2 == 0, np.ones(4)
+            yield from zip(*(np.split(column, sorted(cuts)) for column in (scores, labels, weights)), strict=True)
 
-    with pytest.raises(tc.InputError, match=r"Chunk 0 must be a pair .*weights are evaluated in memory only"):
-        scale.evaluate_chunks(Weighted(), APPS, budget=TINY)
+    found = evaluated(Weighted(), APPS, budget=TINY)
+    assert_same_bits(found, truth)
+    low, high = found.curve.auc_bracket
+    assert low <= truth.auc <= high
+
+
+def test_trials_are_chunks_too():
+    rng = np.random.default_rng(0)
+    labels = rng.random(500) < 0.5
+    trials = tc.Trials.of_lr(np.exp(rng.normal(size=500) + labels), labels)
+
+    class Two:
+        def chunks(self):
+            yield trials.select(slice(0, 200))
+            yield trials.select(slice(200, 500))
+
+    assert_same_bits(evaluated(Two(), APPS, meaning="lr", budget=TINY), tc.evaluate(trials, APPS))
+    with pytest.raises(tc.InputError, match="Chunk 0: trials are lr, but meaning='llr'"):
+        evaluated(Two(), APPS)
+
+
+@pytest.mark.parametrize("chunk", [np.arange(3.0), (np.arange(3.0),), "ab", None])
+def test_a_chunk_of_another_kind_is_refused(chunk):
+    class Odd:
+        def chunks(self):
+            yield chunk
+
+    with pytest.raises(tc.InputError, match="Chunk 0: a chunk is Trials"):
+        evaluated(Odd(), APPS, budget=TINY)
 
 
 def test_a_source_that_changes_between_passes_is_found():
@@ -209,7 +253,7 @@ def test_a_source_that_changes_between_passes_is_found():
             yield scores[1500:], labels[1500:]
 
     with pytest.raises(tc.InputError, match="changed while they were read"):
-        scale.evaluate_chunks(Restless(), APPS, budget=scale.Budget(200, 64, 64, 0))
+        evaluated(Restless(), APPS, budget=Budget(200, 64, 64, 0))
 
 
 def test_a_source_that_loses_a_chunk_is_found():
@@ -227,37 +271,37 @@ def test_a_source_that_loses_a_chunk_is_found():
                 yield scores[1500:], labels[1500:]
 
     with pytest.raises(tc.InputError, match=r"not counted|changed"):
-        scale.evaluate_chunks(Forgetful(), APPS, budget=scale.Budget(200, 64, 64, 0))
+        evaluated(Forgetful(), APPS, budget=Budget(200, 64, 64, 0))
 
 
 def test_a_class_without_trials_is_undefined():
     with pytest.raises(tc.UndefinedError, match="no targets"):
-        scale.evaluate_chunks(Pieces(np.arange(9.0), np.zeros(9, bool)), APPS, budget=TINY)
+        evaluated(Pieces(np.arange(9.0), np.zeros(9, bool)), APPS, budget=TINY)
     with pytest.raises(tc.UndefinedError):
-        scale.evaluate_chunks(Pieces(np.empty(0), np.zeros(0, bool)), APPS, budget=TINY)
+        evaluated(Pieces(np.empty(0), np.zeros(0, bool)), APPS, budget=TINY)
 
 
 def test_a_nan_in_a_chunk_is_named():
     scores = np.arange(100.0)
     scores[73] = np.nan
-    with pytest.raises(tc.InputError, match=r"Chunk 2, row 13 .*NaN"):
-        scale.evaluate_chunks(Pieces(scores, np.arange(100) % 2 == 0, [30, 60]), APPS, budget=TINY)
+    with pytest.raises(tc.InputError, match=r"Chunk 2: row 13 .*NaN"):
+        evaluated(Pieces(scores, np.arange(100) % 2 == 0, [30, 60]), APPS, budget=TINY)
 
 
 def test_labels_that_are_not_marks_are_read_as_everywhere():
     scores, words = np.arange(6.0), np.array(["no", "yes"] * 3)
     with pytest.raises(tc.InputError, match="name the one that is the target"):
-        scale.evaluate_chunks(Pieces(scores, words), APPS, budget=TINY)
-    found = scale.evaluate_chunks(Pieces(scores, words), APPS, target="yes", budget=TINY)
+        evaluated(Pieces(scores, words), APPS, budget=TINY)
+    found = evaluated(Pieces(scores, words), APPS, target="yes", budget=TINY)
     assert_same_bits(found, in_memory(scores, words == "yes"))
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"meaning": "nonsense"}, "meaning is one of"),
+        ({"meaning": "nonsense"}, "meaning='nonsense' is none of"),
         ({"eer": "nonsense"}, "An EER is"),
-        ({"meaning": "posterior"}, "trained_prior is needed"),
+        ({"meaning": "posterior"}, "give trained_prior"),
         ({"bayes_plot": (3, -3, 5)}, "bayes_plot must be"),
         ({"memory_limit": 10**6}, "memory_limit of 1 MB is too small to work with"),
     ],
@@ -268,7 +312,7 @@ def test_a_wrong_question_is_refused_before_anything_is_read(more, says):
             raise AssertionError
 
     with pytest.raises(tc.InputError, match=says):
-        scale.evaluate_chunks(Unread(), APPS, **more)
+        evaluated(Unread(), APPS, **more)
 
 
 def test_counts_beyond_64_bit_products_keep_the_hull_exact():
@@ -276,18 +320,14 @@ def test_counts_beyond_64_bit_products_keep_the_hull_exact():
     rng = np.random.default_rng(4)
     labels = rng.random(400) < 0.5
     scores = rng.normal(size=400) + labels
-    from dataclasses import replace
-
-    from tercet.outofcore.counts import Binned, Rows
-
-    state = Binned.of(scores, labels, np.linspace(-1, 2, 9))
+    state = BinCounts.of_tally(tc.Tally.of(tc.Trials.of_llr(scores, labels)), np.linspace(-1, 2, 9))
     heavy = replace(state, targets=state.targets << 40, nontargets=state.nontargets << 40)
-    small, large = refine.Points.of(state), refine.Points.of(heavy)
+    small, large = Points.of(state), Points.of(heavy)
     assert np.array_equal(small.hiding(), large.hiding())
     assert np.array_equal(small.crossing(), large.crossing())
     curves = []
     for points in (small, large):
         none = points.ranges(np.zeros(len(points.keys) - 1, bool))
-        curves.append(tc.Curve.of(refine.resolved(points, none, Rows.empty(), "llr", None)))
+        curves.append(tc.Curve.of(resolved(points, none, RangeRows.sum(()), "llr", None)))
     assert curves[0].eer() == curves[1].eer()
     assert curves[0].auc_bracket == curves[1].auc_bracket

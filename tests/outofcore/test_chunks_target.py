@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.outofcore.scan import evaluate_chunks
+
+from .helpers import evaluated
 
 
 class Chunked:
@@ -19,7 +20,7 @@ def test_a_chunk_may_hold_no_target_when_another_does():
     first = np.array([1.0, 2.0, -1.0]), np.array(["a", "b", "a"])
     second = np.array([-3.0, -2.0]), np.array(["a", "a"], object)
     scores, labels = np.concatenate((first[0], second[0])), [*first[1], *second[1]]
-    found = evaluate_chunks(Chunked(first, second), [(0.5, 1, 1)], target="b")
+    found = evaluated(Chunked(first, second), [(0.5, 1, 1)], target="b")
     whole = tc.evaluate(tc.Trials.of_llr(scores, labels, target="b"), [(0.5, 1, 1)])
     assert found.applications == whole.applications
     assert found.cllr == whole.cllr
@@ -28,4 +29,4 @@ def test_a_chunk_may_hold_no_target_when_another_does():
 def test_a_target_that_no_chunk_holds_is_said():
     chunk = np.array([1.0, 2.0]), np.array(["a", "b"])
     with pytest.raises(tc.UndefinedError, match="no targets"):
-        evaluate_chunks(Chunked(chunk), target="c")
+        evaluated(Chunked(chunk), target="c")

@@ -4,8 +4,11 @@ import http.server
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import tercet as tc
-from tercet.outofcore import scan as scale
-from tercet.outofcore.counts import Binned
-from tercet.outofcore.executors import dask
-from tercet.outofcore.executors import threads as local
+from tercet.outofcore.bins import BinCounts
+from tercet.outofcore.executors import Executor, dask
+from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.runner import Counted, add_results
 
-from .helpers import APPS, assert_same_bits, in_memory
+from .helpers import APPS, assert_same_bits, evaluated, in_memory
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -52,13 +56,13 @@ def path(tmp_path, trials):
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=1500, edges=128, part=100, at_once=0))
+    monkeypatch.setattr(Budget, "of", lambda *_, **__: Budget(kept=1500, edges=128, part=100, at_once=0))
 
 
 def test_one_and_two_workers_give_the_bits_of_memory(path, trials, small, cluster):
     truth = in_memory(*trials)
-    assert_same_bits(scale.evaluate_files(path, APPS, engine="dask", scheduler=cluster.scheduler_address), truth)
-    assert_same_bits(scale.evaluate_files(path, APPS, engine="dask", workers=1), truth)
+    assert_same_bits(evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address), truth)
+    assert_same_bits(evaluated(path, APPS, engine="dask", workers=1), truth)
 
 
 def test_a_worker_killed_after_the_first_part_changes_no_bit(path, trials, small, cluster, caplog):
@@ -72,34 +76,55 @@ def test_a_worker_killed_after_the_first_part_changes_no_bit(path, trials, small
             victims.clear()
 
     address = cluster.scheduler_address
-    found = scale.evaluate_files(path, APPS, engine="dask", scheduler=address, progress=kill)
+    found = evaluated(path, APPS, engine="dask", scheduler=address, progress=kill)
     assert_same_bits(found, in_memory(*trials))
     assert any("is gone" in record.message for record in caplog.records)
 
 
 def test_the_workers_add_up_and_send_one_sum_a_pass(path, trials, small, cluster, monkeypatch):
     sent = []
-    collect = dask.collect
+    collect = dask.Dask.collect
 
-    def counted(make, job, batches, **more):
-        for number, result in collect(make, job, batches, **more):
+    def counted(self, partial, job, batches, add=None):
+        for number, result in collect(self, partial, job, batches, add):
             sent.append((job["kind"], result is not None))
             yield number, result
 
-    monkeypatch.setattr(dask, "collect", counted)
-    found = scale.evaluate_files(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
+    monkeypatch.setattr(dask.Dask, "collect", counted)
+    found = evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
     assert_same_bits(found, in_memory(*trials))
-    counts = [whole for kind, whole in sent if kind == "count"]
+    counts = [whole for kind, whole in sent if kind == "BinCounts"]
     assert len(counts) == 40 * (found.input["passes"] - 1)
     assert sum(counts) == found.input["passes"] - 1
-    assert all(whole for kind, whole in sent if kind == "rows")
+    assert all(whole for kind, whole in sent if kind == "RangeRows")
+
+
+def part(number, trials):
+    tally = tc.Tally.of(tc.Trials.of_llr(*trials))
+    return Counted(BinCounts.of_tally(tally, np.array([0.0])), ((number, number + 1),), "").to_plain()
 
 
 def test_a_sum_on_a_worker_finds_what_was_counted_twice(trials):
-    one, other = (Binned.of(*trials, [0.0], part=number).to_plain() for number in (0, 1))
-    assert Binned.of_plain(scale.added([one, other])).parts == ((0, 2),)
+    one, other = (part(number, trials) for number in (0, 1))
+    assert Counted.of_plain("BinCounts", add_results("BinCounts", [one, other])).parts == ((0, 2),)
     with pytest.raises(tc.InputError, match="Part 0 was counted twice"):
-        scale.added([one, other, one])
+        add_results("BinCounts", [one, other, one])
+
+
+def test_a_worker_of_another_version_is_refused(path, small, cluster, monkeypatch):
+    monkeypatch.setattr("tercet.outofcore.runner.RULES", 99)
+    with pytest.raises(tc.InputError, match=r"A worker runs tercet .* \(rules 1\), and tercet .* \(rules 99\) asked"):
+        evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
+
+
+def test_another_file_under_the_same_name_is_refused_where_it_is_read(path, small, cluster, monkeypatch):
+    """As on a machine whose disk holds an older file: the workers look at the bytes that they read."""
+    from tercet.outofcore.files import FileStamp
+
+    real = FileStamp.of
+    monkeypatch.setattr(FileStamp, "of", lambda where: real(where)._replace(digest="of another machine's file"))
+    with pytest.raises(tc.InputError, match="is another file where the work is done"):
+        evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
 def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster):
@@ -107,21 +132,21 @@ def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster
     scores[1234] = np.nan
     bad = tmp_path / "bad.parquet"
     pq.write_table(pa.table({"score": scores, "label": trials[1]}), bad, row_group_size=100)
-    with pytest.raises(tc.InputError, match=r"bad\.parquet, row group 12, row 1234 .*NaN"):
-        scale.evaluate_files(bad, APPS, engine="dask", scheduler=cluster.scheduler_address)
+    with pytest.raises(tc.InputError, match=r"bad\.parquet: row 1235, column .score."):
+        evaluated(bad, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
 def test_text_is_not_for_clusters_elsewhere(tmp_path, cluster):
     (tmp_path / "a.csv").write_text("score,label\n1.0,1\n0.5,0\n")
-    with pytest.raises(tc.InputError, match="a cluster reads Parquet"):
-        scale.evaluate_files(tmp_path / "a.csv", APPS, engine="dask", scheduler=cluster.scheduler_address)
+    with pytest.raises(tc.InputError, match="neither Parquet nor npy, and dask reads these only"):
+        evaluated(tmp_path / "a.csv", APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://127.0.0.1:notaport"])
 def test_a_scheduler_that_is_not_there_fails_in_seconds(path, address):
     start = time.monotonic()
     with pytest.raises(tc.InputError, match="cannot be used"):
-        scale.evaluate_files(path, APPS, engine="dask", scheduler=address)
+        evaluated(path, APPS, engine="dask", scheduler=address)
     assert time.monotonic() - start < 20
 
 
@@ -141,7 +166,7 @@ def test_an_address_where_something_else_listens_fails_in_seconds(path, listenin
     for address in (*listening, worker, 8786):
         start = time.monotonic()
         with pytest.raises(tc.InputError, match="no scheduler answers there"):
-            scale.evaluate_files(path, APPS, engine="dask", scheduler=address)
+            evaluated(path, APPS, engine="dask", scheduler=address)
         assert time.monotonic() - start < 20
 
 
@@ -169,40 +194,75 @@ def test_a_cluster_that_leaves_in_mid_run_ends_in_a_sentence(path, small, monkey
                 left.append(leave(made))
 
         with pytest.raises(tc.TercetError, match=says):
-            scale.evaluate_files(path, APPS, engine="dask", scheduler=made.scheduler_address, progress=go)
+            evaluated(path, APPS, engine="dask", scheduler=made.scheduler_address, progress=go)
 
 
-def test_only_plain_data_travels():
+# The contract of executors
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and plain(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(plain(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fib"
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+class Backwards:
+    """An engine of somebody else's: last batch first, one after the other, some twice before they are delivered."""
+
+    def __init__(self, fault=lambda results: results):
+        self.fault, self.plain = fault, []
+
+    def collect(self, partial, job, batches, add):
+        results = []
+        for number in reversed(range(len(batches))):
+            partial(job, batches[number])  # a worker that died before it could send its result
+            results.append((number, partial(job, batches[number])))
+            self.plain.append(plain(job) and plain(batches[number]) and plain(results[-1][1]))
+        yield from self.fault(results)
+
+
+@pytest.mark.parametrize("engine", [Threads(2), Threads(1), Backwards()])
+def test_every_engine_that_keeps_the_contract_gives_the_bits_of_memory(path, trials, small, engine):
+    assert isinstance(engine, Executor)
+    assert_same_bits(evaluated(path, APPS, engine=engine), in_memory(*trials))
+
+
+def test_only_plain_data_travels(path, small):
     """What engines are given and give back: text, numbers, lists, dictionaries and arrays."""
-    seen = []
-
-    def plain(value):
-        if isinstance(value, dict):
-            return all(isinstance(key, str) and plain(item) for key, item in value.items())
-        if isinstance(value, list | tuple):
-            return all(plain(item) for item in value)
-        if isinstance(value, np.ndarray):
-            return value.dtype.kind in "fib"
-        return value is None or isinstance(value, str | int | float | bool)
-
-    def make(job, batch):
-        result = scale.counted(job, batch, np.array([1.0, 2.0]), np.array([True, False])).to_plain()
-        seen.append(plain(job) and plain(result))
-        return result
-
-    job = {"kind": "count", "edges": np.array([1.5]), "thresholds": np.empty(0), "meaning": "llr", "plan": "",
-           "trained_prior": None, "sums": True}  # fmt: skip
-    results = dict(local.collect(make, job, [0, 1, 2]))
-    assert sorted(results) == [0, 1, 2]
-    assert seen == [True] * 3
+    engine = Backwards()
+    for ask in (lambda source: tc.evaluate(source, APPS), tc.Logistic.fit, tc.Isotonic.fit):
+        ask(replace(tc.scan(path, engine=engine), budget=Budget(1500, 64, 1000, 0)))
+    assert len(engine.plain) > 10
+    assert all(engine.plain)
 
 
 @pytest.mark.parametrize(
     ("fault", "says"),
     [(lambda results: results + results[:1], "counted twice"), (lambda results: results[1:], "was not counted")],
 )
-def test_a_result_delivered_twice_or_lost_is_an_error(path, small, monkeypatch, fault, says):
-    collect = local.collect
-    monkeypatch.setattr(local, "collect", lambda *a, **more: iter(fault(list(collect(*a, **more)))))
+def test_a_result_delivered_twice_or_lost_is_an_error(path, small, fault, says):
     with pytest.raises(tc.InputError, match=says):
-        scale.evaluate_files(path, APPS)
+        evaluated(path, APPS, engine=Backwards(fault))
+
+
+@pytest.mark.parametrize("engine", ["spark", 3, None, object()])
+def test_an_engine_that_is_none_is_refused(path, engine):
+    with pytest.raises(tc.InputError, match="engine is one of local, dask, or an Executor"):
+        tc.scan(path, engine=engine)
+
+
+def test_a_local_cluster_ends_without_a_traceback(tmp_path, path):
+    """Heartbeats that find the scheduler gone stay out of stderr once all results are here."""
+    code = (
+        "import tercet as tc\n"
+        "if __name__ == '__main__':\n"
+        f"    print(tc.evaluate(tc.scan({str(path)!r}, engine='dask', workers=1), [0.5]).auc > 0.5)\n"
+    )
+    (tmp_path / "run.py").write_text(code)
+    done = subprocess.run([sys.executable, tmp_path / "run.py"], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr
+    assert "Traceback" not in done.stderr

@@ -9,11 +9,11 @@ import tercet as tc
 from tercet import Gaussian
 from tercet.cli._values import size_in_bytes
 from tercet.io._database import connected
-from tercet.outofcore import scan as scale
-from tercet.outofcore.counts import Binned, save_plain
-from tercet.outofcore.fit import fit_chunks, fit_files
+from tercet.outofcore.chunks import Arrays
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.plain_data import save_plain
 
-from .helpers import APPS, TINY, assert_same_bits, in_memory
+from .helpers import APPS, TINY, assert_same_bits, evaluated, fitted, in_memory
 
 ROWS = 2000
 LARGE = 2**53
@@ -21,7 +21,7 @@ LARGE = 2**53
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(scale, "budget_of", lambda *_: scale.Budget(kept=300, edges=64, part=20, at_once=0))
+    monkeypatch.setattr(Budget, "of", lambda *_, **__: Budget(kept=300, edges=64, part=20, at_once=0))
 
 
 @pytest.fixture(scope="module")
@@ -68,34 +68,39 @@ def test_a_chunk_goes_through_the_door_for_arrays(scores, labels, says, place):
     sound = (np.arange(4.0), MARKS)
     source = Fixed(*[sound] * place, (scores, labels))
     with pytest.raises(tc.InputError, match=f"Chunk {place}: .*{says}"):
-        scale.evaluate_chunks(source, APPS, budget=TINY)
+        evaluated(source, APPS, budget=TINY)
     with pytest.raises(tc.InputError, match=f"Chunk {place}: .*{says}"):
-        fit_chunks(Gaussian, source)
+        fitted(Gaussian, source)
 
 
 def test_arrays_keep_their_masks():
     with pytest.raises(tc.InputError, match="masked entries"):
-        scale.evaluate_chunks(scale.Arrays(np.ma.array(np.arange(4.0), mask=MASK), MARKS), APPS, budget=TINY)
+        evaluated(Arrays(np.ma.array(np.arange(4.0), mask=MASK), MARKS), APPS, budget=TINY)
     with pytest.raises(tc.InputError, match="rows must be a whole number"):
-        scale.evaluate_chunks(scale.Arrays(np.arange(4.0), MARKS, rows=0), APPS, budget=TINY)
+        evaluated(Arrays(np.arange(4.0), MARKS, rows=0), APPS, budget=TINY)
 
 
-@pytest.mark.parametrize("source", [[(np.arange(4.0), MARKS)], None, "chunks"])
-def test_a_source_without_chunks_is_refused(source):
-    with pytest.raises(tc.InputError, match=r"has a method chunks\(\)"):
-        scale.evaluate_chunks(source, APPS, budget=TINY)
+@pytest.mark.parametrize("source", [[(np.arange(4.0), MARKS)], None, 3])
+def test_a_source_that_is_neither_files_nor_chunks_is_refused(source):
+    with pytest.raises(tc.InputError, match="paths must be names of files"):
+        evaluated(source, APPS, budget=TINY)
+
+
+def test_options_of_files_are_refused_with_chunks():
+    with pytest.raises(tc.InputError, match="weight_column= is for files"):
+        tc.scan(Fixed((np.arange(4.0), MARKS)), weight_column="w")
 
 
 @pytest.mark.parametrize("kind", [list, np.float32, ">f4", np.int32])
 def test_other_columns_are_read_as_in_memory(trials, kind):
     scores = (trials[0] * 100).astype(np.int32).astype(np.float64)
     given = scores.tolist() if kind is list else scores.astype(kind)
-    found = scale.evaluate_chunks(Fixed((given, trials[1])), APPS, budget=TINY)
+    found = evaluated(Fixed((given, trials[1])), APPS, budget=TINY)
     assert_same_bits(found, in_memory(scores, trials[1]))
 
 
 @pytest.mark.parametrize("kind", ["parquet", "npy"])
-@pytest.mark.parametrize("target", [LARGE + 1, str(LARGE + 1), np.int64(LARGE + 1), f"{LARGE + 1}.0"])
+@pytest.mark.parametrize("target", [LARGE + 1, str(LARGE + 1), np.int64(LARGE + 1)])
 def test_large_whole_labels_are_told_apart(tmp_path, trials, small, kind, target):
     scores, labels = trials
     ids = np.where(labels, LARGE + 1, LARGE)
@@ -105,42 +110,31 @@ def test_large_whole_labels_are_told_apart(tmp_path, trials, small, kind, target
         np.save(tmp_path / "a.npy", table)
     else:
         write(tmp_path / "a.parquet", scores, ids)
-    found = scale.evaluate_files(tmp_path / f"a.{kind}", APPS, target=target)
+    found = evaluated(tmp_path / f"a.{kind}", APPS, target=target)
     assert_same_bits(found, in_memory(scores, labels))
 
 
-def test_a_target_that_no_label_can_equal_has_no_trials(tmp_path, trials, small):
+def test_a_target_that_is_not_among_the_labels_is_refused_as_in_memory(tmp_path, trials, small):
     path = write(tmp_path / "a.parquet", trials[0], np.where(trials[1], float(LARGE), 0.0))
-    for target in (LARGE + 1, 10**400, 0.5):
-        with pytest.raises(tc.UndefinedError, match="no targets"):
-            scale.evaluate_files(path, APPS, target=target)
-    assert_same_bits(scale.evaluate_files(path, APPS, target=LARGE), in_memory(*trials))
-    for target in ("nan", float("inf"), "yes"):
-        with pytest.raises(tc.InputError, match="labels, which are numbers"):
-            scale.evaluate_files(path, APPS, target=target)
+    for target in (LARGE + 1, 10**400, 0.5, "nan", "yes"):
+        for run in (
+            lambda target=target: evaluated(path, APPS, target=target),
+            lambda target=target: tc.read(path, target=target),
+        ):
+            with pytest.raises(tc.InputError, match="is not among the labels"):
+                run()
+    assert_same_bits(evaluated(path, APPS, target=LARGE), in_memory(*trials))
 
 
-@pytest.mark.parametrize("first", [[], [None] * 7])
-def test_a_first_file_without_labels_tells_nothing_about_the_others(tmp_path, trials, small, first):
+def test_a_file_without_labels_or_rows_is_refused_by_its_name(tmp_path, trials, small):
     scores, labels = trials
-    write(tmp_path / "a.parquet", np.zeros(len(first)), pa.array(first, pa.string()))
     write(tmp_path / "b.parquet", scores, np.where(labels, "target", "nontarget"))
-    if first:
-        with pytest.raises(tc.InputError, match=r"a\.parquet, row group 0, row 0 .* nontarget and target"):
-            scale.evaluate_files(tmp_path / "*.parquet", APPS)
-    else:
-        assert_same_bits(scale.evaluate_files(tmp_path / "*.parquet", APPS), in_memory(scores, labels))
-
-
-@pytest.mark.parametrize("what", ["edges", "thresholds"])
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [([2.0, 1.0], "must ascend"), ([np.nan], "NaN"), (["a"], "not text"), (3.0, "1-dim")],
-)
-def test_edges_and_thresholds_ascend(what, values, says):
-    given = {"edges": [0.0], "thresholds": [0.0]} | {what: values}
-    with pytest.raises(tc.InputError, match=f"{what} must .*{says}|{says}"):
-        Binned.of(np.arange(4.0), MARKS, given["edges"], thresholds=given["thresholds"])
+    write(tmp_path / "a.parquet", np.zeros(7), pa.array([None] * 7, pa.string()))
+    with pytest.raises(tc.InputError, match=r"a\.parquet: .*(labels|missing)"):
+        evaluated(tmp_path / "*.parquet", APPS)
+    write(tmp_path / "a.parquet", np.zeros(0), pa.array([], pa.string()))
+    with pytest.raises(tc.InputError, match=r"a\.parquet holds no rows"):
+        evaluated(tmp_path / "*.parquet", APPS)
 
 
 @pytest.mark.parametrize(
@@ -154,16 +148,16 @@ def test_edges_and_thresholds_ascend(what, values, says):
         ({"workers": 0}, "workers must be a whole number, at least 1"),
         ({"workers": 2.5}, "workers must be a whole number"),
         ({"workers": "x"}, "workers must be a number"),
-        ({"paths": None}, "named by text or paths"),
-        ({"paths": [3]}, "named by text or paths"),
-        ({"paths": b"a.parquet"}, "named by text or paths"),
+        ({"source": None}, "paths must be names of files"),
+        ({"source": [3]}, "paths must be names of files"),
+        ({"source": b"a.parquet"}, "paths must be names of files"),
     ],
 )
 def test_a_wrong_kind_of_argument_is_refused(tmp_path, trials, more, says):
-    given = {"paths": write(tmp_path / "a.parquet", *trials)} | more
+    given = {"source": write(tmp_path / "a.parquet", *trials)} | more
     for run in (
-        lambda **all_: scale.evaluate_files(applications=APPS, **all_),
-        lambda **all_: fit_files(Gaussian, **all_),
+        lambda source, **all_: evaluated(source, APPS, **all_),
+        lambda source, **all_: fitted(Gaussian, source, **all_),
     ):
         with pytest.raises(tc.InputError, match=says):
             run(**given)
@@ -182,21 +176,21 @@ def test_sizes_count_in_thousands_or_in_1024():
 @pytest.mark.parametrize(("first", "then"), [(2, 1), (1, 2)])
 def test_a_run_is_resumed_with_other_workers(tmp_path, trials, small, first, then):
     path, folder = write(tmp_path / "a.parquet", *trials), tmp_path / "saved"
-    scale.evaluate_files(path, APPS, resume=folder, workers=first)
-    assert_same_bits(scale.evaluate_files(path, APPS, resume=folder, workers=then), in_memory(*trials))
+    evaluated(path, APPS, resume=folder, workers=first)
+    assert_same_bits(evaluated(path, APPS, resume=folder, workers=then), in_memory(*trials))
 
 
 def test_saved_parts_that_are_others_are_counted_again(tmp_path, trials, small):
     path, folder = write(tmp_path / "a.parquet", *trials), tmp_path / "saved"
-    scale.evaluate_files(path, APPS, resume=folder)
+    evaluated(path, APPS, resume=folder)
     saved = sorted(folder.iterdir())
     saved[1].write_bytes(saved[0].read_bytes())
     save_plain({"hello": np.arange(3)}, saved[2])
-    assert_same_bits(scale.evaluate_files(path, APPS, resume=folder), in_memory(*trials))
+    assert_same_bits(evaluated(path, APPS, resume=folder), in_memory(*trials))
 
 
 def test_what_is_evaluated_at_once_has_empty_brackets(tmp_path, trials):
-    found = scale.evaluate_files(write(tmp_path / "a.parquet", *trials), APPS)
+    found = evaluated(write(tmp_path / "a.parquet", *trials), APPS)
     assert (found.brackets, found.input["revisited"], found.input["passes"]) == ({}, 0, 1)
     assert "brackets" not in found.to_dict()
     assert found.curve.average_precision == in_memory(*trials).curve.average_precision
@@ -212,16 +206,10 @@ def test_an_interrupted_query_is_an_interrupt(says, raised):
 def test_a_file_without_bytes_is_called_empty(tmp_path, name):
     (tmp_path / name).touch()
     with pytest.raises(tc.InputError, match=r"is empty \(0 bytes\)"):
-        scale.evaluate_files(tmp_path / name, APPS)
+        evaluated(tmp_path / name, APPS)
 
 
 def test_a_score_with_an_underscore_is_no_number(tmp_path):
     (tmp_path / "a.csv").write_text("score,label\n1_0,1\n2,0\n")
-    with pytest.raises(tc.InputError, match="underscore"):
-        scale.evaluate_files(tmp_path / "a.csv", APPS)
-
-
-def test_a_state_saved_below_a_file_is_refused(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(tc.InputError, match="cannot be written"):
-        Binned.empty().save(tmp_path / "file" / "a.npz")
+    with pytest.raises(tc.InputError, match=r"a\.csv: line 2, column 'score' is '1_0': not a number"):
+        evaluated(tmp_path / "a.csv", APPS)

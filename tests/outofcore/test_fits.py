@@ -16,11 +16,10 @@ from tercet._numeric.exact import GRID, exact_square_sum, exact_sum, grid_sum
 from tercet.calibration._logistic_sums import Moments
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
 from tercet.metrics.tally import Ranked
-from tercet.outofcore import scan as scale
-from tercet.outofcore.executors import threads as local
-from tercet.outofcore.fit import fit_chunks, fit_files
+from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.limits import Budget
 
-from .helpers import TINY, Pieces, hard_sets
+from .helpers import TINY, Pieces, fitted, hard_sets
 
 ROWS = 3000
 METHODS = [
@@ -44,9 +43,7 @@ def trials():
 @pytest.fixture
 def small(monkeypatch):
     """Budgets so small that a few thousand rows take bins, several parts and splits, and some parts wait."""
-    found = scale.Budget(kept=300, edges=128, part=400, at_once=0, spare=8000)
-    for module in ("tercet.outofcore.scan", "tercet.outofcore.fit"):
-        monkeypatch.setattr(f"{module}.budget_of", lambda *_: found)
+    monkeypatch.setattr(Budget, "of", lambda *_, **__: Budget(kept=300, edges=128, part=400, at_once=0, spare=8000))
 
 
 def write(path, scores, labels, **more):
@@ -80,8 +77,8 @@ def test_chunks_and_the_order_of_rows_change_no_bit(trials, method, more):
     scores, labels = trials
     order = np.random.default_rng(1).permutation(ROWS)
     cuts = [(), (1500,), (1, 2, 700, 701, 1500, 2999)]
-    found = [fit_chunks(method, Pieces(scores, labels, cut), 0.2, budget=TINY, **more) for cut in cuts]
-    found.append(fit_chunks(method, Pieces(scores[order], labels[order], (1000,)), 0.2, budget=TINY, **more))
+    found = [fitted(method, Pieces(scores, labels, cut), 0.2, budget=TINY, **more) for cut in cuts]
+    found.append(fitted(method, Pieces(scores[order], labels[order], (1000,)), 0.2, budget=TINY, **more))
     assert len({one.to_json() for one in found}) == 1
     assert_same_map(found[0], in_memory(method, scores, labels, **more))
 
@@ -93,7 +90,7 @@ def test_hard_sets_give_the_bits_of_one_chunk_and_the_answer_or_error_of_memory(
     method, more = data.draw(st.sampled_from(METHODS))
     order = np.random.default_rng(seed).permutation(len(scores))
     sources = Pieces(scores, labels), Pieces(scores[order], labels[order], [cut for cut in cuts if cut < len(scores)])
-    found = [answer(lambda source=source: fit_chunks(method, source, 0.2, budget=TINY, **more)) for source in sources]
+    found = [answer(lambda source=source: fitted(method, source, 0.2, budget=TINY, **more)) for source in sources]
     truth = answer(lambda: in_memory(method, scores, labels, **more))
     assert found[0] == found[1]
     texts = [one for one in (found[0], truth) if one.startswith("Logistic calibration did not converge")]
@@ -133,7 +130,7 @@ def test_ninety_per_cent_in_one_score_and_ranges_too_narrow_for_leading_bits():
     piled = np.where(rng.random(4000) < 0.9, 0.25, plain)
     for scores in (piled, 1.0 + 1e-9 * plain, 1e6 + plain, 1e300 * plain, 1e-290 * plain, plain.astype(np.float32)):
         for method, more in METHODS:
-            found = fit_chunks(method, Pieces(scores, labels, (17, 1000)), 0.2, budget=TINY, **more)
+            found = fitted(method, Pieces(scores, labels, (17, 1000)), 0.2, budget=TINY, **more)
             # A map through 1e6 + x, in doubles, is known to 1e6 ulp only: so is its in-memory twin.
             assert_same_map(found, in_memory(method, scores, labels, **more), 1e-9)
 
@@ -148,7 +145,7 @@ def test_the_start_from_leading_bits_leaves_two_passes_over_all_rows(trials):
 
     rng = np.random.default_rng(5)
     labels = rng.random(50_000) < 0.5
-    model = fit_chunks(Logistic, Watched(rng.normal(size=50_000) + labels, labels))
+    model = fitted(Logistic, Watched(rng.normal(size=50_000) + labels, labels))
     assert len(asked) == 3  # the summary, and the sums at two points
     assert model.training["iterations"] == 1
 
@@ -159,7 +156,7 @@ def test_a_penalty_always_has_an_answer_and_it_is_the_one_of_memory(rows):
     scores, labels = rows
     assume(np.isfinite(scores).all() and scores.min() < scores.max() and float(np.abs(scores).max()) < 1e100)
     assume(0 < labels.sum() < len(labels))
-    found = fit_chunks(Logistic, Pieces(scores, labels, (1,)), 0.3, penalty=1.0)
+    found = fitted(Logistic, Pieces(scores, labels, (1,)), 0.3, penalty=1.0)
     truth = in_memory(Logistic, scores, labels, 0.3, penalty=1.0)
     assert np.allclose(found(scores), truth(scores), rtol=1e-9, atol=1e-9)
 
@@ -176,9 +173,9 @@ def test_files_threads_and_row_groups_give_the_map_of_memory(tmp_path, trials, s
         write(tmp_path / f"part-{place}.parquet", scores[rows], labels[rows], row_group_size=100)
     whole = write(tmp_path / "whole.parquet", scores, labels, row_group_size=1300)
     found = [
-        fit_files(method, str(tmp_path / "part-*.parquet"), 0.2, **more),
-        fit_files(method, whole, 0.2, workers=1, **more),
-        fit_files(method, whole, 0.2, workers=4, **more),
+        fitted(method, str(tmp_path / "part-*.parquet"), 0.2, **more),
+        fitted(method, whole, 0.2, workers=1, **more),
+        fitted(method, whole, 0.2, workers=4, **more),
     ]
     assert len({one.to_json() for one in found}) == 1
     assert_same_map(found[0], in_memory(method, scores, labels, **more))
@@ -195,14 +192,14 @@ def test_two_dask_workers_give_the_same_bits(tmp_path, trials, small):
     ) as cluster:
         for method, more in METHODS[::2]:
             where = {"engine": "dask", "scheduler": cluster.scheduler_address}
-            assert fit_files(method, path, **where, **more).to_json() == fit_files(method, path, **more).to_json()
+            assert fitted(method, path, **where, **more).to_json() == fitted(method, path, **more).to_json()
 
 
 def test_a_run_goes_on_from_saved_parts(tmp_path, trials, small, monkeypatch):
     path = write(tmp_path / "a.parquet", *trials)
-    truth = fit_files(Logistic, path).to_json()
+    truth = fitted(Logistic, path).to_json()
     seen = []
-    watched = fit_files(Logistic, path, resume=tmp_path / "parts", progress=lambda *pair: seen.append(pair))
+    watched = fitted(Logistic, path, resume=tmp_path / "parts", progress=lambda *pair: seen.append(pair))
     assert watched.to_json() == truth
     passes, rest = divmod(seen[-1][0], path.stat().st_size)
     assert (rest, passes) == (0, watched.training["iterations"] + 2)  # the summary, the start, and each step
@@ -211,9 +208,9 @@ def test_a_run_goes_on_from_saved_parts(tmp_path, trials, small, monkeypatch):
     assert len(saved) > 3
     saved[0].unlink()
     calls = []
-    collect = local.collect
-    monkeypatch.setattr(local, "collect", lambda *a, **more: calls.append(len(a[2])) or collect(*a, **more))
-    assert fit_files(Logistic, path, resume=tmp_path / "parts").to_json() == truth
+    collect = Threads.collect
+    monkeypatch.setattr(Threads, "collect", lambda *a: calls.append(len(a[3])) or collect(*a))
+    assert fitted(Logistic, path, resume=tmp_path / "parts").to_json() == truth
     assert sum(calls) == 1  # all but the lost part were there
 
 
@@ -223,10 +220,10 @@ def test_a_run_goes_on_from_saved_parts(tmp_path, trials, small, monkeypatch):
 )
 def test_a_result_delivered_twice_or_lost_is_an_error(tmp_path, trials, small, monkeypatch, fault, says):
     path = write(tmp_path / "a.parquet", *trials)
-    collect = local.collect
-    monkeypatch.setattr(local, "collect", lambda *a, **more: iter(fault(list(collect(*a, **more)))))
+    collect = Threads.collect
+    monkeypatch.setattr(Threads, "collect", lambda *a: iter(fault(list(collect(*a)))))
     with pytest.raises(tc.InputError, match=says):
-        fit_files(Gaussian, path)
+        fitted(Gaussian, path)
 
 
 def test_rows_that_change_between_passes_are_found(trials):
@@ -241,7 +238,7 @@ def test_rows_that_change_between_passes_are_found(trials):
             yield scores[: self.rows], labels[: self.rows]
 
     with pytest.raises(tc.InputError, match="changed while they were read"):
-        fit_chunks(Logistic, Growing())
+        fitted(Logistic, Growing())
 
 
 def test_the_meaning_is_kept_and_its_range_is_judged(tmp_path, trials, small):
@@ -249,15 +246,15 @@ def test_the_meaning_is_kept_and_its_range_is_judged(tmp_path, trials, small):
     posteriors = 1.0 / (1.0 + np.exp(-scores))
     path = write(tmp_path / "a.parquet", posteriors, labels)
     for method in (Logistic, Isotonic, Gaussian):
-        found = fit_files(method, path, meaning="posterior", trained_prior=0.3)
+        found = fitted(method, path, meaning="posterior", trained_prior=0.3)
         assert_same_map(found, method.fit(tc.Trials.of_posteriors(posteriors, labels, trained_prior=0.3)))
         with pytest.raises(tc.InputError, match="trained_prior"):
-            fit_files(method, path, meaning="posterior")
+            fitted(method, path, meaning="posterior")
     posteriors[2345] = 1.5
     path = write(tmp_path / "bad.parquet", posteriors, labels)
     for method in (Logistic, Isotonic, Gaussian):
-        with pytest.raises(tc.InputError, match=r"bad\.parquet, row group 9, row 2345 .*0\.\.1, not 1\.5"):
-            fit_files(method, path, meaning="posterior", trained_prior=0.3)
+        with pytest.raises(tc.InputError, match=r"bad\.parquet: row 2345 .*0\.\.1, not 1\.5"):
+            fitted(method, path, meaning="posterior", trained_prior=0.3)
 
 
 def test_a_nan_is_named_by_its_place(tmp_path, trials, small):
@@ -265,10 +262,10 @@ def test_a_nan_is_named_by_its_place(tmp_path, trials, small):
     scores[1234] = np.nan
     path = write(tmp_path / "bad.parquet", scores, trials[1])
     for method in (Logistic, Isotonic, Gaussian):
-        with pytest.raises(tc.InputError, match=r"bad\.parquet, row group 4, row 1234 .*NaN"):
-            fit_files(method, path)
-        with pytest.raises(tc.InputError, match=r"Chunk 1, row 234 .*NaN"):
-            fit_chunks(method, Pieces(scores, trials[1], (1000, 2000)))
+        with pytest.raises(tc.InputError, match=r"bad\.parquet: row 1235, column .score."):
+            fitted(method, path)
+        with pytest.raises(tc.InputError, match=r"Chunk 1: row 234 .*NaN"):
+            fitted(method, Pieces(scores, trials[1], (1000, 2000)))
 
 
 # What has no answer
@@ -280,9 +277,9 @@ def test_one_class_is_refused_in_the_words_of_memory(tmp_path, method, label, mi
     scores, labels = np.array([1.0, 2.0]), np.array([label, label])
     words = f"There is nothing to calibrate: there are no {missing} among the trials."
     for fit in (
-        lambda: fit_chunks(method, Pieces(scores, labels, (1,))),
-        lambda: fit_chunks(method, Pieces(scores, labels), budget=TINY),
-        lambda: fit_files(method, write(tmp_path / "a.parquet", scores, labels)),
+        lambda: fitted(method, Pieces(scores, labels, (1,))),
+        lambda: fitted(method, Pieces(scores, labels), budget=TINY),
+        lambda: fitted(method, write(tmp_path / "a.parquet", scores, labels)),
         lambda: method.fit(tc.Trials.of_scores(scores, labels)),
     ):
         with pytest.raises(tc.CalibrationError) as caught:
@@ -294,9 +291,9 @@ def test_one_class_is_refused_in_the_words_of_memory(tmp_path, method, label, mi
 def test_no_trials_at_all_are_refused(tmp_path, method):
     empty = np.empty(0), np.zeros(0, bool)
     with pytest.raises(tc.CalibrationError, match="there are no targets"):
-        fit_chunks(method, Pieces(*empty))
-    with pytest.raises(tc.CalibrationError, match="there are no targets"):
-        fit_files(method, write(tmp_path / "a.parquet", *empty))
+        fitted(method, Pieces(*empty))
+    with pytest.raises(tc.InputError, match="no rows"):
+        fitted(method, write(tmp_path / "a.parquet", *empty))
 
 
 @pytest.mark.parametrize(
@@ -316,28 +313,24 @@ def test_what_has_no_answer_is_refused_in_the_words_of_memory(method, scores):
     with pytest.raises(tc.CalibrationError) as truth:
         in_memory(method, scores, labels)
     with pytest.raises(tc.CalibrationError) as caught:
-        fit_chunks(method, Pieces(np.array(scores), labels, (1, 3)))
+        fitted(method, Pieces(np.array(scores), labels, (1, 3)))
     assert str(caught.value) == str(truth.value)
 
 
 def test_infinite_scores_are_ranked_by_isotonic(trials):
     scores, labels = trials[0].copy(), trials[1]
     scores[:6] = math.inf, -math.inf, math.inf, -math.inf, math.inf, -math.inf
-    found = fit_chunks(Isotonic, Pieces(scores, labels, (100,)), budget=TINY)
+    found = fitted(Isotonic, Pieces(scores, labels, (100,)), budget=TINY)
     assert found.to_json() == Isotonic.fit(tc.Trials.of_scores(scores, labels)).to_json()
 
 
 @pytest.mark.parametrize(
     ("method", "more", "says"),
     [
-        (Threshold, {}, "trains Logistic, Isotonic and Gaussian"),
-        ("logistic", {}, "trains Logistic, Isotonic and Gaussian"),
-        (Logistic, {"raw": True}, "no setting 'raw'"),
-        (Isotonic, {"penalty": 1.0}, "no setting 'penalty'"),
         (Logistic, {"penalty": -1.0}, "penalty"),
         (Logistic, {"prior": 1.5}, "prior"),
         (Isotonic, {"prior": 0.0}, "prior"),
-        (Gaussian, {"meaning": "guess"}, "meaning is one of"),
+        (Gaussian, {"meaning": "guess"}, "meaning='guess' is none of"),
         (Gaussian, {"engine": "spark"}, "engine is one of"),
         (Isotonic, {"engine": "spark"}, "engine is one of"),
         (Gaussian, {"scheduler": "tcp://127.0.0.1:9"}, "goes with engine='dask' only"),
@@ -348,7 +341,39 @@ def test_infinite_scores_are_ranked_by_isotonic(trials):
 def test_a_question_that_cannot_be_asked_is_refused(tmp_path, trials, method, more, says):
     path = write(tmp_path / "a.parquet", *trials)
     with pytest.raises(tc.InputError, match=says):
-        fit_files(method, path, **more)
+        fitted(method, path, **more)
+
+
+def test_a_calibrator_that_cannot_be_scanned_says_what_it_needs(tmp_path, trials):
+    source = tc.scan(write(tmp_path / "a.parquet", *trials))
+    for ask in (lambda: Threshold.fit(source, 0.5), lambda: tc.Tally.of(source), lambda: tc.decide(source, 0.5)):
+        with pytest.raises(tc.InputError, match="Trials are needed, not a Scan"):
+            ask()
+    assert len(source.read()) == ROWS
+
+
+@given(hard_sets(), st.sampled_from(METHODS), st.sampled_from(["whole", "any"]))
+@settings(max_examples=40, deadline=None)
+def test_weights_give_the_map_of_memory(rows, how, kind):
+    scores, labels = rows
+    method, more = how
+    rng = np.random.default_rng(len(scores))
+    weights = rng.integers(0, 5, len(scores)).astype(float) if kind == "whole" else rng.random(len(scores))
+    weights[:2] = 1.0
+
+    class Weighted:
+        def chunks(self):
+            yield from zip(*(np.array_split(column, 3) for column in (scores, labels, weights)), strict=True)
+
+    found = answer(lambda: fitted(method, Weighted(), 0.2, budget=TINY, **more))
+    truth = answer(lambda: method.fit(tc.Trials.of_scores(scores, labels, weights=weights), 0.2, **more))
+    if method is not Logistic or not truth.startswith("{"):
+        assert found == truth or "did not converge" in found + truth
+        return
+    if found.startswith("{") and (least := curvature(tc.load_model(truth), scores, labels)) > 1e-4:
+        assert np.allclose(
+            tc.load_model(found)(scores), tc.load_model(truth)(scores), rtol=1e-12 / least, atol=1e-12 / least
+        )
 
 
 # The sums underneath

@@ -63,10 +63,11 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
         ((), "was given 2 files"),
         (("--engine", "local", "--folds", "3"), "--folds does not go with --engine"),
         (("--engine", "local", "--by", "speaker"), "--by does not go with --engine"),
-        (("--engine", "local", "--method", "affine"), "Logistic, Isotonic and Gaussian, not 'Affine'"),
-        (("--engine", "local", "--weight-column", "w"), "--engine does not go with --weight-column"),
+        (("--engine", "local", "--method", "affine"), "Trials are needed, not a Scan"),
+        (("--engine", "local", "--weight-column", "w"), "has no column 'w'"),
+        (("--engine", "local", "--group-column", "g"), "--engine does not go with --group-column"),
         (("--engine", "local", "--memory-limit", "1MB"), "too small to work with"),
-        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "a cluster reads Parquet"),
+        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "dask reads these only"),
     ],
 )
 def test_what_does_not_go_together_is_refused_and_nothing_is_written(tmp_path, files, words, says):

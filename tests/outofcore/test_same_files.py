@@ -9,20 +9,16 @@ import pytest
 
 import tercet as tc
 from tercet import Gaussian, Isotonic, Logistic
-from tercet.outofcore import fit as scale_fit
-from tercet.outofcore import parts
-from tercet.outofcore import scan as scale
-from tercet.outofcore.fit import fit_files
+from tercet.outofcore.limits import Budget
 
-from .helpers import APPS, Pieces, assert_same_bits, in_memory
+from .helpers import APPS, Pieces, assert_same_bits, evaluated, fitted, in_memory
 
 ROWS = 3000
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    for module in (scale, scale_fit):
-        monkeypatch.setattr(module, "budget_of", lambda *_: scale.Budget(kept=300, edges=64, part=400, at_once=0))
+    monkeypatch.setattr(Budget, "of", lambda *_, **__: Budget(kept=300, edges=64, part=400, at_once=0))
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +34,18 @@ def write(path, scores, labels):
     return path
 
 
-@pytest.mark.parametrize("arrow", [False, True])
-def test_the_names_of_folders_are_no_columns(tmp_path, trials, monkeypatch, arrow):
-    if arrow:
-        monkeypatch.setattr(parts, "_LARGE", 1)
+def test_the_names_of_folders_are_no_columns(tmp_path, trials):
     scores, labels = trials
     write(tmp_path / "label=true" / "score=3" / "a.parquet", scores[:1000], labels[:1000])
     write(tmp_path / "label=false" / "score=4" / "a.parquet", scores[1000:], labels[1000:])
-    found = scale.evaluate_files(tmp_path / "*" / "*" / "a.parquet", APPS)
+    found = evaluated(tmp_path / "*" / "*" / "a.parquet", APPS)
     assert_same_bits(found, in_memory(scores, labels))
 
 
 def test_words_in_a_folder_like_a_column_stay_a_folder(tmp_path, trials):
     scores, labels = trials
     path = write(tmp_path / "label=x" / "a.parquet", scores, np.where(labels, "target", "nontarget"))
-    assert_same_bits(scale.evaluate_files(path, APPS), in_memory(scores, labels))
+    assert_same_bits(evaluated(path, APPS), in_memory(scores, labels))
 
 
 @pytest.mark.parametrize("link", [os.link, os.symlink])
@@ -60,13 +53,13 @@ def test_a_link_to_a_file_already_named_is_refused(tmp_path, trials, link):
     path = write(tmp_path / "a.parquet", *trials)
     link(path, tmp_path / "b.parquet")
     with pytest.raises(tc.InputError, match=r"b\.parquet is named twice"):
-        scale.evaluate_files(tmp_path / "*.parquet", APPS)
+        evaluated(tmp_path / "*.parquet", APPS)
 
 
 RUNS = [
-    lambda path, progress: scale.evaluate_files(path, APPS, progress=progress),
+    lambda path, progress: evaluated(path, APPS, progress=progress),
     *(
-        lambda path, progress, method=method: fit_files(method, path, progress=progress)
+        lambda path, progress, method=method: fitted(method, path, progress=progress)
         for method in (Gaussian, Logistic, Isotonic)
     ),
 ]
@@ -101,7 +94,7 @@ def test_a_file_replaced_by_one_of_the_same_size_and_time_is_refused(tmp_path, t
             copy.replace(path)
 
     with pytest.raises(tc.InputError, match="was written to"):
-        scale.evaluate_files(path, APPS, progress=replace)
+        evaluated(path, APPS, progress=replace)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -116,4 +109,4 @@ def test_chunks_that_move_their_scores_are_refused(trials, seed):
             yield moved, labels
 
     with pytest.raises(tc.InputError, match="changed while they were read"):
-        scale.evaluate_chunks(Moving(scores, labels), APPS, budget=scale.Budget(300, 64, 400, 0))
+        evaluated(Moving(scores, labels), APPS, budget=Budget(300, 64, 400, 0))

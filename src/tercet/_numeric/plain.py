@@ -30,5 +30,5 @@ def _facts(items: dict[str, Any]) -> dict[str, Any]:
     return {
         key: plain(item)
         for key, item in items.items()
-        if not (key in ("reasons", "warnings") and not item) and not (key == "name" and item is None)
+        if not (key in ("reasons", "warnings", "brackets") and not item) and not (key == "name" and item is None)
     }

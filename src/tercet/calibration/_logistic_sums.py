@@ -219,21 +219,17 @@ class Grid(NamedTuple):
         return cls(tuple(math.frexp(bound)[1] for bound in bounds))
 
     def sums(self, scores: NDArray[Any], standard: Standard, slope: float, offset: float) -> tuple[int, ...]:
-        """The six sums of Side over equal weights, as whole numbers: they add, in any order, without rounding."""
+        """The six sums of Side over equal weights, in units of 2**-1074: they add, in any order, without rounding."""
         totals = [0] * len(self.exponents)
         for start in range(0, len(scores), _BLOCK):
             x = standard.scaled(scores[start : start + _BLOCK].astype(np.float64, copy=False))
-            for place, values in enumerate(_row_terms(x, slope, offset)):
+            for place, values in enumerate(row_terms(x, slope, offset)):
                 totals[place] += grid_sum(values, self.exponents[place], _LEVELS[place])
-        return tuple(totals)
-
-    def means(self, totals: Iterable[int], rows: int) -> Floats:
-        """The means that so many rows' sums stand for."""
         known = zip(totals, self.exponents, _LEVELS, strict=True)
-        return np.array([math.ldexp(ratio(total, rows), exponent - level * GRID) for total, exponent, level in known])
+        return tuple(total << (UNIT + exponent - level * GRID) for total, exponent, level in known)
 
 
-def _row_terms(x: Floats, slope: float, offset: float) -> tuple[Floats, ...]:
+def row_terms(x: Floats, slope: float, offset: float) -> tuple[Floats, ...]:
     """The six terms of Side.sums, row by row; none depends on its neighbours."""
     u = x * slope
     u += offset
@@ -247,4 +243,4 @@ def _row_terms(x: Floats, slope: float, offset: float) -> tuple[Floats, ...]:
     return np.log(q) + np.maximum(u, 0.0), p, p * x, z, hx, hx * x
 
 
-__all__ = ["LARGEST", "Ends", "Grid", "Moments", "Side", "Standard", "combined", "terms_of"]
+__all__ = ["LARGEST", "Ends", "Grid", "Moments", "Side", "Standard", "combined", "row_terms", "terms_of"]

@@ -13,7 +13,8 @@ from tercet._numeric.validation import column, frozen, listed, numbers, shown
 from tercet._typing import Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size
 from tercet.calibration.multiclass import Affine, Columns
-from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, non_negative, one_column
+from tercet.calibration.training import one_column
+from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, non_negative
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.posteriors import class_weights, prior_of

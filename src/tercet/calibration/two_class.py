@@ -15,25 +15,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, log_ratio
-from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, check_converged, minimise
+from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
 from tercet._numeric.validation import column, frozen, number, numbers, shown
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
+from tercet.calibration._logistic_sums import Moments, Standard
+from tercet.calibration.training import (
+    FACTS,
+    HasTrainingData,
+    check_finite,
+    check_overlap,
+    one_column,
+    training_data,
+    training_facts,
+    two_classes,
+)
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Curve, Hull, convex_vertices
-from tercet.metrics.tally import Tally, two_columns
 from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
 
 SMOOTHING = "one made-up error per class"
-_NOT_TWO = (
-    "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
-    "Affine."
-)
-_FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
-_SAMPLE = 1 << 17  # quantiles a class that give the first Newton point of a long fit
 _ROWS = 1 << 14  # rows at a time when a map is applied
 _BUCKETS = 1 << 14  # of the table that finds a score's block
 
@@ -73,29 +76,42 @@ class Logistic(Calibrator):
 
     method: ClassVar[str] = "logistic"
     _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"slope": finite, "offset": finite}
-    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "prior", "penalty", "gradient_norm", "iterations")
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior", "penalty", "gradient_norm", "iterations")
 
     slope: float
     offset: float
     training: Mapping[str, Any] = field(repr=False, hash=False)
 
     @classmethod
-    def fit(cls, trials: Trials, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
-        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty."""
-        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
-        tally = two_classes(trials)
-        best, standard = logistic_optimum(tally, share, ridge)
-        return cls.of_optimum(best, standard, share, ridge, training_facts(trials, tally))
+    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
+        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty.
 
-    @classmethod
-    def of_optimum(
-        cls, best: Optimum, standard: Standard, prior: float, penalty: float, facts: Mapping[str, Any]
-    ) -> Logistic:
-        """The map whose slope and offset on standard scores were found at this training prior."""
+        Parameters
+        ----------
+        trials : Trials or Scan
+            Labelled scores of two classes, of any meaning, finite.
+        prior : float, optional
+            The prior of the targets at which the cross-entropy is minimised.
+        penalty : float, optional
+            Ridge on the slope of the standardised scores.
+
+        Returns
+        -------
+        Logistic
+            The trained map.
+        """
+        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        with training_data(trials) as data:
+            check_finite(data.ends, "Logistic")
+            standard = Standard.of(Moments.sum(data.moments()), data.ends.factor)
+            if ridge == 0.0:
+                check_overlap(data.ends)
+            best = data.logistic_optimum(standard, share, ridge)
+            facts = data.facts
         check_converged(best, "Logistic calibration")
         slope, offset = standard.back(*best.point)
         found = {"gradient_norm": best.gradient_norm, "iterations": best.iterations}
-        return cls(slope, offset - logit(prior), {**facts, "prior": prior, "penalty": penalty, **found})
+        return cls(slope, offset - logit(share), {**facts, "prior": share, "penalty": ridge, **found})
 
     def _llr(self, scores: Floats) -> Floats:
         return affine(scores, self.slope, self.offset)
@@ -118,7 +134,7 @@ class Isotonic(Calibrator):
 
     method: ClassVar[str] = "isotonic"
     _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"thresholds": reals, "llrs": reals}
-    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "smoothing")
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "smoothing")
 
     thresholds: Floats
     llrs: Floats
@@ -131,11 +147,27 @@ class Isotonic(Calibrator):
             raise damaged("thresholds and llrs of an isotonic map must ascend")
 
     @classmethod
-    def fit(cls, trials: Trials, prior: float = 0.5, *, raw: bool = False) -> Isotonic:
-        """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior."""
+    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, raw: bool = False) -> Isotonic:
+        """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior.
+
+        Parameters
+        ----------
+        trials : Trials or Scan
+            Labelled scores of two classes, of any meaning.
+        prior : float, optional
+            Checked, and otherwise without effect.
+        raw : bool, optional
+            Leave the ends as they are: the lowest and the highest llr may then be infinite.
+
+        Returns
+        -------
+        Isotonic
+            The trained map.
+        """
         probability(prior, "prior")
-        tally = two_classes(trials)
-        return cls.of_hull(Curve.of(tally).hull, training_facts(trials, tally), raw=raw, unit=tally.unit)
+        with training_data(trials) as data:
+            hull, unit = data.hull()
+            return cls.of_hull(hull, data.facts, raw=raw, unit=unit)
 
     @classmethod
     def of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
@@ -169,7 +201,7 @@ class Gaussian(Calibrator):
         "nontarget_mean": finite,
         "nontarget_deviation": finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "shared_variance")
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "shared_variance")
 
     target_mean: float
     target_deviation: float
@@ -188,20 +220,27 @@ class Gaussian(Calibrator):
             )
 
     @classmethod
-    def fit(cls, trials: Trials, prior: float = 0.5, *, shared_variance: bool = True) -> Gaussian:
-        """Trains on labelled two-class trials with finite scores; the map is the same for every prior."""
-        probability(prior, "prior")
-        tally = two_classes(trials)
-        ends = Ends.of(tally)
-        check_finite(ends, "Gaussian")
-        pair = Moments.of(tally.targets, ends.factor), Moments.of(tally.nontargets, ends.factor)
-        return cls.of_moments(pair, ends.factor, training_facts(trials, tally), shared_variance=shared_variance)
+    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, shared_variance: bool = True) -> Gaussian:
+        """Trains on labelled two-class trials with finite scores; the map is the same for every prior.
 
-    @classmethod
-    def of_moments(
-        cls, pair: tuple[Moments, Moments], factor: float, facts: Mapping[str, Any], *, shared_variance: bool = True
-    ) -> Gaussian:
-        """The map of the moments of targets and non-targets, taken of scores times a factor."""
+        Parameters
+        ----------
+        trials : Trials or Scan
+            Labelled scores of two classes, of any meaning, finite.
+        prior : float, optional
+            Checked, and otherwise without effect.
+        shared_variance : bool, optional
+            One variance for both classes, which makes the map affine.
+
+        Returns
+        -------
+        Gaussian
+            The trained map.
+        """
+        probability(prior, "prior")
+        with training_data(trials) as data:
+            check_finite(data.ends, "Gaussian")
+            pair, factor, facts = data.moments(), data.ends.factor, data.facts
         variances = [one.variance for one in pair]
         if shared_variance:
             weights = [float(one.weight) for one in pair]
@@ -250,7 +289,7 @@ class Threshold(Model):
 
     method: ClassVar[str] = "threshold"
     _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
-    _facts: ClassVar[tuple[str, ...]] = (*_FACTS, "application")
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "application")
 
     threshold: float
     accept_all: bool
@@ -317,56 +356,6 @@ def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
 # --- What every fit asks of its trials ---
 
 
-def one_column(trials: Trials) -> Trials:
-    """Two-class trials; a matrix of two columns is read as the llr of its second class."""
-    return two_columns(trials, _NOT_TWO) if trials.is_matrix else trials
-
-
-def logistic_optimum(tally: Tally, prior: float, penalty: float, quantiles: bool = False) -> tuple[Optimum, Standard]:
-    """Slope and offset on standardised scores; `quantiles` trains large classes on 131,072 quantiles of them alone."""
-    ends = Ends.of(tally)
-    check_finite(ends, "Logistic")
-    classes = (tally.targets, tally.nontargets)
-    standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
-    if penalty == 0.0:
-        check_overlap(ends)
-    sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
-    start, still = np.zeros(2), STILL
-    if max(len(side.scores) for side in sides) > 4 * _SAMPLE or quantiles:
-        sample = (sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE))
-        first = minimise(terms_of(sample, prior, penalty), start)
-        if quantiles:
-            return first, standard
-        start, still = first.point, ONCE_MORE  # saves a pass over many rows
-    return minimise(terms_of(sides, prior, penalty), start, still=still), standard
-
-
-def two_classes(trials: Trials) -> Tally:
-    """The tally of labelled trials that hold both classes."""
-    tally = Tally.of(one_column(trials))
-    check_both(tally.targets.total, tally.nontargets.total)
-    return tally
-
-
-def check_both(targets: int, nontargets: int) -> None:
-    """Refuses trials of one class only."""
-    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
-        if count == 0:
-            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
-
-
-def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
-    """What a saved model remembers of its trials."""
-    source = one_column(trials)
-    sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
-    return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
-
-
-def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> dict[str, Any]:
-    """The facts that every saved model has, by their names."""
-    return dict(zip(_FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
-
-
 def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
     """Refuses scores of another known meaning than the model was trained on; raw fits anything."""
     trained = (training["meaning"], training["trained_prior"])
@@ -375,25 +364,6 @@ def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
         raise InputError(
             f"The model was trained on scores that are {trained[0]} (trained prior {trained[1]}), these are {given[0]} "
             f"(trained prior {given[1]}): convert them first, or pass them as raw scores (of_scores)."
-        )
-
-
-def check_finite(ends: Ends, method: str) -> None:
-    """Refuses infinite scores in a fit that takes their mean."""
-    if not np.isfinite(ends).all():
-        raise CalibrationError(
-            f"{method} calibration needs finite scores to train on: leave the infinite ones out (applied to them, the "
-            f"map keeps them infinite), or use Isotonic, which takes them as the lowest and the highest score."
-        )
-
-
-def check_overlap(ends: Ends) -> None:
-    """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
-    if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
-        raise CalibrationError(
-            "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
-            "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
-            "of the standardised scores), more data, or use Isotonic."
         )
 
 

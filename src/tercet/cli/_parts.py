@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tercet.cli._output import Bar, Facts, log
+import tercet
+from tercet.cli._output import Bar, Facts, log, say
 from tercet.cli._values import size_in_bytes
 from tercet.errors import InputError
-
-_KNOWN = ("score_column", "label_column", "target", "meaning", "trained_prior")
 
 
 def limits_of(options: Facts) -> Facts:
@@ -19,26 +18,26 @@ def limits_of(options: Facts) -> Facts:
     return limits | {"memory_limit": size_in_bytes(limits["memory_limit"])}
 
 
-def evaluate_parts(paths: Sequence[str], asked: Sequence[Any], source: Facts, **limits: Any) -> Any:
+def evaluate_parts(
+    paths: Sequence[str], asked: Sequence[Any], source: Facts, *, bayes_plot: Any, eer: Any, **limits: Any
+) -> Any:
     """The evaluation of all files as parts of one system."""
-    from tercet.outofcore.scan import evaluate_files
-
     with Bar(" ".join(paths)) as bar:
-        return evaluate_files(list(paths), asked, progress=bar, **_columns(source), **limits)
+        trials = tercet.scan(list(paths), progress=bar, notes=say, **_columns(source), **limits)
+        return tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
 
 
 def fit_parts(maker: Any, paths: Sequence[str], prior: Any, settings: Facts, source: Facts, **limits: Any) -> Any:
     """A calibrator trained on all files as parts of one system."""
-    from tercet.outofcore.fit import fit_files
-
     at = {} if prior is None else {"prior": prior}
     with Bar(" ".join(paths)) as bar:
-        return fit_files(maker, list(paths), progress=bar, **at, **settings, **_columns(source), **limits)
+        return maker.fit(
+            tercet.scan(list(paths), progress=bar, notes=say, **_columns(source), **limits), **at, **settings
+        )
 
 
 def _columns(source: Facts) -> Facts:
     """The reading options of files that are parts of one system; others are refused."""
-    others = sorted(set(source) - {*_KNOWN, "missing"})
-    if others:
-        raise InputError(f"--engine does not go with --{others[0].replace('_', '-')}: leave one of them out.")
-    return {key: value for key, value in source.items() if key in _KNOWN}
+    if source.get("group_columns"):
+        raise InputError("--engine does not go with --group-column: leave one of them out.")
+    return source

@@ -265,13 +265,16 @@ class Store:
     memory: int  # bytes the database may hold before it spills
     limit: int  # bytes that columns read at once may take
     progress: Progress | None
+    one_thread: bool = False  # one thread per query and nothing written to disk: the caller has threads of its own
     _con: DuckDBPyConnection | None = None
 
     @property
     def con(self) -> DuckDBPyConnection:
         """The connection to the database."""
         if self._con is None:
-            self._con = self.stack.enter_context(connected(self.memory))
+            self._con = self.stack.enter_context(connected(self.memory, spill=not self.one_thread))
+            if self.one_thread:
+                self._con.execute("SET threads = 1; SET enable_external_file_cache = false")
         return self._con
 
 

@@ -155,13 +155,15 @@ def _distinct_labels(ranges: RowRanges) -> Labels:
 
 
 @contextmanager
-def open_source(path: Path, **options: Unpack[ReadOptions]) -> Iterator[TrialSource]:
+def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadOptions]) -> Iterator[TrialSource]:
     """The trials of a file of any size, read in ranges of rows while the context is open.
 
     Parameters
     ----------
     path : str or path-like
         Any file that `tercet.read` takes. Packed text and standard input wait in a temporary file.
+    one_thread : bool, optional
+        Read with one thread per range and write nothing to disk: for callers that read several ranges at a time.
     **options
         Those of `tercet.read`. `memory` bounds what the database holds before it spills to the temporary folder.
 
@@ -170,18 +172,18 @@ def open_source(path: Path, **options: Unpack[ReadOptions]) -> Iterator[TrialSou
     TrialSource
         A context manager that gives one.
     """
-    with opened_request(Request.of(path, **options), held=False) as source:
+    with opened_request(Request.of(path, **options), held=False, one_thread=one_thread) as source:
         yield source
 
 
 @contextmanager
-def opened_request(request: Request, *, held: bool) -> Iterator[TrialSource]:
+def opened_request(request: Request, *, held: bool, one_thread: bool = False) -> Iterator[TrialSource]:
     """The source of a request; `held` says that all rows will be in memory at once, so that their size is limited."""
     with ExitStack() as stack:
         limit = request.limit if held else _ANY_SIZE
         file = stack.enter_context(plain_file(request.path, request.limit, request.progress))
         check_hints(file, request.hints, FORMATS)
-        store = Store(stack, request.limit, limit, request.progress)
+        store = Store(stack, request.limit, limit, request.progress, one_thread)
         ranges, target = score_ranges(store, file, request)
         if request.labels is not None:
             labels = label_ranges(store, request.labels, request.wanted.label, limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -86,3 +87,15 @@ class Summary:
             for (total, infinite), weight in zip(self.costs, (self.curve.targets, self.curve.nontargets), strict=True)
         )
         return (0.5 * target + (1.0 - 0.5) * nontarget) / math.log(2.0)
+
+
+@runtime_checkable
+class HasSummary(Protocol):
+    """A source of trials that is not in memory, such as a Scan."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the system."""
+
+    def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+        """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

@@ -16,16 +16,18 @@ from tercet.errors import InputError
 from tercet.metrics.curves import Curve, convex_vertices
 from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Gaps, Ranked, Tally
-from tercet.outofcore.counts import (
+from tercet.outofcore.bins import (
     LOWEST_KEY,
-    Binned,
+    BinCounts,
     Integers,
-    Rows,
+    RangeRows,
     between,
     distinct_edges,
+    edges_of,
     keys_of,
     scores_of,
 )
+from tercet.outofcore.runner import CHANGED, Passes
 
 
 class Ranges(NamedTuple):
@@ -41,38 +43,39 @@ class Ranges(NamedTuple):
 class Points:
     """Exact points of the curve where scores <= a pattern are rejected, ascending; the first rejects nothing.
 
-    Between two neighbours lies a bin. `top` is the highest score rejected, `next` the lowest accepted.
+    Between two neighbours lies a bin. `rows` counts the scores rejected, whatever they weigh; `top` is the highest
+    score rejected, `next` the lowest accepted.
     """
 
     keys: Integers
-    misses: Integers
-    rejected: Integers
+    misses: Counts
+    rejected: Counts
+    rows: Integers
     top: Floats
     next: Floats
 
     @classmethod
-    def of(cls, state: Binned) -> Points:
-        """The points at the edges of a state, both ends included."""
+    def of(cls, counts: BinCounts) -> Points:
+        """The points at the edges of some bins, both ends included."""
         ends = np.array([math.inf])
         return cls(
-            np.concatenate(([LOWEST_KEY], keys_of(np.concatenate((state.edges, ends))))),
-            np.concatenate(([0], np.cumsum(state.targets))),
-            np.concatenate(([0], np.cumsum(state.nontargets))),
-            np.concatenate((-ends, np.maximum.accumulate(state.highest))),
-            np.concatenate((np.minimum.accumulate(state.lowest[::-1])[::-1], ends)),
+            np.concatenate(([LOWEST_KEY], keys_of(np.concatenate((counts.edges, ends))))),
+            running_total(counts.targets),
+            running_total(counts.nontargets),
+            running_total(counts.rows),
+            np.concatenate((-ends, np.maximum.accumulate(counts.highest))),
+            np.concatenate((np.minimum.accumulate(counts.lowest[::-1])[::-1], ends)),
         )._distinct()
 
     def _distinct(self) -> Points:
         _, first = np.unique(self.keys, return_index=True)
-        columns = (self.keys, self.misses, self.rejected, self.top, self.next)
-        return Points(*(frozen(column[first]) for column in columns))
+        return Points(*(frozen(getattr(self, name)[first]) for name in _COLUMNS))
 
     def __or__(self, other: Points) -> Points:
         """The points of two passes over the same rows."""
         if (self.targets, self.nontargets) != (other.targets, other.nontargets):
             raise InputError(CHANGED)
-        names = ("keys", "misses", "rejected", "top", "next")
-        both = Points(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))._distinct()
+        both = Points(*(np.concatenate((getattr(self, name), getattr(other, name))) for name in _COLUMNS))._distinct()
         if np.any(np.diff(both.misses) < 0) or np.any(np.diff(both.rejected) < 0):
             raise InputError(CHANGED)
         return both
@@ -124,38 +127,87 @@ class Points:
     def ranges(self, chosen: NDArray[np.bool_]) -> Ranges:
         """The ranges of chosen bins."""
         bins = np.flatnonzero(chosen)
-        rows = int((np.diff(self.misses)[bins] + np.diff(self.rejected)[bins]).sum())
+        rows = int(np.diff(self.rows)[bins].sum())
         return Ranges(bins, scores_of(self.keys[bins]), scores_of(self.keys[bins + 1]), rows)
 
     def split(self, chosen: NDArray[np.bool_], count: int) -> Floats:
         """About so many new edges inside chosen bins, shared by their rows, even in the bit pattern."""
         bins = np.flatnonzero(chosen)
-        rows = (np.diff(self.misses) + np.diff(self.rejected))[bins]
+        rows = np.diff(self.rows)[bins]
         low, high = keys_of(self.next[bins]), keys_of(self.top[bins + 1])
         inner = between(low - 1, high, np.maximum(np.ceil(rows * (count / rows.sum())), 2))
         return distinct_edges(low - 1, low, high - 1, inner)
 
 
-CHANGED = "The trials changed while they were read: two passes counted different rows. Evaluate again."
+_COLUMNS = ("keys", "misses", "rejected", "rows", "top", "next")
 
 
-def resolved(points: Points, ranges: Ranges, rows: Rows, meaning: str, trained_prior: float | None) -> Tally:
+def two_class_summary(
+    passes: Passes, thresholds: Floats, eer: str, meaning: str, trained_prior: float | None
+) -> tuple[Summary, dict[str, int]]:
+    """The summary of all rows by passes over them, and how many passes and rows looked at one by one that took.
+
+    Count in bins; split the bins that can hide a vertex of the hull while they hold too many rows; then look at
+    their rows. Few enough rows are evaluated as if they had come in memory.
+    """
+    budget, asked = passes.budget, np.unique(thresholds) if meaning != "raw" else np.empty(0)
+    if passes.rows is not None and passes.rows <= budget.at_once:
+        rows = _rows(passes, np.array([math.nan]), np.array([math.inf]), passes.rows)
+        return Summary.of(rows.tally(meaning, trained_prior), asked), {"passes": 1, "revisited": 0}
+    wanted = budget.edges if passes.rows is None else max(min(budget.edges, passes.rows // 256), 64)
+    scores, targets = passes.sample()
+    edges = edges_of(scores[targets], scores[~targets], wanted)
+    counts = passes.total(BinCounts, edges=edges, thresholds=asked, costs=True)
+    if counts is None:
+        return Summary.of(Tally.empty(meaning), asked), {"passes": 1, "revisited": 0}
+    points, ranges, took = _narrowed(passes, Points.of(counts), eer)
+    rows = _rows(passes, ranges.low, ranges.high, ranges.rows) if ranges.rows else RangeRows.sum(())
+    tally = resolved(points, ranges, rows, meaning, trained_prior, counts.unit)
+    found = Summary(Curve.of(tally), counts.thresholds, counts.missed, counts.rejected, counts.costs)
+    return found, {"passes": 1 + took + (ranges.rows > 0), "revisited": ranges.rows}
+
+
+def _narrowed(passes: Passes, points: Points, eer: str) -> tuple[Points, Ranges, int]:
+    """The points after as many splits as it takes, the ranges whose rows must be looked at, and the passes taken."""
+    budget, took = passes.budget, 0
+    chosen = _must_be_seen(points, eer)
+    while (ranges := points.ranges(chosen)).rows > budget.kept:
+        edges = points.split(chosen, budget.edges)
+        points |= Points.of(passes.total(BinCounts, edges=edges, thresholds=np.empty(0), costs=False))
+        chosen, took = _must_be_seen(points, eer), took + 1
+    everything = points.ranges(chosen | points.mixed())
+    return points, everything if everything.rows <= budget.kept else ranges, took  # the AUC is exact where it can be
+
+
+def _must_be_seen(points: Points, eer: str) -> NDArray[np.bool_]:
+    """The bins whose rows must be looked at."""
+    return points.hiding() if eer == "rocch" else points.hiding() | points.crossing()
+
+
+def _rows(passes: Passes, low: Floats, high: Floats, expected: int) -> RangeRows:
+    return passes.total(RangeRows, low=low, high=high, expected=expected) or RangeRows.sum(())
+
+
+def resolved(
+    points: Points, ranges: Ranges, rows: RangeRows, meaning: str, trained_prior: float | None, unit: int = 0
+) -> Tally:
     """The tally of all exact points: the rows of the chosen bins as they are, those of every other bin at its top."""
     bins, others = ranges.bins, np.ones(len(points.keys) - 1, np.bool_)
     others[bins] = False
+    seen = rows.tally(meaning, trained_prior, unit)
     sides, t, n = [], np.diff(points.misses), np.diff(points.rejected)
-    for scores, held in ((rows.targets, t), (rows.nontargets, n)):
-        ranked = np.sort(scores)
-        if not np.array_equal(np.searchsorted(ranked, ranges.high, "right"), np.cumsum(held[bins])):
+    for side, held in ((seen.targets, t), (seen.nontargets, n)):
+        if not np.array_equal(side.upto(ranges.high), np.cumsum(held[bins])):
             raise InputError(CHANGED)
-        sides.append(_merged(Ranked(ranked), points.top[1:][others & (held > 0)], held[others & (held > 0)]))
-    hidden = others & (t + n > 0)
+        rest = others & (held > 0)
+        sides.append(_merged(side, points.top[1:][rest], held[rest]))
+    hidden = others & (np.diff(points.rows) > 0)
     kept = np.union1d(sides[0].scores, sides[1].scores)
     following = np.append(kept, math.inf)
     following[np.searchsorted(kept, points.top[1:][hidden])] = points.next[:-1][hidden]
     x, y = points._wide
     pairs = int((np.diff(y) * np.diff(x))[others & points.mixed()].sum())
-    return Tally(sides[0], sides[1], meaning, trained_prior, 0, Gaps(frozen(following), pairs))
+    return Tally(sides[0], sides[1], meaning, trained_prior, unit, Gaps(frozen(following), pairs))
 
 
 def _merged(rows: Ranked, tops: Floats, weights: Counts) -> Ranked:
@@ -164,10 +216,3 @@ def _merged(rows: Ranked, tops: Floats, weights: Counts) -> Ranked:
     every, heavy = np.concatenate((scores, tops)), np.concatenate((np.diff(running), weights))
     order = np.argsort(every, kind="stable")  # two ascending runs: merged, not sorted
     return Ranked(frozen(every[order]), frozen(running_total(heavy[order])))
-
-
-def summarised(state: Binned, tally: Tally) -> Summary:
-    """The summary of a state, with the tally of its exact points."""
-    curve = Curve.of(tally)
-    (t, f), (t_inf, f_inf) = state.sums, state.certain
-    return Summary(curve, state.thresholds, state.missed, state.rejected, ((t, t_inf), (f, f_inf)))

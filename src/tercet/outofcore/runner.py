@@ -1,116 +1,186 @@
-"""Passes over the parts of files: where they run, what they may hold, how far they are, and what is kept of them."""
+"""Passes over all rows of a scan: what is run where, what is kept of it, how far it is, and that nothing is missing."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial, reduce
+from operator import add as plus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.parallel import CORES
-from tercet._numeric.validation import (
-    column,
-    equal_to,
-    is_target,
-    names,
-    numbers,
-    same_index,
-    same_length,
-    shown,
-    whole,
-)
+from tercet import __version__
+from tercet._numeric.parallel import CORES, together
+from tercet._numeric.validation import shown, whole
+from tercet._typing import Floats
 from tercet.errors import InputError, TercetError
-from tercet.io._limits import in_words
-from tercet.outofcore.counts import (
-    Classes,
-    Parts,
-    RowError,
-    digest,
-    gathered_classes,
-    load_plain,
-    missing_parts,
-    save_plain,
-)
-from tercet.outofcore.executors import threads
-from tercet.outofcore.parts import Plan, located, planned, read_pieces, reading
-from tercet.outofcore.refinement import CHANGED
+from tercet.outofcore.executors import Executor
+from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.files import RULES, FileStamp, Plan
+from tercet.outofcore.limits import KEPT_ROW, Budget
+from tercet.outofcore.plain_data import Plain, digest, load_plain, save_plain
+from tercet.outofcore.reading import PartRows, Reader, _marks, planned
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-Plain = dict[str, Any]  # text, numbers, lists and arrays: what travels between machines and into files
 Progress = Callable[[int, int], None]
-Run = Callable[[Plain], Iterator[Plain]]  # one pass: a job in, plain results of all parts out
+Ranges = tuple[tuple[int, int], ...]  # numbers of parts
 ENGINES = ("local", "dask")
+CHANGED = "The trials changed while they were read: two passes counted different rows. Evaluate again."
 
-_PROCESS = 220 << 20  # Python, numpy and duckdb before any row is read
-_ROW = 24  # bytes a row of a part takes while its pieces are read, split and sorted
-_KEPT = 26  # bytes a collected row takes until the hull is made
-_IN_MEMORY = 60  # bytes a row takes when all of them are evaluated at once
-_BIN = 200  # bytes a bin takes in states, sums and points
-_MOST_EDGES, _LEAST_EDGES = 1 << 18, 1 << 12
-_MOST_PART, _LEAST_PART = 1 << 22, 1 << 16
-_BATCHES = 32  # saved or sent states a worker makes at most, so that many parts stay few results
+_BATCHES = 32  # results a worker makes at most per pass, so that many parts stay few results
+_SAMPLED_PARTS, _SAMPLED_ROWS = 16, 1 << 16
 
 
-class Budget(NamedTuple):
-    """How much may be held at a time: rows kept one by one, bins, rows of a part, rows evaluated at once.
+class State(Protocol):
+    """What some parts leave behind: made of each part, added with +, sent and kept as plain data."""
 
-    `spare` are bytes in which sorted parts may wait for the next pass, so far as kept rows leave them free.
+    @classmethod
+    def of_part(cls, part: Any, job: Plain) -> Self:
+        """Of one part."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def to_plain(self) -> Plain:
+        """Arrays, whole numbers, texts and lists."""
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The state that to_plain took apart."""
+
+
+def state_types() -> dict[str, type[Any]]:
+    """The kinds of passes by name: only a name travels to the workers."""
+    from tercet.outofcore.bins import BinCounts, RangeRows
+    from tercet.outofcore.fit import ClassMoments, NewtonSums
+
+    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums)
+    return {kind.__name__: kind for kind in kinds}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A state with the numbers of the parts that it was made of, and the name of their plan."""
+
+    state: Any
+    parts: Ranges
+    plan: str
+
+    def __add__(self, other: Counted) -> Counted:
+        if self.plan != other.plan:
+            raise InputError("Parts of different plans do not add: they were counted over other files, or otherwise.")
+        return Counted(self.state + other.state, joined_parts(self.parts, other.parts), self.plan)
+
+    def to_plain(self) -> Plain:
+        """The envelope beside the state's own plain data."""
+        envelope = {"parts": [list(ends) for ends in self.parts], "plan": self.plan}
+        return {**self.state.to_plain(), **{f"_{key}": value for key, value in envelope.items()}}
+
+    @classmethod
+    def of_plain(cls, kind: str, plain: Mapping[str, Any]) -> Counted:
+        """What to_plain took apart."""
+        parts = tuple((int(low), int(high)) for low, high in plain["_parts"])
+        return cls(state_types()[kind].of_plain(plain), parts, plain["_plan"])
+
+
+def joined_parts(one: Iterable[tuple[int, int]], other: Iterable[tuple[int, int]]) -> Ranges:
+    """Both sets of part numbers as ranges, touching ones made one; a part in both was counted twice."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted((*one, *other)):
+        if joined and low < joined[-1][1]:
+            raise InputError(f"Part {low} was counted twice. Add every part once.")
+        if joined and low == joined[-1][1]:
+            joined[-1] = (joined[-1][0], high)
+        else:
+            joined.append((low, high))
+    return tuple(joined)
+
+
+def missing_parts(parts: Iterable[tuple[int, int]], count: int) -> list[int]:
+    """The first few of the parts 0..count-1 that were not counted."""
+    missing: list[int] = []
+    after = 0
+    for low, high in (*parts, (count, count)):
+        missing.extend(range(after, min(low, after + 4)))
+        after = high
+    return missing[:4]
+
+
+def check_parts(parts: Ranges, count: int) -> None:
+    """Refuses a sum in which a part is missing."""
+    if missing := missing_parts(parts, count):
+        raise InputError(f"Part {missing[0]} of {count} was not counted: evaluate again. {CHANGED}")
+    if parts and parts[-1][1] > count:
+        raise InputError(CHANGED)
+
+
+# The functions that executors run
+
+
+def count_batch(job: Plain, batch: Sequence[Plain], reader: Reader | None = None) -> Plain:
+    """What a batch of parts leaves behind, as plain data.
+
+    Without a reader the function runs in a worker, which keeps only open files between batches: there the version of
+    tercet and the bytes of the files are compared with those of the process that asked.
     """
-
-    kept: int
-    edges: int
-    part: int
-    at_once: int
-    spare: int = 0
-
-    def beside(self, size: int, what: str) -> Budget:
-        """What is left of it beside so many bytes of something else."""
-        if size > max(self.kept * _KEPT, self.spare):
-            more = in_words(size - max(self.kept * _KEPT, self.spare))
-            raise InputError(f"{what} take {in_words(size)}, and memory_limit is {more} too small for that.")
-        kept, at_once = self.kept - size // _KEPT, self.at_once - size // _IN_MEMORY
-        return self._replace(kept=max(kept, 1), at_once=max(at_once, 0), spare=max(self.spare - size, 0))
+    if reader is None:
+        _check_worker(job)
+        return _counted(job, batch, _worker_reader(), elsewhere=True).to_plain()
+    return _counted(job, batch, reader, elsewhere=False).to_plain()
 
 
-def budget_of(memory_limit: int, workers: int = CORES, processes: int = 1) -> Budget:
-    """What fits under a limit in bytes for the whole process tree."""
-    limit = whole(memory_limit, "memory_limit", 1)
-    least = processes * _PROCESS + workers * _LEAST_PART * _ROW + _LEAST_EDGES * _BIN + (16 << 20)
-    if limit < least:
+@cache
+def _worker_reader() -> Reader:
+    """The reader of this process, where it is a worker: it writes nothing, so a worker may be killed."""
+    return Reader()
+
+
+def add_results(kind: str, plains: Sequence[Plain]) -> Plain:
+    """The sum of several batches' results, as plain data: what a cluster sends in their place."""
+    return reduce(plus, (Counted.of_plain(kind, plain) for plain in plains)).to_plain()
+
+
+def _counted(job: Plain, batch: Sequence[Plain], reader: Reader, *, elsewhere: bool) -> Counted:
+    for place in sorted({part["file"] for part in batch}):
+        FileStamp(*job["stamps"][place]).check(elsewhere=elsewhere)
+    kind = state_types()[job["kind"]]
+    how = {"meaning": job["meaning"], "trained_prior": job["trained_prior"]}
+    found = []
+    for part in batch:
+        rows = PartRows(reader, job["files"][part["file"]], part, how)
+        found.append(Counted(kind.of_part(rows, job), ((part["number"], part["number"] + 1),), job["plan"]))
+    return reduce(plus, found)
+
+
+def _check_worker(job: Plain) -> None:
+    if (job["version"], job["rules"]) != (__version__, RULES):
         raise InputError(
-            f"memory_limit of {in_words(limit)} is too small to work with: {in_words(least)} are needed "
-            f"for {workers} worker{'s' if workers > 1 else ''} in {processes} process{'es' if processes > 1 else ''}."
+            f"A worker runs tercet {__version__} (rules {RULES}), and tercet {job['version']} (rules "
+            f"{job['rules']}) asked: install the same version on all of them."
         )
-    free = limit - processes * _PROCESS
-    part = min(max(free // (4 * workers * _ROW), _LEAST_PART), _MOST_PART)
-    edges = min(max(free // (8 * _BIN), _LEAST_EDGES), _MOST_EDGES)
-    rest = free - workers * part * _ROW - edges * _BIN
-    spare = rest if processes == 1 else 0
-    return Budget(max(rest // _KEPT, 1 << 16), edges, part, max(rest // _IN_MEMORY, 0), spare)
+
+
+# Where passes run
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where parts are read: by threads of this process, or by the workers of a dask cluster."""
+    """Where parts are read: by threads of this process, by dask, or by an executor of the caller's."""
 
-    engine: str
+    engine: str | Executor
     scheduler: str | None
     workers: int
 
     @classmethod
-    def of(cls, engine: str, scheduler: str | None, workers: int | None) -> Where:
+    def of(cls, engine: object, scheduler: str | None, workers: object) -> Where:
         """The place, judged before anything is read."""
-        if engine not in ENGINES:
-            raise InputError(f"engine is one of {', '.join(ENGINES)}, not {shown(engine)}.")
+        if not isinstance(engine, str) and isinstance(engine, Executor):
+            return cls(engine, None, CORES if workers is None else whole(workers, "workers", 1))
+        if not isinstance(engine, str) or engine not in ENGINES:
+            raise InputError(f"engine is one of {', '.join(ENGINES)}, or an Executor, not {shown(engine)}.")
         if scheduler is not None and engine != "dask":
             raise InputError("scheduler goes with engine='dask' only.")
         return cls(engine, scheduler, CORES if workers is None else whole(workers, "workers", 1))
@@ -120,224 +190,172 @@ class Where:
         """Processes on this machine that the limit of memory is for."""
         return 1 + self.workers if self.engine == "dask" and self.scheduler is None else 1
 
+    @contextmanager
+    def executor(self) -> Iterator[Executor]:
+        """The executor, open for all passes."""
+        if self.engine == "local":
+            yield Threads(self.workers)
+        elif self.engine == "dask":
+            from tercet.outofcore.executors import dask
 
-class Waiting:
-    """Sorted parts that stay in memory between passes, as many as there is room for."""
-
-    def __init__(self, room: int) -> None:
-        self._room, self._held, self._used = room, dict[int, Classes](), 0
-        self._lock = threading.Lock()
-
-    def get(self, number: int) -> Classes | None:
-        """A part's sorted classes, if they are here."""
-        return self._held.get(number)
-
-    def put(self, number: int, classes: Classes) -> None:
-        """Keeps a part if there is room."""
-        size = sum(side.nbytes for side in classes)
-        with self._lock:
-            if self._used + size <= self._room:
-                self._held[number] = classes
-                self._used += size
-
-    def leave(self, size: int) -> None:
-        """Makes room for so many bytes of something else."""
-        while self._held and self._used + size > self._room:
-            self._used -= sum(side.nbytes for side in self._held.popitem()[1])
+            with dask.connected(self.scheduler, self.workers) as client:
+                yield dask.Dask(client)
+        else:
+            assert not isinstance(self.engine, str)
+            yield self.engine
 
 
-class Held(NamedTuple):
-    """What a process keeps between parts: a connection to read by, and parts that wait."""
+class Passes(Protocol):
+    """A source of rows, open for as many passes as one question takes."""
 
-    con: DuckDBPyConnection
-    waiting: Waiting
+    @property
+    def budget(self) -> Budget:
+        """What may be held at a time."""
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are; None where only a pass would tell."""
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are; known after the first pass."""
+
+    @property
+    def matrix(self) -> bool:
+        """Whether there is one column of scores per class."""
+
+    def total(self, kind: type[Any], **job: Any) -> Any:
+        """The state of all rows: one pass over them."""
+
+    def sample(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Some scores, and which of them are targets: the same at every call."""
 
 
-Make = Callable[[Plain, Sequence[Plain], Held], Plain]  # what a batch of parts leaves behind for a job
+@dataclass(slots=True)
+class FilePasses:
+    """Passes over the parts of files."""
 
+    plan: Plan
+    budget: Budget
+    executor: Executor
+    reader: Reader | None
+    job: Plain
+    workers: int
+    resume: str | os.PathLike[str] | None
+    progress: _Progress
 
-def elsewhere(make: Make, job: Plain, batch: Sequence[Plain]) -> Plain:
-    """make(job, batch, held) in a process that keeps nothing between batches: what a worker of a cluster runs."""
-    with reading() as con:
-        return make(job, batch, Held(con, Waiting(0)))
+    @property
+    def rows(self) -> int:
+        """Of all files."""
+        return self.plan.rows
 
+    row_count = rows
 
-def classes_of(held: Held, job: Mapping[str, Any], part: Plain) -> Classes:
-    """One part's sorted classes: those that wait in memory, else from its file."""
-    classes = held.waiting.get(part["number"])
-    if classes is None:
-        pieces = ((scores, targets) for _, scores, targets in read_pieces(held.con, part, job["columns"]))
+    @property
+    def matrix(self) -> bool:
+        """Whether there is one column of scores per class."""
+        return self.plan.matrix
+
+    def total(self, kind: type[Any], **job: Any) -> Any:
+        """The state of all rows; every part was counted once, and the files are still the ones that were planned."""
+        asked = {**self.job, **job, "kind": kind.__name__}
+        if self.reader is not None:
+            self.reader.leave(job.get("expected", 0) * KEPT_ROW)
+        self.progress.start(last="expected" in job)
         try:
-            classes = gathered_classes(pieces, part["stop"] - part["start"], job["meaning"])
-        except RowError as error:
-            raise located(part, error) from None
-        held.waiting.put(part["number"], classes)
-    return classes
+            found = self._sum(kind, self._results(asked, "expected" not in job))
+        except TercetError:
+            self.plan.check_unchanged()  # says more than an error that comes of it
+            raise
+        self.plan.check_unchanged()
+        return found
+
+    def _sum(self, kind: type[Any], plains: Iterator[Plain]) -> Any:
+        """Adds results as they come; rows are collected and joined once."""
+        parts: Ranges = ()
+        states: list[Any] = []
+        for plain in plains:
+            one = Counted.of_plain(kind.__name__, plain)
+            parts = joined_parts(parts, one.parts)
+            states = [*states, one.state] if hasattr(kind, "sum") else [reduce(plus, [*states, one.state])]
+        check_parts(parts, len(self.plan.parts))
+        return kind.sum(states) if hasattr(kind, "sum") else states[0] if states else None
+
+    def _results(self, job: Plain, small: bool) -> Iterator[Plain]:
+        size = max(-(-len(self.plan.parts) // (_BATCHES * self.workers)), 1)
+        batches = [list(self.plan.parts[start : start + size]) for start in range(0, len(self.plan.parts), size)]
+        saved = _Saved.of(self.resume, job)
+        missing = []
+        for number, batch in enumerate(batches):
+            if (plain := saved.load(number, batch)) is None:
+                missing.append(number)
+                continue
+            self.progress.add(batch)
+            yield plain
+        run = count_batch if self.reader is None else partial(count_batch, reader=self.reader)
+        several = partial(add_results, job["kind"]) if small and self.resume is None else None
+        for place, result in self.executor.collect(run, job, [batches[number] for number in missing], several):
+            if result is not None:
+                saved.save(missing[place], result)
+            self.progress.add(batches[missing[place]])
+            if result is not None:
+                yield result
+
+    def sample(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Some rows of parts spread over all files."""
+        parts = self.plan.parts
+        chosen = sorted({len(parts) * k // _SAMPLED_PARTS for k in range(_SAMPLED_PARTS)}) if parts else []
+        with Reader() as reader:
+            found = together([partial(self._head, reader, parts[place]) for place in chosen], self.plan.rows)
+        scores = [one[0] for one in found]
+        return thinned_sample(
+            np.concatenate([np.empty(0), *scores]), np.concatenate([np.zeros(0, np.bool_), *(one[1] for one in found)])
+        )
+
+    def _head(self, reader: Reader, part: Plain) -> tuple[Floats, NDArray[np.bool_]]:
+        file, stop = self.plan.files[part["file"]], min(part["stop"], part["start"] + _SAMPLED_ROWS)
+        got = reader.columns(file, part["start"], stop)
+        return np.asarray(got.scores, np.float64), _marks(file, got.labels)
+
+
+def thinned_sample(scores: NDArray[Any], targets: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+    """At most a million rows, evenly spread, without NaN (which the first pass refuses by place)."""
+    step = -(-len(scores) // (_SAMPLED_PARTS * _SAMPLED_ROWS)) or 1
+    values = np.asarray(scores[::step], np.float64) + 0.0
+    held = ~np.isnan(values)
+    return values[held], np.asarray(targets[::step])[held]
 
 
 @contextmanager
-def over_files(
+def file_passes(
     paths: Any,
-    columns: tuple[str, str, object],
-    make: Make,
+    options: Mapping[str, Any],
     where: Where,
     budget: Budget,
     *,
-    add: Callable[[Sequence[Plain]], Plain] | None = None,
-    progress: Progress | None = None,
-    resume: str | os.PathLike[str] | None = None,
-) -> Iterator[tuple[Plan, Run, Budget]]:
-    """A plan of files (columns: score, label, target), passes over its parts, and the budget that its reading leaves.
-
-    make(job, batch, held) is a function of a module.
-    `add` adds up results that hold as much as one of them does: a cluster may then send one for many.
-    """
+    trained_prior: Any,
+    progress: Progress | None,
+    resume: str | os.PathLike[str] | None,
+) -> Iterator[FilePasses]:
+    """Passes over files, with the budget that their reading leaves."""
     with ExitStack() as stack:
-        plan = stack.enter_context(planned(paths, *columns, budget.part, shared=where.scheduler is not None))
+        local = where.engine == "local"
+        plan = stack.enter_context(planned(paths, options, budget.part, workers_elsewhere=not local))
         groups = f"Row groups that {where.workers} workers read at once (smaller ones, or fewer workers, take less)"
         left = budget.beside(where.workers * plan.group, groups)
-        collect = stack.enter_context(_collector(make, where, left.spare, where.workers * plan.group))
-        size = max(-(-len(plan.parts) // (_BATCHES * where.workers)), 1)
-        batches = [list(plan.parts[start : start + size]) for start in range(0, len(plan.parts), size)]
-        reported = _Reported(plan.size, max(plan.rows, 1), progress)
-
-        def run(job: Plain) -> Iterator[Plain]:
-            asked = job | {"columns": plan.columns}
-            reported.start(last=job["kind"] == "rows")
-            saved = _Saved.of(resume, asked)
-            missing = []
-            for number, batch in enumerate(batches):
-                if (plain := saved.load(number, batch)) is None:
-                    missing.append(number)
-                    continue
-                reported.add(batch)
-                yield plain
-            several = None if resume is not None or job["kind"] == "rows" else add
-            for place, result in collect(asked, [batches[number] for number in missing], several):
-                if result is not None:
-                    saved.save(missing[place], result)
-                reported.add(batches[missing[place]])
-                if result is not None:
-                    yield result
-
-        yield plan, partial(_of_same_files, plan, run), left
+        job = {
+            "plan": plan.name, "files": list(plan.files), "stamps": [list(stamp) for stamp in plan.stamps],
+            "version": __version__, "rules": RULES, "meaning": options.get("meaning", "llr"),
+            "trained_prior": trained_prior,
+        }  # fmt: skip
+        reader = stack.enter_context(Reader(left.spare)) if local else None
+        executor = stack.enter_context(where.executor())
+        told = _Progress(plan.size, max(plan.rows, 1), progress)
+        yield FilePasses(plan, left, executor, reader, job, where.workers, resume, told)
         plan.check_unchanged()
 
 
-def _of_same_files(plan: Plan, run: Run, job: Plain) -> Iterator[Plain]:
-    """A pass that ends, or fails, with a look at the files: before anything is made of what it counted."""
-    try:
-        yield from run(job)
-    except TercetError:
-        plan.check_unchanged()  # says more than an error that comes of it
-        raise
-    plan.check_unchanged()
-
-
-Collect = Callable[[Plain, Sequence[Any], Any], Iterator[tuple[int, Plain | None]]]
-
-
-@contextmanager
-def _collector(make: Make, where: Where, spare: int, more: int) -> Iterator[Collect]:
-    """The engine's collect(make, job, batches), open for all passes."""
-    if where.engine == "local":
-        waiting = Waiting(spare)
-        with reading(more) as con:  # opened once: that takes longer than reading a small part
-
-            def here(job: Plain, batch: Sequence[Plain]) -> Plain:
-                return make(job, batch, Held(con.cursor(), waiting))
-
-            def collect(job: Plain, batches: Sequence[Any], _: Any) -> Iterator[tuple[int, Plain | None]]:
-                waiting.leave(job.get("expected", 0) * _KEPT)
-                return threads.collect(here, job, batches, workers=where.workers)
-
-            yield collect
-        return
-    from tercet.outofcore.executors import dask
-
-    with dask.connected(where.scheduler, where.workers) as client:
-        yield lambda job, batches, add: dask.collect(partial(elsewhere, make), job, batches, client=client, add=add)
-
-
-class Chunks(Protocol):
-    """A source that can be read again and again: pairs (scores, labels) that fit in memory one at a time."""
-
-    def chunks(self) -> Iterable[tuple[Any, Any]]:
-        """The same rows at every call."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrays:
-    """Two columns that numpy can slice, such as memory-mapped files, as a source of chunks."""
-
-    scores: Any
-    labels: Any
-    rows: int = 1 << 20
-
-    def chunks(self) -> Iterator[tuple[Any, Any]]:
-        """Slices of so many rows."""
-        if len(self.scores) != len(self.labels):
-            raise InputError(f"labels has {len(self.labels)} entries for {len(self.scores)} rows of scores.")
-        rows = whole(self.rows, "rows", 1)
-        for start in range(0, len(self.scores), rows):
-            yield self.scores[start : start + rows], self.labels[start : start + rows]
-
-
-def marked_chunks(source: Chunks, target: object) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
-    """(scores, which are targets) of every chunk of a source; what arrays in memory may not be is refused here too."""
-    if not callable(getattr(source, "chunks", None)):
-        raise InputError(
-            f"A source has a method chunks() that yields pairs (scores, labels), and {shown(type(source).__name__)} "
-            f"has none: tercet.outofcore.scan.Arrays(scores, labels) makes one of two columns."
-        )
-    for number, chunk in enumerate(source.chunks()):
-        if not isinstance(chunk, tuple) or len(chunk) != 2:
-            raise InputError(
-                f"Chunk {number} must be a pair (scores, labels). Trials with weights are evaluated in memory only."
-            )
-        try:
-            marked = _marked(*chunk, target)
-        except InputError as error:
-            raise InputError(f"Chunk {number}: {error}") from None
-        yield marked
-
-
-def _marked(scores: object, labels: object, target: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """One chunk through the door for arrays; doubles and float32 stay what they are, and are judged when counted."""
-    same_index({"scores": scores, "labels": labels})
-    values = column(scores, "scores")
-    if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
-        values = numbers(values, "scores")
-    # A chunk may have no target: whether there are any is asked of the whole.
-    marks = is_target(labels, None)[0] if target is None else equal_to(names(labels, "labels"), target)
-    same_length(len(values), {"labels": marks})
-    return values, marks
-
-
-def over_chunks(source: Chunks, target: object, of: Callable[[Plain, int, Any, Any], Plain]) -> Run:
-    """Passes over a source of chunks: each gives of(job, its number, scores, which are targets)."""
-
-    def run(job: Plain) -> Iterator[Plain]:
-        for number, (scores, targets) in enumerate(marked_chunks(source, target)):
-            try:
-                yield of(job, number, scores, targets)
-            except RowError as error:
-                raise InputError(f"Chunk {number}, row {error.row} (counting from 0): {error}") from None
-
-    return run
-
-
-def check_parts(parts: Parts, count: int | None) -> None:
-    """Refuses a sum in which a part is missing; without a count, every number up to the highest must be there."""
-    if count is None:
-        count = parts[-1][1] if parts else 0
-    if missing := missing_parts(parts, count):
-        raise InputError(f"Part {missing[0]} of {count} was not counted: evaluate again. {CHANGED}")
-    if parts and parts[-1][1] > count:
-        raise InputError(CHANGED)
-
-
-class _Reported:
+class _Progress:
     """Progress in bytes: two passes are expected, and the total grows where more are needed."""
 
     def __init__(self, size: int, rows: int, progress: Progress | None) -> None:
@@ -359,21 +377,23 @@ class _Reported:
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """Finished batches in a folder, named by what was asked: another question finds nothing."""
+    """Finished batches in a folder, named by all that was asked and of which files: another question finds nothing."""
 
     folder: Path | None
     key: str
+    plan: str
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str] | None, job: Plain) -> _Saved:
         """The saved batches of a job; the folder is made where it is not there."""
         if folder is None:
-            return cls(None, "")
+            return cls(None, "", "")
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"resume={shown(str(folder))} cannot be made a folder: {error.strerror}.") from None
-        return cls(Path(folder), digest(job)[:24])
+        asked = {key: value for key, value in job.items() if key != "files"}  # of which the plan's name tells
+        return cls(Path(folder), digest(asked)[:24], job["plan"])
 
     def load(self, number: int, batch: Sequence[Plain]) -> Plain | None:
         """A batch that was saved, or None; a damaged one, or one of other parts, is counted again."""
@@ -383,7 +403,8 @@ class _Saved:
             plain = load_plain(path)
         except InputError:
             return None
-        return plain if plain.get("parts") == [[batch[0]["number"], batch[-1]["number"] + 1]] else None
+        expected = [[batch[0]["number"], batch[-1]["number"] + 1]], self.plan
+        return plain if (plain.get("_parts"), plain.get("_plan")) == expected else None
 
     def save(self, number: int, plain: Plain) -> None:
         """Keeps a batch, whole or not at all."""

@@ -1,290 +1,232 @@
-"""More trials than memory: exact evaluation in bounded memory, by passes over parts, on one machine or many."""
+"""Scan: trials of any number that stay where they are; evaluated and fitted by passes over them, in bounded memory."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial as partial_of
-from functools import reduce
-from operator import add
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tercet._numeric.parallel import CORES, together
+from tercet._numeric.parallel import together
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
-from tercet.application import Application, listed
 from tercet.errors import InputError
-from tercet.evaluation import Evaluation, asked_thresholds, evaluate, evaluation_of
 from tercet.io._digests import fingerprint
+from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
-from tercet.metrics.costs import log_odds_grid
-from tercet.metrics.curves import EER_DEFINITIONS
+from tercet.io._trial_columns import check_meaning
+from tercet.io.read import read
 from tercet.metrics.summary import Summary
-from tercet.metrics.tally import Ranked, Tally
-from tercet.outofcore.counts import Binned, Classes, RowError, Rows, edges_of, sorted_classes
-from tercet.outofcore.parts import Plan, Stamp, located, read_part, read_pieces, reading
-from tercet.outofcore.refinement import Points, resolved, summarised
-from tercet.outofcore.runner import (
-    Arrays,
-    Budget,
-    Chunks,
-    Held,
-    Plain,
-    Progress,
-    Run,
-    Where,
-    budget_of,
-    check_parts,
-    classes_of,
-    marked_chunks,
-    over_chunks,
-    over_files,
-)
-from tercet.trials import NEEDS_PRIOR, TWO_CLASS_MEANINGS, probability
+from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
+from tercet.outofcore.executors import Executor
+from tercet.outofcore.files import FileStamp, listed_files
+from tercet.outofcore.fit import ScannedTraining
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.refinement import two_class_summary
+from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
+from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
-__all__ = ["Arrays", "Asked", "Budget", "Chunks", "Question", "budget_of", "evaluate_chunks", "evaluate_files"]
-
-_SAMPLED_PARTS, _SAMPLED_ROWS = 16, 1 << 16
+Engine = Literal["local", "dask"] | Executor
+StrPath = str | os.PathLike[str]
+_NOT_SCANNED = ("group_columns", "id_column", "keep_ids")
+_TEXT_ROW = 8  # bytes of text that a row takes at least, where only the size of a file is known
 
 
-class Asked(TypedDict, total=False):
-    """What may be asked beside applications: as tercet.evaluate takes it."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scan:
+    """Labelled trials that are read by passes, again and again, and never all at once. Made by `tercet.scan`.
 
-    meaning: str
-    trained_prior: float | None
-    bayes_plot: tuple[float, float, int]
-    eer: str
-    name: str | None
+    Attributes
+    ----------
+    source : path, list of paths, or Chunks
+        Where the rows are.
+    options : mapping
+        How they are read, as `tercet.read` takes it.
+    where : Where
+        On which engine, with how many workers.
+    memory_limit : int
+        Bytes for the whole process tree.
+    """
+
+    source: Any
+    options: Mapping[str, Any]
+    where: Where
+    memory_limit: int
+    resume: StrPath | None = None
+    progress: Progress | None = None
+    hashes: bool = False
+    budget: Budget | None = None  # instead of what memory_limit allows
+
+    @property
+    def meaning(self) -> str:
+        """What the scores mean."""
+        return str(self.options["meaning"])
+
+    @property
+    def name(self) -> str | None:
+        """The name of the system: the one given, else that of a single file."""
+        if self.options.get("name") is not None or isinstance(self.source, Chunks):
+            return self.options.get("name")
+        files = listed_files(self.source)
+        return files[0].name.split(".")[0] if len(files) == 1 else None
+
+    def __repr__(self) -> str:
+        what = "chunks" if isinstance(self.source, Chunks) else shown(self.source)
+        return f"Scan of {what}, meaning {self.meaning}, within {in_words(self.memory_limit)}"
+
+    def read(self) -> Trials:
+        """All trials of a single file in memory, where they fit."""
+        files = listed_files(self.source)
+        if len(files) != 1:
+            raise InputError(f"{len(files)} files cannot be read as one: evaluate the scan, or join them first.")
+        return read(files[0], **self.options)
+
+    def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+        """All that a two-class evaluation is built from, and what the scan took: passes, rows seen again, files."""
+        with self.passes() as passes:
+            if passes.matrix:
+                raise InputError(
+                    "A scan of several classes takes multiclass applications: Application.multiclass(priors, costs)."
+                )
+            found, took = two_class_summary(passes, thresholds, eer, self.meaning, self._trained_prior)
+            return found, took | self._files(passes)
+
+    @contextmanager
+    def training_data(self) -> Iterator[ScannedTraining]:
+        """The trials as a two-class calibrator asks about them."""
+        if self.meaning in MATRIX_MEANINGS:
+            raise InputError("A scan of several classes cannot train a two-class calibrator: read the trials instead.")
+        with self.passes() as passes:
+            yield ScannedTraining(passes, self.meaning, self._trained_prior)
+
+    @property
+    def _trained_prior(self) -> Any:
+        given = self.options["trained_prior"]
+        if self.meaning in ("log-odds", "posterior"):
+            return probability(given, "trained_prior")
+        return None if self.meaning in TWO_CLASS_MEANINGS or given is None else np.asarray(given).tolist()
+
+    @contextmanager
+    def passes(self) -> Iterator[Passes]:
+        """The rows, open for as many passes as a question takes."""
+        columns = len(self.options.get("class_columns") or ()) or (8 if self.meaning in MATRIX_MEANINGS else 1)
+        budget = self.budget or Budget.of(self.memory_limit, self.where.workers, self.where.processes, columns)
+        if isinstance(self.source, Chunks):
+            how = {"meaning": self.meaning, "trained_prior": self._trained_prior}
+            yield ChunkPasses(self.source, self.options["target"], how, budget)
+            return
+        reading = {**self.options, "memory": self.memory_limit // 4}
+        more: dict[str, Any] = {"progress": self.progress, "resume": self.resume}
+        with file_passes(
+            self.source, reading, self.where, budget, trained_prior=self._trained_prior, **more
+        ) as found:  # fmt: skip
+            yield found
+
+    def _files(self, passes: Passes) -> dict[str, Any]:
+        if not isinstance(passes, FilePasses):
+            return {}
+        stamps = passes.plan.stamps
+        return {"files": together([partial(_named, stamp, self.hashes) for stamp in stamps], passes.plan.rows)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What is asked of the trials, and what their scores mean."""
-
-    apps: tuple[Application, ...]
-    plot: tuple[float, float, int]
-    eer: str
-    meaning: str
-    trained_prior: float | None
-    name: str | None
-
-    @classmethod
-    def of(
-        cls,
-        applications: Any = (),
-        bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
-        eer: str = "rocch",
-        meaning: str = "llr",
-        trained_prior: object = None,
-        name: str | None = None,
-    ) -> Question:
-        """The question, judged before anything is read."""
-        if meaning not in TWO_CLASS_MEANINGS:
-            raise InputError(f"meaning is one of {', '.join(TWO_CLASS_MEANINGS)}, not {shown(meaning)}.")
-        if eer not in EER_DEFINITIONS:
-            raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
-        if meaning in ("log-odds", "posterior") and trained_prior is None:
-            raise InputError(NEEDS_PRIOR.format(meaning))
-        apps = tuple(Application.of(app) for app in listed(applications))
-        log_odds_grid(bayes_plot)
-        known = None if trained_prior is None else probability(trained_prior, "trained_prior")
-        return cls(apps, bayes_plot, eer, meaning, known, name)
+def _named(stamp: FileStamp, hashed: bool) -> dict[str, Any]:
+    """A file as the JSON names it; its hash is null where it was not asked for, because that reads all bytes."""
+    named = fingerprint(stamp.path) if hashed else {"name": called_as(Path(stamp.path)), "sha256": None}
+    return {**named, "bytes": stamp.bytes}
 
 
-def evaluate_files(
-    paths: Any,
-    applications: Iterable[object] = (),
+def scan(
+    source: StrPath | Sequence[StrPath] | Chunks,
     *,
+    labels: StrPath | None = None,
+    key: StrPath | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
     score_column: str = "score",
     label_column: str = "label",
+    weight_column: str | None = None,
+    id_column: str | Sequence[str] | None = None,
     target: object = None,
-    engine: str = "local",
+    meaning: str = "llr",
+    trained_prior: object = None,
+    class_columns: Sequence[str] | None = None,
+    missing: str = "error",
+    name: str | None = None,
+    memory_limit: int = 10**9,
+    engine: Engine = "local",
     scheduler: str | None = None,
     workers: int | None = None,
-    memory_limit: int = 10**9,
-    progress: Progress | None = None,
-    resume: str | os.PathLike[str] | None = None,
+    resume: StrPath | None = None,
     hashes: bool = False,
-    **asked: Unpack[Asked],
-) -> Evaluation:
-    """Evaluates the trials of any number of files exactly, within a limit of memory.
+    progress: Progress | None = None,
+    notes: Callable[[str], None] | None = None,
+) -> Scan:
+    """Trials of any number, for `tercet.evaluate` and the calibrators' `fit`, within a limit of memory.
 
-    `paths` are names or patterns of Parquet files (or npy with named fields, csv, tsv). `resume` names a folder in
-    which finished parts are kept, so that an interrupted run goes on from there. `hashes` reads all bytes once more,
-    for the SHA-256 of every file. `asked` are meaning, trained_prior, bayes_plot, eer and name, as in tercet.evaluate.
+    Nothing is read until something is asked. Every answer is the same to the bit as that of `tercet.read`, or it is
+    refused with the way out; only the AUC may be known between two ends (`Evaluation.brackets`).
+
+    Parameters
+    ----------
+    source : path, list of paths, or object with a method chunks()
+        Files or patterns (``"scores/*.parquet"``) that are the parts of one system; or anything whose `chunks`
+        yields Trials, (scores, labels) or (scores, labels, weights), the same at every call.
+    labels, key, format, separator, columns, header, score_column, label_column, weight_column, id_column, target, \
+meaning, trained_prior, class_columns, missing, name, notes
+        As `tercet.read` takes them, for every file. `labels` and `key` go with a single file of scores.
+    memory_limit : int, optional
+        Bytes that the whole process tree may take.
+    engine : {"local", "dask"} or Executor, optional
+        Threads of this process, a dask cluster, or an engine of your own.
+    scheduler : str, optional
+        The address of a running dask scheduler; without one dask starts workers on this machine.
+    workers : int, optional
+        Threads or dask workers; as many as there are cores by default.
+    resume : path, optional
+        A folder in which finished parts are kept, so that an interrupted run goes on from there.
+    hashes : bool, optional
+        Also name the SHA-256 of every file, which reads all bytes once more.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes.
+
+    Returns
+    -------
+    Scan
+        A lazy source that can be read again and again.
+
+    Examples
+    --------
+    >>> import numpy as np, tercet as tc
+    >>> source = tc.scan(Arrays(np.array([2.0, 1.0, -0.5, 0.3, -1.0]), np.array([1, 1, 1, 0, 0])))
+    >>> tc.evaluate(source, [(0.5, 1, 1)]).applications[0].fnr
+    0.3333333333333333
     """
-    question = Question.of(applications, **asked)
+    check_meaning(meaning, trained_prior)
+    options = {
+        key_: value for key_, value in locals().items()
+        if key_ not in ("source", "memory_limit", "engine", "scheduler", "workers", "resume", "hashes", "progress")
+    }  # fmt: skip
     where = Where.of(engine, scheduler, workers)
-    budget = budget_of(memory_limit, where.workers, where.processes)
-    columns = (score_column, label_column, target)
-    passes = over_files(paths, columns, partial, where, budget, add=added, progress=progress, resume=resume)
-    with passes as (plan, run, left):
-        ev = _passes(run, _sampled(plan), plan.rows, len(plan.parts), plan.name, question, left)
-        files = together([partial_of(_file, file, hashes) for file in plan.files], plan.rows)
-    return replace(ev, input={**ev.input, "files": files})
+    if isinstance(source, Chunks):
+        _refuse_reading_options(options)
+    Budget.of(memory_limit, where.workers, where.processes)
+    return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
 
-def _file(file: Stamp, hashed: bool) -> dict[str, Any]:
-    """A file as the JSON names it; its hash is null where it was not asked for, because that reads all bytes."""
-    named = fingerprint(file.path) if hashed else {"name": called_as(Path(file.path)), "sha256": None}
-    return {**named, "bytes": file.bytes}
+def _refuse_reading_options(options: Mapping[str, Any]) -> None:
+    """Refuses options of files where chunks come from Python."""
+    usual = {"score_column": "score", "label_column": "label", "missing": "error"}
+    known = ("target", "meaning", "trained_prior", "name", "notes")
+    for key, value in options.items():
+        if key not in known and value != usual.get(key):
+            raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
 
 
-def evaluate_chunks(
-    source: Chunks,
-    applications: Iterable[object] = (),
-    *,
-    target: object = None,
-    memory_limit: int = 10**9,
-    budget: Budget | None = None,
-    **asked: Unpack[Asked],
-) -> Evaluation:
-    """Evaluates a source exactly whose chunks() yields pairs (scores, labels), the same at every call."""
-    question = Question.of(applications, **asked)
-    allowed = budget or budget_of(memory_limit, 1)
-    run = over_chunks(source, target, lambda *given: counted(*given).to_plain())
-    first = next(marked_chunks(source, target), (np.empty(0), np.zeros(0, np.bool_)))
-    return _passes(run, _thin(*first), None, None, "", question, allowed)
-
-
-def counted(job: Plain, number: int, scores: Any, targets: Any) -> Binned | Rows:
-    """What one part leaves behind for a job: its counts, or its rows in the ranges asked for."""
-    if job["kind"] == "rows":
-        return _rows_in(job, number, scores, targets)
-    return _count_of(job, number, sorted_classes(scores, targets, job["meaning"]))
-
-
-def _count_of(job: Plain, number: int, classes: Classes) -> Binned:
-    return Binned.of_sorted(
-        classes, job["edges"], thresholds=job["thresholds"], meaning=job["meaning"],
-        trained_prior=job["trained_prior"], part=number, plan=job["plan"], sums=job["sums"],
-    )  # fmt: skip
-
-
-def _rows_in(job: Plain, number: int | None, scores: Any, targets: Any) -> Rows:
-    return Rows.of(scores, targets, job["low"], job["high"], meaning=job["meaning"], part=number, plan=job["plan"])
-
-
-def partial(job: Plain, batch: Sequence[Plain], held: Held) -> Plain:
-    """What a batch of parts of files leaves behind, as plain data: the one function that engines run."""
-    if job["kind"] == "rows":
-        return Rows.joined(one for part in batch for one in _rows_of(held, job, part)).to_plain()
-    return reduce(add, (_count_of(job, part["number"], classes_of(held, job, part)) for part in batch)).to_plain()
-
-
-def added(plains: Sequence[Plain]) -> Plain:
-    """The sum of several batches' counts, as plain data: what a cluster sends in their place."""
-    return reduce(add, (Binned.of_plain(plain) for plain in plains)).to_plain()
-
-
-def _rows_of(held: Held, job: Plain, part: Plain) -> Iterator[Rows]:
-    """A part's rows in the ranges asked for: of its sorted classes where they wait in memory, else piece by piece."""
-    number = part["number"]
-    if (classes := held.waiting.get(number)) is not None:
-        yield Rows.of_sorted(classes, job["low"], job["high"], part=number, plan=job["plan"])
-        return
-    for piece, scores, targets in read_pieces(held.con, part, job["columns"]):
-        try:
-            yield _rows_in(job, number, scores, targets)
-        except RowError as error:
-            raise located(piece, error) from None
-        number = None  # the first piece has carried it
-
-
-def _passes(
-    run: Run,
-    sample: tuple[Floats, NDArray[np.bool_]],
-    rows: int | None,
-    parts: int | None,
-    plan: str,
-    question: Question,
-    budget: Budget,
-) -> Evaluation:
-    """Count in bins, split the bins that can hide a vertex while they hold too many rows, then look at their rows."""
-    job = {"plan": plan, "meaning": question.meaning, "trained_prior": question.trained_prior}
-    if rows is not None and rows <= budget.at_once:
-        return _at_once(_rows(run, job, np.array([math.nan]), np.array([math.inf]), rows, parts), question)
-    wanted = budget.edges if rows is None else max(min(budget.edges, rows // 256), 64)
-    edges = edges_of(sample[0][sample[1]], sample[0][~sample[1]], wanted)
-    thresholds = np.unique(asked_thresholds(question.apps, log_odds_grid(question.plot)))
-    state = _counts(run, job, edges, thresholds, parts, sums=True)
-    count, passes = state.parts[-1][1] if state.parts else 0, 1
-    points = Points.of(state)
-    chosen = _chosen(points, question.eer)
-    while (ranges := points.ranges(chosen)).rows > budget.kept:
-        finer = _counts(run, job, points.split(chosen, budget.edges), thresholds[:0], count, sums=False)
-        points, passes = points | Points.of(finer), passes + 1
-        chosen = _chosen(points, question.eer)
-    everything = points.ranges(chosen | points.mixed())
-    if everything.rows <= budget.kept:
-        ranges = everything  # all that the AUC needs can be afforded too
-    found = Rows.empty()
-    if ranges.rows:
-        found, passes = _rows(run, job, ranges.low, ranges.high, ranges.rows, count), passes + 1
-    exact = resolved(points, ranges, found, question.meaning, question.trained_prior)
-    return _answered(summarised(state, exact), question, ranges.rows, passes)
-
-
-def _chosen(points: Points, eer: str) -> NDArray[np.bool_]:
-    """The bins whose rows must be looked at."""
-    return points.hiding() if eer == "rocch" else points.hiding() | points.crossing()
-
-
-def _at_once(rows: Rows, question: Question) -> Evaluation:
-    """Few enough rows are evaluated as if they had come in memory."""
-    sides = [Ranked(np.sort(side)) for side in (rows.targets, rows.nontargets)]
-    tally = Tally(sides[0], sides[1], question.meaning, question.trained_prior)
-    found: Evaluation = evaluate(
-        tally, question.apps, bayes_plot=question.plot, eer=question.eer, name=question.name
-    )  # fmt: skip
-    return replace(found, input={**found.input, "passes": 1, "revisited": 0})
-
-
-def _answered(summary: Summary, question: Question, revisited: int, passes: int) -> Evaluation:
-    ev = evaluation_of(summary, question.apps, log_odds_grid(question.plot), question.eer, question.name)
-    return replace(ev, input={**ev.input, "passes": passes, "revisited": revisited})
-
-
-def _counts(run: Run, job: Plain, edges: Floats, thresholds: Floats, parts: int | None, *, sums: bool) -> Binned:
-    asked = job | {"kind": "count", "edges": edges, "thresholds": thresholds, "sums": sums}
-    state = Binned.empty()
-    for plain in run(asked):
-        state = state + Binned.of_plain(plain)
-    check_parts(state.parts, parts)
-    return state
-
-
-def _rows(run: Run, job: Plain, low: Floats, high: Floats, expected: int, parts: int | None) -> Rows:
-    asked = job | {"kind": "rows", "low": low, "high": high, "expected": expected}
-    found = Rows.joined(Rows.of_plain(plain) for plain in run(asked))
-    check_parts(found.parts, parts)
-    return found
-
-
-def _sampled(plan: Plan) -> tuple[Floats, NDArray[np.bool_]]:
-    """Some rows of parts spread over all files: the same for the same files."""
-    if not plan.parts:
-        return np.empty(0), np.zeros(0, np.bool_)
-    chosen = sorted({len(plan.parts) * k // _SAMPLED_PARTS for k in range(_SAMPLED_PARTS)})
-    heads = [
-        plan.parts[place] | {"stop": min(plan.parts[place]["stop"], plan.parts[place]["start"] + _SAMPLED_ROWS)}
-        for place in chosen
-    ]
-    with reading(CORES * plan.group) as con:
-        jobs = [partial_of(read_part, con.cursor(), head, plan.columns) for head in heads]
-        found = together(jobs, plan.rows)
-    return _thin(np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
-
-
-def _thin(scores: NDArray[Any], targets: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
-    """At most a million rows, evenly spread, without NaN (which the first pass refuses by place)."""
-    step = -(-len(scores) // (_SAMPLED_PARTS * _SAMPLED_ROWS)) or 1
-    values = np.asarray(scores[::step], np.float64) + 0.0
-    held = ~np.isnan(values)
-    return values[held], np.asarray(targets[::step])[held]
+__all__ = ["Arrays", "Chunks", "Scan", "scan"]

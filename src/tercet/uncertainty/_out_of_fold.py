@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import running_total
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration.two_class import logistic_optimum
+from tercet.calibration.training import logistic_optimum
 from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull
 from tercet.metrics.tally import Ranked, Tally

@@ -1,6 +1,51 @@
-"""Where the work is done: every engine has one function, collect(make, job, batches), and knows nothing of its meaning.
+"""Where the parts of a scan are worked on. The contract is small, so that another engine is one short module.
 
-make(job, batch) is a function of a module; job and batches are plain data (text, numbers, lists, arrays), and so is
-what comes back. Results arrive in any order, each batch's once, or an error does. An engine that is given a function to
-add with may add results where they are made: None then stands for what a later result holds.
+Every pass over the rows has four steps, and an executor knows the meaning of none:
+
+1. *plan*: `tercet.outofcore.reading.planned` cuts the files into numbered parts and groups them into batches.
+2. *partial*: ``partial(job, batch)`` reads a batch and returns what it leaves behind. It is a function of a module.
+3. *add*: ``add(results)`` returns the sum of several results. It is associative and commutative.
+4. *finish*: `tercet.outofcore.runner` checks that every part was counted exactly once and goes on from the sum.
+
+Jobs, batches and results are plain data: text, numbers, lists, dictionaries and arrays. `Executor` is all that an
+engine has to provide; an object with its method may be given as ``tercet.scan(..., engine=...)``.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+Plain = dict[str, Any]
+Partial = Callable[[Plain, Any], Plain]
+Add = Callable[[Sequence[Plain]], Plain]
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Something that applies a function to batches, anywhere and in any order.
+
+    It may run a batch again after a failure. It must deliver each batch's result once, or raise. It need not be
+    trusted: what it delivers is checked by the numbers of the parts.
+    """
+
+    def collect(
+        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None
+    ) -> Iterator[tuple[int, Plain | None]]:
+        """Yields (number of the batch, its result) as they are ready.
+
+        Parameters
+        ----------
+        partial : callable
+            ``partial(job, batch)``, a function of a module.
+        job : dict
+            What is asked, the same for all batches.
+        batches : sequence
+            Plain data.
+        add : callable or None
+            Where it is given, results may be added where they are made, and None then stands for a result that a
+            later one holds.
+        """
+
+
+__all__ = ["Add", "Executor", "Partial", "Plain"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
 from tercet.errors import InputError, TercetError
+from tercet.outofcore.executors import Add, Partial, Plain
 
 log = logging.getLogger("tercet.outofcore.executors.dask")
-Make = Callable[[dict[str, Any], Any], dict[str, Any]]
-Add = Callable[[Sequence[dict[str, Any]]], dict[str, Any]]
 _PATIENCE = 5  # seconds until a scheduler that does not answer, or has no workers, is given up
 _LOOK = 2  # seconds between two looks at the workers while nothing is done
 _LONGEST = 30  # seconds without any worker until the work is given up
@@ -33,9 +33,10 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
     with ExitStack() as stack:
         if scheduler is None:
             cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
-            )
-            stack.callback(cluster.close, timeout=_PATIENCE)
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            stack.callback(_closed, cluster)
             yield stack.enter_context(distributed.Client(cluster))
             return
         try:
@@ -49,6 +50,23 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
                 f"leave scheduler out to work on this machine."
             ) from None
         yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps heartbeats that find the cluster gone, after all results are here, out of the log."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _closed(cluster: Any) -> None:
+    with _quiet():
+        cluster.close(timeout=_PATIENCE)
 
 
 def _check_scheduler(distributed: Any, address: str) -> None:
@@ -72,19 +90,31 @@ def _check_scheduler(distributed: Any, address: str) -> None:
         raise ValueError(found)
 
 
-def collect(
-    make: Make, job: dict[str, Any], batches: Sequence[Any], *, client: Any, add: Add | None = None
-) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """(number of the batch, make(job, batch)) as they are ready; a batch whose worker dies is given to another.
+@dataclass(frozen=True, slots=True)
+class Dask:
+    """An executor on the workers of a dask client."""
 
-    With `add` the workers add up the results, two by two: only the last batch comes with one, the sum of all.
-    """
+    client: Any
+
+    def collect(
+        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None = None
+    ) -> Iterator[tuple[int, Plain | None]]:
+        """Yields (number of the batch, its result) as they are ready; a batch whose worker dies is given to another.
+
+        With `add` the workers add up the results, two by two: only the last batch comes with one, the sum of all.
+        """
+        return _collect(self.client, partial, job, batches, add)
+
+
+def _collect(
+    client: Any, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None
+) -> Iterator[tuple[int, Plain | None]]:
     delayed = import_module("dask").delayed
     name = f"tercet-{uuid4().hex}"
-    # One graph: what a worker takes to its grave is made again from it, the job too, which is sent once.
+    # One graph: what is lost with a worker is made again from it, the job too, which is sent once.
     shared = delayed(dict)(delayed(job, name=f"{name}-job", traverse=False))
     tasks = [
-        delayed(make)(shared, delayed(batch, traverse=False), dask_key_name=f"{name}-{number}")
+        delayed(partial)(shared, delayed(batch, traverse=False), dask_key_name=f"{name}-{number}")
         for number, batch in enumerate(batches)
     ]
     whole = [] if add is None or not tasks else [_sum_of(delayed(add), tasks)]

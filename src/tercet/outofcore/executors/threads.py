@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any
 
 from tercet._numeric.parallel import CORES
+from tercet.outofcore.executors import Add, Partial, Plain
 
-Make = Callable[[dict[str, Any], Any], dict[str, Any]]
 
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """An executor of so many threads, with no more than two batches per thread under way."""
 
-def collect(
-    make: Make, job: dict[str, Any], batches: Sequence[Any], *, workers: int = CORES
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(number of the batch, make(job, batch)) as they are ready, with no more than two a worker under way."""
-    waiting = iter(enumerate(batches))
-    running: dict[Future[dict[str, Any]], int] = {}
-    with ThreadPoolExecutor(workers, thread_name_prefix="tercet") as pool:
-        try:
-            while True:
-                while len(running) < 2 * workers and (following := next(waiting, None)) is not None:
-                    running[pool.submit(make, job, following[1])] = following[0]
-                if not running:
-                    return
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(done), done.result()
-        finally:
-            for future in running:
-                future.cancel()
+    workers: int = CORES
+
+    def collect(
+        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None = None
+    ) -> Iterator[tuple[int, Plain | None]]:
+        """Yields (number of the batch, its result) as they are ready; nothing is added on the way."""
+        waiting = iter(enumerate(batches))
+        running: dict[Future[Plain], int] = {}
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="tercet") as pool:
+            try:
+                while True:
+                    while len(running) < 2 * self.workers and (following := next(waiting, None)) is not None:
+                        running[pool.submit(partial, job, following[1])] = following[0]
+                    if not running:
+                        return
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(done), done.result()
+            finally:
+                for future in running:
+                    future.cancel()

@@ -1,0 +1,163 @@
+"""What two-class calibrators ask of their training trials: trials in memory and scans answer it alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
+from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
+from tercet.errors import CalibrationError
+from tercet.metrics.curves import Curve, Hull
+from tercet.metrics.tally import Tally, two_columns
+from tercet.trials import Trials, as_trials
+
+FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
+_NOT_TWO = (
+    "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
+    "Affine."
+)
+_SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
+
+
+class TrainingData(Protocol):
+    """Labelled two-class trials that hold both classes, as far as a fit must know them."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a saved model remembers of its trials."""
+
+    @property
+    def ends(self) -> Ends:
+        """The lowest and the highest score of each class."""
+
+    def moments(self) -> tuple[Moments, Moments]:
+        """Exact moments of targets and non-targets, of scores times `ends.factor`."""
+
+    def hull(self) -> tuple[Hull, int]:
+        """The hull of the curve, and the power of two that its counts are multiples of."""
+
+    def logistic_optimum(self, standard: Standard, prior: float, penalty: float) -> Optimum:
+        """Slope and offset on standard scores that minimise the prior-weighted cross-entropy."""
+
+
+@runtime_checkable
+class HasTrainingData(Protocol):
+    """A source of trials that is not in memory."""
+
+    def training_data(self) -> AbstractContextManager[TrainingData]:
+        """The trials as a fit asks about them, for as long as it takes."""
+
+
+@contextmanager
+def training_data(trials: Trials | HasTrainingData) -> Iterator[TrainingData]:
+    """The training data of trials in memory, or of a source that brings its own."""
+    if isinstance(trials, HasTrainingData):
+        with trials.training_data() as found:
+            yield found
+    else:
+        yield _InMemory.of(as_trials(trials))
+
+
+@dataclass(frozen=True, slots=True)
+class _InMemory:
+    """Sorted trials."""
+
+    tally: Tally
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, trials: Trials) -> _InMemory:
+        tally = two_classes(trials)
+        return cls(tally, training_facts(trials, tally))
+
+    @property
+    def ends(self) -> Ends:
+        return Ends.of(self.tally)
+
+    def moments(self) -> tuple[Moments, Moments]:
+        factor = self.ends.factor
+        return Moments.of(self.tally.targets, factor), Moments.of(self.tally.nontargets, factor)
+
+    def hull(self) -> tuple[Hull, int]:
+        return Curve.of(self.tally).hull, self.tally.unit
+
+    def logistic_optimum(self, standard: Standard, prior: float, penalty: float) -> Optimum:
+        return _minimised(self.tally, standard, prior, penalty, quantiles=False)
+
+
+def logistic_optimum(tally: Tally, prior: float, penalty: float, quantiles: bool = False) -> tuple[Optimum, Standard]:
+    """Slope and offset on standardised scores; `quantiles` trains large classes on 131,072 quantiles of them alone."""
+    ends = Ends.of(tally)
+    check_finite(ends, "Logistic")
+    classes = (tally.targets, tally.nontargets)
+    standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
+    if penalty == 0.0:
+        check_overlap(ends)
+    return _minimised(tally, standard, prior, penalty, quantiles), standard
+
+
+def _minimised(tally: Tally, standard: Standard, prior: float, penalty: float, quantiles: bool) -> Optimum:
+    sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
+    start, still = np.zeros(2), STILL
+    if max(len(side.scores) for side in sides) > 4 * _SAMPLE or quantiles:
+        few = sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE)
+        first = minimise(terms_of(few, prior, penalty), start)
+        if quantiles:
+            return first
+        start, still = first.point, ONCE_MORE  # saves a pass over many rows
+    return minimise(terms_of(sides, prior, penalty), start, still=still)
+
+
+def one_column(trials: Trials) -> Trials:
+    """Two-class trials; a matrix of two columns is read as the llr of its second class."""
+    return two_columns(trials, _NOT_TWO) if as_trials(trials).is_matrix else trials
+
+
+def two_classes(trials: Trials) -> Tally:
+    """The tally of labelled trials that hold both classes."""
+    tally = Tally.of(one_column(trials))
+    check_both(tally.targets.total, tally.nontargets.total)
+    return tally
+
+
+def check_both(targets: int, nontargets: int) -> None:
+    """Refuses trials of one class only."""
+    for count, called in ((targets, "targets"), (nontargets, "non-targets")):
+        if count == 0:
+            raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
+
+
+def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
+    """What a saved model remembers of its trials."""
+    source = one_column(trials)
+    sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
+    return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
+
+
+def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> dict[str, Any]:
+    """The facts that every saved model has, by their names."""
+    return dict(zip(FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
+
+
+def check_finite(ends: Ends, method: str) -> None:
+    """Refuses infinite scores in a fit that takes their mean."""
+    if not np.isfinite(ends).all():
+        raise CalibrationError(
+            f"{method} calibration needs finite scores to train on: leave the infinite ones out (applied to them, the "
+            f"map keeps them infinite), or use Isotonic, which takes them as the lowest and the highest score."
+        )
+
+
+def check_overlap(ends: Ends) -> None:
+    """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
+    if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
+        raise CalibrationError(
+            "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
+            "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
+            "of the standardised scores), more data, or use Isotonic."
+        )

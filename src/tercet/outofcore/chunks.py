@@ -1,0 +1,154 @@
+"""Rows that a Python object yields in chunks, again and again: passes over them, one chunk after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add as plus
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import column, equal_to, is_target, names, numbers, same_index, same_length, whole
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.metrics.tally import Tally
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.plain_data import Plain
+from tercet.outofcore.reading import sorted_classes
+from tercet.outofcore.runner import CHANGED, thinned_sample
+from tercet.trials import MATRIX_MEANINGS, Trials, weight_column
+
+
+@runtime_checkable
+class Chunks(Protocol):
+    """A source that can be read again and again, each chunk small enough for memory."""
+
+    def chunks(self) -> Iterable[Any]:
+        """Yields Trials, or tuples (scores, labels) or (scores, labels, weights): the same rows at every call."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """Two columns that numpy can slice, such as memory-mapped files, as a source of chunks.
+
+    Parameters
+    ----------
+    scores, labels : array_like
+        Columns of one length.
+    rows : int, optional
+        Rows per chunk.
+    """
+
+    scores: Any
+    labels: Any
+    rows: int = 1 << 20
+
+    def chunks(self) -> Iterator[tuple[Any, Any]]:
+        """Yields slices of so many rows."""
+        if len(self.scores) != len(self.labels):
+            raise InputError(f"labels has {len(self.labels)} entries for {len(self.scores)} rows of scores.")
+        rows = whole(self.rows, "rows", 1)
+        for start in range(0, len(self.scores), rows):
+            yield self.scores[start : start + rows], self.labels[start : start + rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """One chunk, judged as arrays in memory are."""
+
+    number: int
+    scores: NDArray[Any]
+    labels: NDArray[Any]  # which are targets, or class numbers
+    weights: Floats | None
+    how: Plain
+    given: Trials | None = None
+
+    def tally(self) -> Tally:
+        """The chunk's two classes, sorted."""
+        if self.given is not None:
+            return Tally.of(self.given)
+        if self.weights is None:
+            pieces = [(0, self.scores, self.labels)]
+            return sorted_classes(pieces, len(self.scores), f"Chunk {self.number}", **self.how)
+        plain = Trials.of_scores(self.scores, self.labels, weights=self.weights)
+        return Tally.of(replace(plain, **self.how))
+
+    def trials(self) -> Iterator[Trials]:
+        """The chunk as it was given."""
+        if self.given is None:
+            raise InputError(f"Chunk {self.number}: several classes come as Trials, such as Trials.of_logits(...).")
+        yield self.given
+
+
+@dataclass(slots=True)
+class ChunkPasses:
+    """Passes over a source of chunks, in this process."""
+
+    source: Chunks
+    target: object
+    how: Plain  # meaning and trained_prior
+    budget: Budget
+    rows: int | None = None
+    row_count: int = 0  # known after the first pass
+    _count: int | None = None  # of chunks
+
+    @property
+    def matrix(self) -> bool:
+        """Whether there is one column of scores per class."""
+        return self.how["meaning"] in MATRIX_MEANINGS
+
+    def total(self, kind: type[Any], **job: Any) -> Any:
+        """The state of all chunks."""
+        found: list[Any] = []
+        chunks = rows = 0
+        for chunk in self._chunks():
+            one = self._said(chunk.number, lambda chunk=chunk: kind.of_part(chunk, {**job, **self.how}))
+            found = [*found, one] if hasattr(kind, "sum") else [reduce(plus, [*found, one])]
+            chunks, rows = chunks + 1, rows + len(chunk.scores)
+        if self._count is not None and self._count != chunks:
+            raise InputError(CHANGED)
+        self._count, self.row_count = chunks, rows
+        return kind.sum(found) if hasattr(kind, "sum") else found[0] if found else None
+
+    def sample(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Rows of the first chunk."""
+        first = next(self._chunks(), None)
+        if first is None:
+            return np.empty(0), np.zeros(0, np.bool_)
+        return thinned_sample(first.scores, first.labels)
+
+    def _chunks(self) -> Iterator[_Chunk]:
+        for number, chunk in enumerate(self.source.chunks()):
+            yield self._said(number, lambda number=number, chunk=chunk: self._judged(number, chunk))
+
+    def _said(self, number: int, make: Any) -> Any:
+        """What `make` makes; what it refuses is said with the number of the chunk."""
+        try:
+            return make()
+        except InputError as error:
+            said = str(error)
+            raise InputError(said if said.startswith("Chunk ") else f"Chunk {number}: {said}") from None
+
+    def _judged(self, number: int, chunk: Any) -> _Chunk:
+        if isinstance(chunk, Trials):
+            how = {"meaning": chunk.meaning, "trained_prior": chunk.trained_prior}
+            if how != self.how:
+                raise InputError(
+                    f"trials are {chunk.meaning}, but meaning={self.how['meaning']!r} was said of the scan."
+                )
+            return _Chunk(number, chunk.scores, chunk.known_labels(), chunk.weights, self.how, chunk)
+        if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
+            raise InputError("a chunk is Trials, (scores, labels) or (scores, labels, weights).")
+        scores, labels, weights = (*chunk, None)[:3]
+        same_index({"scores": scores, "labels": labels, "weights": weights})
+        values = column(scores, "scores")
+        if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
+            values = numbers(values, "scores")
+        # A chunk may have no target: whether there are any is asked of the whole.
+        marks = is_target(labels, None)[0] if self.target is None else equal_to(names(labels, "labels"), self.target)
+        heavy = None if weights is None else weight_column(weights)
+        same_length(len(values), {"labels": marks, "weights": heavy})
+        return _Chunk(number, values, marks, heavy, self.how)

@@ -1,0 +1,119 @@
+"""Plain data: text, numbers, lists and arrays. Only this travels between machines and into files, never a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import frozen, shown
+from tercet.errors import InputError
+
+Plain = dict[str, Any]
+
+
+class PlainState:
+    """A frozen dataclass of arrays, whole numbers, texts and tuples of these, taken apart and put together again."""
+
+    __slots__ = ()
+
+    def to_plain(self) -> Plain:
+        """The fields by name: arrays of numbers stay arrays, those of Python's integers and tuples become lists."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The state that to_plain took apart."""
+        return cls(**{field.name: _restored(plain[field.name]) for field in fields(cls)})  # type: ignore[arg-type]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value if value.dtype != np.object_ else _listed(value)
+    if isinstance(value, tuple):
+        return [_listed(one) if isinstance(one, np.ndarray) else _plain(one) for one in value]
+    return value
+
+
+def _listed(integers: NDArray[Any]) -> Plain:
+    """An array of whole numbers as JSON can hold it."""
+    return {"integers": [int(one) for one in integers], "kind": integers.dtype.str}
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return frozen(value)
+    if isinstance(value, dict):
+        return frozen(np.array(value["integers"], value["kind"]))
+    return tuple(_restored(one) for one in value) if isinstance(value, list) else value
+
+
+def digest(plain: Mapping[str, Any]) -> str:
+    """SHA-256 over names, types, shapes and contents."""
+    found = hashlib.sha256()
+    for name, value in sorted(plain.items()):
+        if isinstance(value, np.ndarray):
+            found.update(f"{name}:{value.dtype.str}{value.shape};".encode())
+            found.update(np.ascontiguousarray(value).data)
+        else:
+            found.update(f"{name}={value!r};".encode())
+    return found.hexdigest()
+
+
+def save_plain(plain: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Arrays into an npz, all else as one JSON text, with a checksum; the file appears whole or not at all."""
+    arrays = {name: value for name, value in plain.items() if isinstance(value, np.ndarray)}
+    rest = {name: value for name, value in plain.items() if name not in arrays}
+    text = json.dumps({"checksum": digest(plain), "rest": rest})
+    whole, new = Path(path), Path(f"{os.fspath(path)}.{os.getpid()}.new")
+    try:
+        with new.open("wb") as out:
+            np.savez(out, allow_pickle=False, **arrays, _rest=np.frombuffer(text.encode(), np.uint8))
+            out.flush()
+            os.fsync(out.fileno())
+        new.replace(whole)
+    except OSError as error:
+        raise InputError(
+            f"{whole.name} cannot be written into {shown(str(whole.parent))}: {error.strerror or error}. "
+            f"Free space there, or name another folder."
+        ) from None
+    finally:
+        with suppress(OSError):  # below a file there is nothing to remove
+            new.unlink(missing_ok=True)
+
+
+def load_plain(path: str | os.PathLike[str]) -> Plain:
+    """What save_plain wrote; anything else, or a changed bit, is refused."""
+    called = Path(path).name
+    try:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as held:
+            arrays = {name: held[name] for name in held.files}
+        text = json.loads(arrays.pop("_rest").tobytes())
+        plain = {**arrays, **text["rest"]}
+        sound = text["checksum"] == digest(plain)
+    except FileNotFoundError:
+        raise InputError(f"{called}: there is no such file.") from None
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        NotImplementedError,
+        BadZipFile,
+    ) as error:
+        raise InputError(f"{called} is not a saved part: {shown(str(error))}. Delete it and count again.") from None
+    if not sound:
+        raise InputError(f"{called} is damaged: its checksum does not fit. Delete it and count again.")
+    return plain

@@ -1,0 +1,395 @@
+"""Reading the parts of a plan, through `tercet.io`: in this process, or in a worker that was sent the plan.
+
+Parquet and npy are read in place. Whatever else `tercet.read` takes (text, packed files, JSON lines, trial lists,
+keys) is read once, checked, and waits as plain columns in the temporary folder until the scan is done.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.validation import frozen, is_target, shown
+from tercet.errors import InputError
+from tercet.io._limits import in_words
+from tercet.io._plain_files import called_as
+from tercet.io._trial_columns import TrialColumns, trials_of, word
+from tercet.io.columns import Labels
+from tercet.io.source import TrialSource, open_source
+from tercet.metrics.tally import Ranked, Tally
+from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of
+from tercet.outofcore.plain_data import Plain
+from tercet.trials import MATRIX_MEANINGS, Trials
+
+_LIMITS = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
+_BLOCK = 1 << 16  # rows that stay in the cache
+_PIECE = 1 << 20  # rows that are read at a time
+_SMALL = 32 << 20  # bytes of a row group that the reading of any part has room for
+_SPOOLED = 1 << 18  # rows that go into the temporary folder at a time
+_OPEN = 16  # files that stay open between parts
+_IN_PLACE = (b"PAR1", b"\x93NUM")
+_NO_LABELS = "{} has no labels: they come from a column (label_column), from labels= or from key=."
+
+
+# The plan
+
+
+@contextmanager
+def planned(
+    paths: Any, options: Mapping[str, Any], part_rows: int, *, workers_elsewhere: bool = False
+) -> Iterator[Plan]:
+    """The plan of some files, all read with the same options; what had to be unpacked is removed at the end.
+
+    A part has at most `part_rows` rows, or twice as many of float32 scores, which take half the memory.
+    `workers_elsewhere` says that other processes read too, so every file must be one that is read in place.
+    """
+    named = listed_files(paths)
+    apart = [Path(options[key]).absolute() for key in ("labels", "key") if options.get(key) is not None]
+    if apart and len(named) > 1:
+        raise InputError(f"labels= and key= go with one file of scores, not with {len(named)}.")
+    with ExitStack() as stack:
+        files = [_described(stack, path, options, bool(apart), workers_elsewhere) for path in named]
+        stamps = tuple(FileStamp.of(path) for path in (*named, *(one for one in apart if one.exists())))
+        matrix = options.get("meaning", "llr") in MATRIX_MEANINGS
+        _judge_labels(files, options.get("target"), matrix)
+        parts = [
+            {"number": 0, "file": place, "start": start, "stop": stop}
+            for place, file in enumerate(files)
+            for start, stop in cut_into_parts(file["starts"], part_rows * (2 if file["narrow"] else 1))
+        ]
+        parts = [part | {"number": number} for number, part in enumerate(parts)]
+        group = max(file["group_bytes"] for file in files)
+        rows = sum(file["rows"] for file in files)
+        yield Plan(tuple(files), tuple(parts), stamps, rows, matrix, group if group > _SMALL else 0)
+
+
+def _described(stack: ExitStack, path: Path, options: Mapping[str, Any], apart: bool, workers_elsewhere: bool) -> Plain:
+    """What a file holds, and how to read it again."""
+    called = called_as(path)
+    known = {key: value for key, value in options.items() if value is not None and key not in ("target", "name")}
+    with open_source(path, **known) as source:
+        in_place = not apart and _head(path, called) in _IN_PLACE
+        if not in_place and workers_elsewhere:
+            raise InputError(
+                f"{called} is neither Parquet nor npy, and dask reads these only: write it as Parquet first (duckdb: "
+                f"COPY ... TO), or leave engine out."
+            )
+        names = source.label_names
+        if names is None:
+            raise InputError(_NO_LABELS.format(called))
+        first = source.columns(0, min(source.rows, 1))
+        width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
+        largest = max(high - low for low, high in pairwise(source.starts))
+        return {
+            "path": str(path), "key": str(FileStamp.of(path)), "called": called,
+            "options": _plain_options(known) if in_place else {},
+            "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
+            "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
+            "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
+            "group_bytes": 8 * largest * (width + 1) if in_place else 0,
+            "spool": None if in_place else _spooled(stack, source),
+        }  # fmt: skip
+
+
+def _head(path: Path, called: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except OSError as error:
+        raise InputError(f"{called} cannot be read: {error.strerror}.") from None
+
+
+def _plain_options(options: Mapping[str, Any]) -> Plain:
+    kept = {key: value for key, value in options.items() if key not in ("progress", "notes", "memory")}
+    return {key: list(value) if isinstance(value, tuple | np.ndarray) else value for key, value in kept.items()}
+
+
+def _codes_of(source: TrialSource) -> list[Any] | None:
+    """The distinct labels of an array, so that no other reader must look for them again."""
+    known = source._distinct()
+    return None if known is None else known.codes.tolist()
+
+
+def _judge_labels(files: Sequence[Plain], target: object, matrix: bool) -> None:
+    """Says of every file which of its label names are targets: one rule for all, as if they were one file."""
+    if matrix:
+        for file in files[1:]:
+            if file["classes"] != files[0]["classes"]:
+                raise InputError(
+                    f"{file['called']} has the classes {_some(file['classes'] or ())}, but {files[0]['called']} "
+                    f"{_some(files[0]['classes'] or ())}. Write all files with the same columns."
+                )
+        return
+    names = list(dict.fromkeys(name for file in files for name in file["label_names"]))
+    asked = target if target is not None else next((file["usual_target"] for file in files), None)
+    try:
+        marks, _ = is_target(np.array(names, np.object_), None if asked is None else word(asked))
+    except InputError as error:
+        odd = next((file for file in files if file["label_names"] != files[0]["label_names"]), None)
+        if target is not None or odd is None:
+            raise InputError(f"{files[0]['called']}: {error}") from None
+        raise InputError(
+            f"{odd['called']}: labels are {_some(odd['label_names'])}, but {_some(files[0]['label_names'])} in "
+            f"{files[0]['called']}. Write all files with the same labels, or name the target (target=)."
+        ) from None
+    known = dict(zip(names, marks.tolist(), strict=True))
+    for file in files:
+        file["targets"] = [known[name] for name in file["label_names"]]
+
+
+def _some(names: Iterable[str]) -> str:
+    given = list(names)
+    return ", ".join(shown(name) for name in given[:4]) + (", ..." if len(given) > 4 else "")
+
+
+# Columns that wait in the temporary folder
+
+
+def _spooled(stack: ExitStack, source: TrialSource) -> Plain:
+    """The columns of a source written as plain arrays into the temporary folder, and where they are."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tercet-scan-")))
+    first = source.columns(0, min(source.rows, 1))
+    width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
+    size = source.rows * (8 * width + 4 + 8 * (first.weights is not None))
+    if size > shutil.disk_usage(folder).free // 2:
+        raise InputError(
+            f"{source.called} ({in_words(size)} of numbers) would fill the temporary folder {folder.parent}: set "
+            f"TMPDIR to another, or write the file as Parquet."
+        )
+    names = ["scores", "labels", *(["weights"] if first.weights is not None else [])]
+    try:
+        with ExitStack() as files:
+            out = {name: files.enter_context((folder / name).open("wb")) for name in names}
+            for batch in source.batches(_SPOOLED):
+                out["scores"].write(np.ascontiguousarray(batch.scores, np.float64).data)
+                out["labels"].write(np.ascontiguousarray(batch.labels, np.int32).data)
+                if batch.weights is not None:
+                    out["weights"].write(np.ascontiguousarray(batch.weights, np.float64).data)
+    except OSError as error:
+        raise InputError(
+            f"{source.called} cannot be unpacked into the temporary folder {folder.parent}: {error.strerror or error}. "
+            f"If that is full, set TMPDIR to another, or write the file as Parquet."
+        ) from None
+    return {"folder": str(folder), "names": names, "width": 0 if first.scores.ndim == 1 else width}
+
+
+def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
+    spool, rows = file["spool"], stop - start
+
+    def column(name: str, kind: type, width: int = 1) -> NDArray[Any]:
+        size = np.dtype(kind).itemsize * width
+        return np.fromfile(Path(spool["folder"]) / name, kind, rows * width, offset=start * size)
+
+    scores = column("scores", np.float64, spool["width"] or 1)
+    matrix = spool["width"] > 0
+    return TrialColumns(
+        file["called"], scores.reshape(rows, -1) if matrix else scores,
+        Labels(column("labels", np.int32), tuple(file["label_names"])),
+        column("weights", np.float64) if "weights" in spool["names"] else None,
+        classes=file["classes"], upright=matrix,
+    )  # fmt: skip
+
+
+# The reader
+
+
+class Reader:
+    """The rows of a plan's parts in one process: files stay open between parts, sorted parts where there is room."""
+
+    def __init__(self, room: int = 0) -> None:
+        self._room, self._used = room, 0
+        self._sorted: dict[int, Tally] = {}
+        self._idle: list[tuple[str, ExitStack, TrialSource]] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._sorted.clear()
+        while self._idle:
+            self._idle.pop()[1].close()
+
+    def columns(self, file: Plain, start: int, stop: int) -> TrialColumns:
+        """The checked columns of a range of rows of a file."""
+        if file["spool"] is not None:
+            return _from_spool(file, start, stop)
+        with self._source(file) as source:
+            return source.ranges.columns(start, stop)
+
+    @contextmanager
+    def _source(self, file: Plain) -> Iterator[TrialSource]:
+        """An open file that nobody else reads from meanwhile."""
+        with self._lock:
+            place = next((k for k, (key, *_) in enumerate(self._idle) if key == file["key"]), None)
+            held = None if place is None else self._idle.pop(place)
+        if held is None:
+            stack = ExitStack()
+            source = stack.enter_context(open_source(file["path"], one_thread=True, **file["options"]))
+            held = file["key"], stack, source
+        try:
+            yield held[2]
+        finally:
+            with self._lock:
+                self._idle.append(held)
+                surplus = self._idle.pop(0) if len(self._idle) > _OPEN else None
+            if surplus is not None:
+                surplus[1].close()
+
+    def kept(self, number: int) -> Tally | None:
+        """A part's sorted classes, if they are still here."""
+        return self._sorted.get(number)
+
+    def keep(self, number: int, tally: Tally) -> None:
+        """Keeps a part for the next pass if there is room."""
+        with self._lock:
+            if self._used + _size(tally) <= self._room:
+                self._sorted[number] = tally
+                self._used += _size(tally)
+
+    def leave(self, size: int) -> None:
+        """Makes room for so many bytes of something else."""
+        while self._sorted and self._used + size > self._room:
+            self._used -= _size(self._sorted.popitem()[1])
+
+
+def _size(tally: Tally) -> int:
+    sides = (tally.targets, tally.nontargets)
+    return sum(side.scores.nbytes + (0 if side.running is None else side.running.nbytes) for side in sides)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRows:
+    """One part of a plan: its rows as a tally, or as trials piece by piece."""
+
+    reader: Reader
+    file: Plain
+    part: Plain
+    how: Plain = field(default_factory=dict)  # meaning and trained_prior
+
+    def tally(self) -> Tally:
+        """The part's two classes, sorted."""
+        found = self.reader.kept(self.part["number"])
+        if found is None:
+            found = self._tally()
+            self.reader.keep(self.part["number"], found)
+        return found
+
+    def _tally(self) -> Tally:
+        start, stop = self.part["start"], self.part["stop"]
+        pieces = self._columns()
+        first = next(pieces, None)
+        if first is None:
+            return Tally.empty(self.how["meaning"])
+        if first[1].weights is None and first[1].scores.ndim == 1:
+            every = ((begin, got.scores, _marks(self.file, got.labels)) for begin, got in _chained(first, pieces))
+            return sorted_classes(every, stop - start, self.file["called"], **self.how)
+        found = Tally.empty(self.how["meaning"])
+        for trials in self._trials(_chained(first, pieces)):
+            found = found + Tally.of(trials)
+        return found
+
+    def trials(self) -> Iterator[Trials]:
+        """The part's trials, some rows at a time."""
+        return self._trials(self._columns())
+
+    def _trials(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Trials]:
+        for start, got in pieces:
+            labels = got.labels
+            if got.scores.ndim == 2 and not isinstance(labels, Labels):
+                labels = Labels(_positions(self.file, labels), tuple(self.file["label_names"]))
+            elif got.scores.ndim == 1:
+                labels = _marks(self.file, labels)
+            try:
+                yield trials_of(replace(got, labels=labels), self.how["meaning"], None, self.how["trained_prior"], None)
+            except InputError as error:
+                raise InputError(f"{error} (row 0 here is row {start} of the file.)" if start else str(error)) from None
+
+    def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
+        file = self.file
+        for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
+            yield start, self.reader.columns(file, start, stop)
+
+
+def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def _positions(file: Plain, labels: Any) -> NDArray[np.intp]:
+    """Labels as positions among the file's label names."""
+    known = np.asarray(file["label_codes"])
+    places = np.searchsorted(known, labels)
+    return np.asarray(np.minimum(places, len(known) - 1), np.intp)
+
+
+def _marks(file: Plain, labels: Any) -> NDArray[np.bool_]:
+    """Which labels are targets."""
+    targets = np.array(file["targets"], np.bool_)
+    if isinstance(labels, Labels):
+        return np.asarray(targets[labels.codes])
+    if labels.dtype == np.bool_ and targets[0] != targets[1]:
+        return np.asarray(labels if targets[1] else ~labels)
+    return np.asarray(targets[_positions(file, labels)])
+
+
+def sorted_classes(
+    pieces: Iterable[tuple[int, Any, NDArray[np.bool_]]],
+    rows: int,
+    called: str,
+    meaning: str,
+    trained_prior: float | None,
+) -> Tally:
+    """The tally of unweighted rows that come in pieces (first row, scores, which are targets), so many together.
+
+    One array holds both classes, so no row is held twice; float32 stays what it is where no conversion to llrs is
+    needed, and sorts twice as fast.
+    """
+    held = np.empty(0)
+    low, high = 0, rows  # targets fill it from its start, non-targets from its end
+    for start, scores, mask in pieces:
+        values = _judged(np.asarray(scores), meaning, called, start)
+        if high - low == rows:
+            held = np.empty(rows, values.dtype)
+        for begin in range(0, len(values), _BLOCK):
+            block, marks = values[begin : begin + _BLOCK], mask[begin : begin + _BLOCK]
+            yes, no = np.flatnonzero(marks), np.flatnonzero(~marks)
+            block.take(yes, out=held[low : low + len(yes)], mode="clip")  # to clip is quicker than to check
+            block.take(no, out=held[high - len(no) : high], mode="clip")
+            low, high = low + len(yes), high - len(no)
+    for side in (sides := (held[:low], held[high:])):
+        side.sort()
+        side += 0.0  # -0.0 becomes 0.0
+    targets, nontargets = (Ranked(frozen(side)) for side in sides)
+    return Tally(targets, nontargets, meaning, trained_prior)
+
+
+def _judged(values: NDArray[Any], meaning: str, called: str, start: int) -> NDArray[Any]:
+    """Scores as doubles or float32, in the range of their meaning."""
+    if values.dtype != np.float64 and (values.dtype != np.float32 or meaning not in ("llr", "raw")):
+        if values.dtype.kind in "iu" and len(values) and max(abs(int(values.min())), abs(int(values.max()))) >= 2**53:
+            raise InputError(f"{called}: whole scores of 2**53 and more would merge neighbours. Rescale them.")
+        values = values.astype(np.float64)
+    low, high = _LIMITS.get(meaning, (-math.inf, math.inf))
+    with np.errstate(invalid="ignore"):
+        if len(values) and not (values.min() >= low and values.max() <= high):  # a NaN makes both a NaN
+            row = int(np.flatnonzero(~((values >= low) & (values <= high)))[0])
+            raise InputError(f"{called}: row {start + row} (counting from 0): {_why(values[row], meaning, low, high)}")
+    return values
+
+
+def _why(value: Any, meaning: str, low: float, high: float) -> str:
+    if np.isnan(value):
+        return "scores must not hold NaN. Drop the row, or write -inf for a rejection."
+    return f"scores that are {meaning} must lie in {low:g}..{high:g}, not {float(value)}."
