@@ -9,7 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tercet import biometrics, datasets, io, recognizers, sklearn, spoofing, testing  # noqa: F401
+    from tercet import biometrics, datasets, forensics, io, recognizers, sklearn, spoofing, testing  # noqa: F401
     from tercet.application import Application, MulticlassApplication, costs_from_utilities
     from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
     from tercet.calibration.fusion import Fusion, load_model
@@ -204,7 +204,7 @@ _PUBLIC = {
         "too_few_errors",
     ),
 }
-_MODULES = ("biometrics", "datasets", "io", "recognizers", "report", "sklearn", "spoofing", "testing")
+_MODULES = ("biometrics", "datasets", "forensics", "io", "recognizers", "report", "sklearn", "spoofing", "testing")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 
 __all__ = [

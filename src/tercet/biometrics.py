@@ -592,11 +592,12 @@ def _both_rates(tally: Tally, threshold: float, level: float, method: Method) ->
     """False match and false non-match rate at a threshold; None for a class that is not there."""
     misses, alarms = tally.at(threshold)
     sides = ((int(alarms), tally.nontargets.total), (int(misses), tally.targets.total))
-    found = [None if total == 0 else _rate(errors, total, tally, level, method) for errors, total in sides]
+    found = [None if total == 0 else rate_of(errors, total, tally, level, method) for errors, total in sides]
     return found[0], found[1]
 
 
-def _rate(errors: int, total: int, tally: Tally, level: float, method: Method) -> Rate:
+def rate_of(errors: int, total: int, tally: Tally, level: float, method: Method) -> Rate:
+    """A rate of internal counts of a tally, with its interval."""
     wrong, whole = tally.weight(errors), tally.weight(total)
     return Rate(errors / total, wrong, whole, _interval(wrong, whole, level, method))
 

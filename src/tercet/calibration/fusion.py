@@ -156,7 +156,10 @@ class Fusion(Model):
 
 def load_model(text: str | bytes) -> Any:
     """Any saved model from its JSON text: calibrators, multiclass maps and fusions alike."""
-    models: dict[str, type[Model]] = {m.method: m for m in (Logistic, Isotonic, Gaussian, Threshold, Affine, Fusion)}
+    from tercet.calibration.bounded import Bounded
+
+    every = (Logistic, Isotonic, Gaussian, Threshold, Affine, Fusion, Bounded)
+    models: dict[str, type[Model]] = {m.method: m for m in every}
     method = read(text)["method"]
     if not isinstance(method, str) or method not in models:
         raise InputError(f"The saved model's method {shown(method)} is not one of {', '.join(models)}.")

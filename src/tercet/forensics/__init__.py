@@ -1,0 +1,46 @@
+"""Validation of forensic likelihood ratios: calibration, misleading evidence, and the LRs that the data support.
+
+Same-source trials are the targets, different-source trials the non-targets. Likelihood ratios are spoken of as such,
+not as logarithms; on axes they are log10.
+"""
+
+from tercet.calibration.bounded import Bounded
+from tercet.forensics._bounds import LrBounds, bounded, elub, iv_bounds
+from tercet.forensics._measures import (
+    DevPav,
+    Ece,
+    GeometricMeans,
+    LrInterval,
+    Misleading,
+    MisleadingEvidence,
+    Tippett,
+    cllr_cal,
+    dev_pav,
+    ece,
+    geometric_mean_lr,
+    lr_interval,
+    misleading_evidence,
+    tippett,
+)
+
+__all__ = [
+    "Bounded",
+    "DevPav",
+    "Ece",
+    "GeometricMeans",
+    "LrBounds",
+    "LrInterval",
+    "Misleading",
+    "MisleadingEvidence",
+    "Tippett",
+    "bounded",
+    "cllr_cal",
+    "dev_pav",
+    "ece",
+    "elub",
+    "geometric_mean_lr",
+    "iv_bounds",
+    "lr_interval",
+    "misleading_evidence",
+    "tippett",
+]

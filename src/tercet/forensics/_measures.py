@@ -1,0 +1,541 @@
+"""What a set of validation likelihood ratios shows: calibration, misleading evidence, cross-entropy, uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tercet._numeric.plain import plain
+from tercet._numeric.validation import frozen, number, numbers, shown
+from tercet._typing import Floats
+from tercet.application import sigmoid
+from tercet.biometrics import Rate, rate_of
+from tercet.calibration.two_class import Logistic
+from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import Interval
+from tercet.metrics.costs import cllr, empirical_cross_entropy, min_cllr, min_cross_entropy
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials, as_trials, probability
+from tercet.uncertainty.bootstrap import bootstrap
+
+_TEN = math.log(10.0)
+
+
+class DevPav(NamedTuple):
+    """devPAV and the range of log10 LRs that it speaks of.
+
+    Attributes
+    ----------
+    value : float
+        Mean distance between the PAV-transformed and the given log10 LRs; infinite where an LR of 0 or infinity has a
+        finite PAV value.
+    low, high : float
+        The range of log10 LRs whose PAV value is finite.
+    left_out_below, left_out_above : float
+        How many trials (or their weight) have a PAV value of 0 and of infinity: beyond the range one class only is
+        seen.
+    """
+
+    value: float
+    low: float
+    high: float
+    left_out_below: float
+    left_out_above: float
+
+
+def dev_pav(trials: Trials) -> DevPav:
+    """devPAV: how far the PAV-transformed LRs lie from the given ones, on average, in log10.
+
+    Pool-adjacent-violators gives each LR the LR that it is worth in these data. The points (log10 LR, log10 PAV LR) are
+    joined by straight lines; devPAV is the area between them and the identity, divided by the width of the range.
+    Points with a PAV value of 0 or infinity are left out, and counted. Of a range of one point it is its distance.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios: same source = target.
+
+    Returns
+    -------
+    DevPav
+
+    Raises
+    ------
+    UndefinedError
+        If every PAV value is 0 or infinite: the classes do not overlap.
+
+    References
+    ----------
+    P. Vergeer, "Measuring calibration of likelihood-ratio systems; a comparison of four metrics, including a new metric
+    devPAV", as the LiR toolkit of the Netherlands Forensic Institute implements it.
+
+    Examples
+    --------
+    >>> round(dev_pav(Trials.of_lr([2., 2., 2., 2.], [1, 1, 0, 0])).value, 6)    # log10 2: worth 1, said to be 2
+    0.30103
+    """
+    tally = Tally.of(as_trials(trials)).as_llr()
+    hull = Curve.of(tally).hull
+    finite = np.flatnonzero(np.isfinite(hull.llrs))
+    if len(finite) == 0:
+        raise UndefinedError(
+            "devPAV is undefined: PAV gives every LR the value 0 or infinity, because the classes do not overlap."
+        )
+    first = _next_above(tally, hull.thresholds[:-1][finite])
+    if finite[0] == 0:  # the lowest block holds all scores from the lowest on, -inf too
+        first[0] = min(side.scores[0] for side in (tally.targets, tally.nontargets))
+    x = np.column_stack((first, hull.thresholds[1:][finite])).ravel() / _TEN
+    y = np.repeat(hull.llrs[finite], 2) / _TEN
+    rejected = hull.misses + (hull.nontargets - hull.false_alarms)
+    outside = (int(rejected[finite[0]]), int(rejected[-1] - rejected[finite[-1] + 1]))
+    value = _mean_distance(x, y)
+    return DevPav(value, float(x[0]), float(x[-1]), *(tally.weight(count) for count in outside))
+
+
+def _next_above(tally: Tally, thresholds: Floats) -> Floats:
+    """The lowest score above each threshold."""
+    found = np.full(len(thresholds), math.inf)
+    for side in (tally.targets, tally.nontargets):
+        places = np.searchsorted(side.scores, thresholds, "right")
+        inside = places < len(side.scores)
+        found[inside] = np.minimum(found[inside], side.scores[places[inside]])
+    return found
+
+
+def _mean_distance(x: Floats, y: Floats) -> float:
+    """The area between a piecewise linear curve and the identity over its width; of no width, the mean distance."""
+    if not np.isfinite(x).all():
+        return math.inf
+    apart = y - x
+    if x[0] == x[-1]:
+        return float(np.abs(apart).mean())
+    left, right, width = apart[:-1], apart[1:], np.diff(x)
+    total = np.abs(left) + np.abs(right)
+    crossing = left * right < 0.0
+    square = np.where(crossing, (left * left + right * right) / np.where(total > 0.0, total, 1.0), total)
+    return math.fsum(width * square / 2.0) / float(x[-1] - x[0])
+
+
+def cllr_cal(trials: Trials) -> float:
+    """Cllr minus min Cllr, in bits: what miscalibration costs.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(cllr_cal(Trials.of_lr([2., 2.], [1, 0])), 4)    # (log2 1.5 + log2 3) / 2 - 1
+    0.085
+    """
+    curve = Curve.of(as_trials(trials))
+    return cllr(curve.tally) - min_cllr(curve)
+
+
+class Misleading(NamedTuple):
+    """How often evidence of at least some strength points the wrong way.
+
+    Attributes
+    ----------
+    strength : float
+        An LR, at least 1.
+    targets : Rate
+        Same-source trials with an LR below 1 / strength.
+    nontargets : Rate
+        Different-source trials with an LR above strength.
+    """
+
+    strength: float
+    targets: Rate
+    nontargets: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class MisleadingEvidence:
+    """Rates of misleading evidence by strength, and the strongest of it.
+
+    Attributes
+    ----------
+    rows : tuple of Misleading
+        One for each strength.
+    lowest_target_lr, highest_nontarget_lr : float
+        The most misleading LR of each class.
+    """
+
+    rows: tuple[Misleading, ...]
+    lowest_target_lr: float
+    highest_nontarget_lr: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text, infinities as text."""
+        return dict(plain(self))
+
+
+def misleading_evidence(
+    trials: Trials, strengths: ArrayLike = (1.0, 10.0, 100.0, 1000.0), *, ci: float = 0.95
+) -> MisleadingEvidence:
+    """How often LRs point the wrong way, by strength.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios: same source = target.
+    strengths : array_like of float, optional
+        LRs of at least 1; 1 counts all misleading evidence. An LR of exactly 1 misleads nobody.
+    ci : float, optional
+        Level of the Clopper-Pearson intervals.
+
+    Returns
+    -------
+    MisleadingEvidence
+
+    Examples
+    --------
+    >>> found = misleading_evidence(Trials.of_lr([20., 0.5, 0.2, 30.], [1, 1, 0, 0]), [1, 10])
+    >>> [(row.targets.value, row.nontargets.value) for row in found.rows]
+    [(0.5, 0.5), (0.0, 0.5)]
+    """
+    level = probability(ci, "ci")
+    asked = numbers(strengths, "strengths")
+    if not ((asked >= 1.0) & (asked < math.inf)).all():
+        raise InputError(f"strengths must be finite LRs of at least 1, not {shown(asked.tolist())}.")
+    tally = Tally.of(as_trials(trials))
+    scaled, scale = _scale(tally)
+    Curve.of(scaled)  # both classes must be there
+    rows = []
+    for strength in asked.tolist():
+        low, high = scale(1.0 / strength), scale(strength)
+        wrong = int(scaled.targets.below(low)), scaled.nontargets.total - int(scaled.nontargets.upto(high))
+        rates = [
+            rate_of(errors, side.total, scaled, level, "clopper-pearson")
+            for errors, side in zip(wrong, (scaled.targets, scaled.nontargets), strict=True)
+        ]
+        rows.append(Misleading(strength, *rates))
+    ends = (float(scaled.targets.scores[0]), float(scaled.nontargets.scores[-1]))
+    return MisleadingEvidence(tuple(rows), *(_as_lr(end, scaled.meaning) for end in ends))
+
+
+def _scale(tally: Tally) -> tuple[Tally, Callable[[float], float]]:
+    """The tally on a scale where LRs are compared without rounding, and an LR on that scale."""
+    if tally.meaning == "lr":
+        return tally, float
+    if tally.meaning == "log10-llr":
+        return tally, math.log10
+    return tally.as_llr(), math.log
+
+
+def _exponential(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))
+
+
+def _as_lr(value: float, meaning: str) -> float:
+    """A score on the scale of a tally as a likelihood ratio."""
+    if meaning == "lr":
+        return value
+    with np.errstate(over="ignore"):
+        return float(np.power(10.0, value)) if meaning == "log10-llr" else _exponential(value)
+
+
+class GeometricMeans(NamedTuple):
+    """Geometric means of the likelihood ratios of both classes.
+
+    Attributes
+    ----------
+    targets, nontargets : float
+        e to the mean llr of same-source and of different-source trials.
+    """
+
+    targets: float
+    nontargets: float
+
+
+def geometric_mean_lr(trials: Trials) -> GeometricMeans:
+    """Geometric means of the LRs of both classes; LRs of 0 or infinity have none.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios.
+
+    Returns
+    -------
+    GeometricMeans
+
+    Raises
+    ------
+    InputError
+        If an LR is 0 or infinite, with how many there are.
+
+    Examples
+    --------
+    >>> [round(value, 9) for value in geometric_mean_lr(Trials.of_lr([4., 16., 0.5, 0.125], [1, 1, 0, 0]))]
+    [8.0, 0.25]
+    """
+    tally = Tally.of(as_trials(trials)).as_llr()
+    Curve.of(tally)
+    return GeometricMeans(
+        *(
+            _mean_lr(side, name)
+            for side, name in ((tally.targets, "same-source"), (tally.nontargets, "different-source"))
+        )
+    )
+
+
+def _mean_lr(side: Ranked, name: str) -> float:
+    weights = np.ones(len(side.scores)) if side.running is None else np.diff(side.running).astype(np.float64)
+    bad = ~np.isfinite(side.scores)
+    if bad.any():
+        kind = "0" if side.scores[bad][0] == -math.inf else "infinity"
+        raise InputError(
+            f"A geometric mean needs LRs above 0 and below infinity: {weights[bad].sum():g} of {weights.sum():g} "
+            f"{name} LRs are not, the first is {kind}. Bound the LRs first, with forensics.bounded or forensics.elub."
+        )
+    return _exponential(math.fsum(side.scores * weights) / math.fsum(weights))
+
+
+class Ece(NamedTuple):
+    """Empirical cross-entropy along the prior, with ranges.
+
+    Attributes
+    ----------
+    log10_odds : ndarray
+        Prior log-odds, base 10.
+    actual : ndarray
+        Bits needed when the LRs are believed.
+    minimum : ndarray
+        After the best monotone recalibration (PAV) on the same data.
+    neutral : ndarray
+        When every LR is 1.
+    low, high : ndarray or None
+        Ends of the pointwise range of `actual`, where a level was asked for.
+    """
+
+    log10_odds: Floats
+    actual: Floats
+    minimum: Floats
+    neutral: Floats
+    low: Floats | None
+    high: Floats | None
+
+
+def ece(
+    trials: Trials,
+    log10_odds: ArrayLike | None = None,
+    *,
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 200,
+    seed: int = 0,
+) -> Ece:
+    """Empirical cross-entropy (ECE) along prior log-odds, with a pointwise range by resampling.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios.
+    log10_odds : array_like, optional
+        Prior log-odds, base 10; 41 points from -2 to 2 by default.
+    ci : float, optional
+        Level of the range; none without it.
+    by : str, optional
+        Name of the group column that is resampled as a whole.
+    resamples : int, optional
+        How many resamples.
+    seed : int, optional
+        Seed of the resampling.
+
+    Returns
+    -------
+    Ece
+
+    Examples
+    --------
+    >>> found = ece(Trials.of_lr([1., 1.], [1, 0]), [0.0])
+    >>> found.actual.tolist(), found.neutral.tolist()
+    ([1.0], [1.0])
+    """
+    grid = np.linspace(-2.0, 2.0, 41) if log10_odds is None else numbers(log10_odds, "log10_odds")
+    priors = [sigmoid(odds * _TEN) for odds in grid.tolist()]
+    curve = Curve.of(as_trials(trials))
+    actual = np.array([empirical_cross_entropy(curve.tally, prior) for prior in priors])
+    minimum = np.array([min_cross_entropy(curve, prior) for prior in priors])
+    neutral = np.array([-(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) for p in priors])
+    ends = None if ci is None else _range(trials, priors, probability(ci, "ci"), by, resamples, seed)
+    columns = (np.array(grid), actual, minimum, neutral, *(ends or (None, None)))
+    return Ece(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
+
+
+def _range(
+    trials: Trials, priors: Sequence[float], level: float, by: str | None, resamples: int, seed: int
+) -> tuple[Floats, Floats]:
+    asked = {f"ece.{place}": _cross_entropy_at(prior) for place, prior in enumerate(priors)}
+    found = bootstrap(
+        trials, level=level, by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None, extra=asked,
+        method="percentile",
+    )  # fmt: skip
+    ends = [found[name] for name in asked]
+    return np.array([end.low for end in ends]), np.array([end.high for end in ends])
+
+
+def _cross_entropy_at(prior: float) -> Callable[[Trials], float]:
+    return lambda drawn: empirical_cross_entropy(drawn, prior)
+
+
+class LrInterval(NamedTuple):
+    """One calibrated likelihood ratio with its interval.
+
+    Attributes
+    ----------
+    score : float
+        The score.
+    lr : float
+        The LR that the calibrator, trained on all trials, gives it.
+    interval : Interval
+        How far this LR moves when the training trials are drawn anew.
+    """
+
+    score: float
+    lr: float
+    interval: Interval
+
+
+def lr_interval(
+    scores: ArrayLike,
+    trials: Trials,
+    *,
+    calibrator: Any = Logistic,
+    prior: float = 0.5,
+    ci: float = 0.95,
+    by: str | None = None,
+    resamples: int = 500,
+    seed: int = 0,
+    options: Mapping[str, object] | None = None,
+) -> tuple[LrInterval, ...]:
+    """Calibrated LRs of single scores with intervals, by training the calibrator anew on each resample.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n,)
+        Scores of the case.
+    trials : Trials
+        Labelled training trials of the calibrator.
+    calibrator : class with `fit`, optional
+        Logistic by default.
+    prior : float, optional
+        The prior to train for.
+    ci : float, optional
+        Level of the intervals.
+    by : str, optional
+        Name of the group column that is resampled as a whole.
+    resamples : int, optional
+        How many resamples.
+    seed : int, optional
+        Seed of the resampling.
+    options : mapping, optional
+        Further options of the calibrator's fit.
+
+    Returns
+    -------
+    tuple of LrInterval
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([0., 0., 0., 0., 1., 1., 1., 1.], [0, 0, 0, 1, 0, 1, 1, 1])
+    >>> found = lr_interval([1.0], trials, resamples=50, options={"penalty": 0.01})[0]
+    >>> found.interval.low <= found.lr <= found.interval.high
+    True
+    """
+    wanted, fit = numbers(scores, "scores"), getattr(calibrator, "fit", calibrator)
+    if not callable(fit):
+        raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
+    more = dict(options or {})
+    known: list[tuple[Trials, Floats]] = []  # the last resample and its llrs, because each score asks for the same map
+
+    def llrs(drawn: Trials) -> Floats:
+        if not known or known[0][0] is not drawn:
+            known[:] = [(drawn, fit(drawn, prior=prior, **more)(wanted))]
+        return known[0][1]
+
+    asked = {f"llr.{place}": (lambda drawn, place=place: float(llrs(drawn)[place])) for place in range(len(wanted))}
+    found = bootstrap(
+        as_trials(trials), level=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(),
+        bayes_plot=None, extra=asked, method="percentile", threads=1,
+    )  # fmt: skip
+    values = llrs(trials).tolist()
+    rows = zip(wanted.tolist(), values, (found[name] for name in asked), strict=True)
+    return tuple(
+        LrInterval(score, _exponential(llr), Interval(_exponential(ends.low), _exponential(ends.high), ends.method))
+        for score, llr, ends in rows
+    )
+
+
+class Tippett(NamedTuple):
+    """A Tippett plot's lines.
+
+    Attributes
+    ----------
+    log10_lr : ndarray
+        Where the lines are read, base 10.
+    targets, nontargets : ndarray
+        Shares of same-source and of different-source trials.
+    kind : str
+        "survival": both are the shares above; "crossing": same source below, different source above.
+    """
+
+    log10_lr: Floats
+    targets: Floats
+    nontargets: Floats
+    kind: str
+
+
+def tippett(trials: Trials, *, kind: str = "survival", points: int = 401) -> Tippett:
+    """The lines of a Tippett plot of either kind.
+
+    "survival": the share of each class with an LR above a value. "crossing": the share of same-source trials at or
+    below it, and of different-source trials above it; the lines cross near the equal error rate.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios.
+    kind : {"survival", "crossing"}, optional
+        Which plot.
+    points : int, optional
+        How many values, evenly spaced over the finite LRs.
+
+    Returns
+    -------
+    Tippett
+
+    Examples
+    --------
+    >>> found = tippett(Trials.of_log10_llr([1., -1.], [1, 0]), points=3)
+    >>> found.log10_lr.round(6).tolist(), found.targets.tolist(), found.nontargets.tolist()
+    ([-1.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0])
+    """
+    if kind not in ("survival", "crossing"):
+        raise InputError(f'kind is "survival" or "crossing", not {shown(kind)}.')
+    tally = Tally.of(as_trials(trials)).as_llr()
+    Curve.of(tally)
+    scores = np.concatenate((tally.targets.scores, tally.nontargets.scores))
+    finite = scores[np.isfinite(scores)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-1.0, 1.0)
+    grid = np.linspace(low, high, int(number(points, "points")))
+    missed, alarms = tally.at(grid)
+    below = missed / tally.targets.total
+    above = (tally.targets.total - missed) / tally.targets.total
+    shares = (grid / _TEN, below if kind == "crossing" else above, alarms / tally.nontargets.total)
+    log10_lr, targets, nontargets = (frozen(np.asarray(share, np.float64)) for share in shares)
+    return Tippett(log10_lr, targets, nontargets, kind)
