@@ -1,16 +1,20 @@
-"""Recognisers: Gaussian classes and a multinomial text model, giving log-likelihoods and never just labels.
+"""Recognisers: Gaussian classes, a multinomial text model and logistic regression, never giving just labels.
 
-Priors and costs are the application's business, so every recogniser answers with the class-conditional
-log-likelihoods of each sample (samples x classes), ready for `Trials.of_log_likelihoods`.
+Priors and costs are the application's business, so a recogniser answers with the class-conditional log-likelihoods of
+each sample (samples x classes), ready for `Trials.of_log_likelihoods`, or with the log-likelihood ratios of two
+classes.
 """
 
 from tercet.recognizers.gaussian import COVARIANCES, GaussianRecognizer
+from tercet.recognizers.logistic import EXPANSIONS, LogisticRecognizer
 from tercet.recognizers.splits import Split, every_nth, k_folds, split_2_to_1
 from tercet.recognizers.text import TextRecognizer, read_texts
 
 __all__ = [
     "COVARIANCES",
+    "EXPANSIONS",
     "GaussianRecognizer",
+    "LogisticRecognizer",
     "Split",
     "TextRecognizer",
     "every_nth",

@@ -1,0 +1,248 @@
+"""Logistic regression on samples: the log-likelihood ratio of two classes as a linear or quadratic function of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tercet._numeric import serialization as saved
+from tercet._numeric.newton import check_converged, in_blocks, minimise
+from tercet._numeric.serialization import Model
+from tercet._numeric.validation import column, number, numbers, same_index
+from tercet._typing import Floats
+from tercet.errors import CalibrationError, InputError
+from tercet.recognizers._classes import Readers, check_classes, check_size, coded, labelled, one_of
+from tercet.trials import Trials, logit, probability
+
+EXPANSIONS = ("linear", "quadratic")
+_MOST = 600  # parameters: their Hessian is dense
+_FAR = 1e4  # weights beyond this, on standardised features, have no finite optimum to go to
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LogisticRecognizer(Model):
+    """Prior-weighted logistic regression of two classes: llr = w . phi(x) + b.
+
+    Minimises penalty / 2 |w|^2 + sum_i xi_i ln(1 + e^(-z_i (w . phi(x_i) + b))), xi = prior / targets or (1 - prior) /
+    non-targets, z = +-1, and takes logit(prior) off b again, so that the scores are log-likelihood ratios. The linear
+    expansion has phi(x) = x, the quadratic one phi(x) = (x_i x_j for all i <= j, x); both classes' Gaussians with
+    covariances of their own have a log-likelihood ratio of the latter form.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Non-target and target.
+    expansion : str
+        "linear" or "quadratic".
+    weights : ndarray
+        One for each entry of phi.
+    offset : float
+        b, without the training prior.
+    training : mapping
+        samples, prior, penalty, gradient_norm, iterations.
+
+    Examples
+    --------
+    >>> samples = [[0.], [0.], [0.], [0.], [1.], [1.], [1.], [1.]]
+    >>> model = LogisticRecognizer.fit(samples, [0, 0, 0, 1, 0, 1, 1, 1])
+    >>> model.llr([[0.], [1.]]).round(4).tolist()    # three of four are right: -ln 3 and ln 3
+    [-1.0986, 1.0986]
+    """
+
+    method: ClassVar[str] = "logistic-recognizer"
+    _parameters: ClassVar[Readers] = {
+        "classes": saved.words,
+        "expansion": saved.word,
+        "weights": saved.reals,
+        "offset": saved.finite,
+    }
+    _facts: ClassVar[tuple[str, ...]] = ("samples", "features", "prior", "penalty", "gradient_norm", "iterations")
+
+    classes: tuple[str, ...]
+    expansion: str
+    weights: Floats
+    offset: float
+    training: Mapping[str, Any]
+
+    def _check(self) -> None:
+        one_of(self.expansion, EXPANSIONS, "expansion")
+        check_classes(self.classes, 2)
+        if len(self.weights) != _width(int(self.training["features"]), self.expansion):
+            raise saved.damaged(f"{len(self.weights)} weights do not fit {self.training['features']} features")
+
+    @classmethod
+    def fit(
+        cls,
+        samples: object,
+        labels: object,
+        *,
+        prior: float = 0.5,
+        penalty: float = 0.0,
+        expansion: str = "linear",
+        classes: Sequence[object] | None = None,
+    ) -> LogisticRecognizer:
+        """Trains on labelled samples of two classes; separable ones have no finite answer without a penalty.
+
+        Parameters
+        ----------
+        samples : array_like of shape (n, features)
+            One row per sample.
+        labels : array_like of shape (n,)
+            The class of each sample.
+        prior : float, optional
+            The prior of the target to train for; classes weigh by it, whatever their sizes.
+        penalty : float, optional
+            Lambda: it shrinks the weights, not the offset, on the features as they are.
+        expansion : {"linear", "quadratic"}, optional
+            Which functions of the features are weighted.
+        classes : sequence of two values, optional
+            Non-target and target; sorted otherwise, the last being the target.
+
+        Returns
+        -------
+        LogisticRecognizer
+        """
+        share, ridge, kind = probability(prior, "prior"), _penalty(penalty), one_of(expansion, EXPANSIONS, "expansion")
+        same_index({"samples": samples, "labels": labels})
+        table = _samples(samples)
+        named, codes, sizes = labelled(len(table), labels, classes)
+        if len(named) != 2:
+            raise InputError(f"Logistic regression tells two classes apart, not {len(named)}: leave the others out.")
+        check_size(_width(table.shape[1], kind), "the weights")
+        phi = expanded(table, kind)
+        if phi.shape[1] + 1 > _MOST:
+            raise InputError(f"{phi.shape[1] + 1} parameters are more than {_MOST}: take fewer features, or linear.")
+        weights = np.where(codes == 1, share / sizes[1], (1.0 - share) / sizes[0])
+        found = _solved(phi, codes == 1, weights, ridge)
+        facts = {
+            "samples": sizes.tolist(), "features": table.shape[1], "prior": share, "penalty": ridge,
+            "gradient_norm": found[2], "iterations": found[3],
+        }  # fmt: skip
+        return cls(named, kind, found[0], found[1] - logit(share), facts)
+
+    def __repr__(self) -> str:
+        return f"LogisticRecognizer: {self.expansion}, {self.training['features']} features, penalty {self.penalty:g}"
+
+    @property
+    def penalty(self) -> float:
+        """The penalty that it was trained with."""
+        return float(self.training["penalty"])
+
+    def llr(self, samples: object) -> Floats:
+        """Log-likelihood ratios of samples.
+
+        Parameters
+        ----------
+        samples : array_like of shape (n, features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        table = _samples(samples)
+        if table.shape[1] != self.training["features"]:
+            raise InputError(f"samples have {table.shape[1]} features, the model {self.training['features']}.")
+        result = expanded(table, self.expansion) @ self.weights + self.offset
+        if not np.isfinite(result).all():
+            raise InputError("samples are too large: their llrs overflow.")
+        return np.asarray(result)
+
+    def trials(self, samples: object, labels: object = None) -> Trials:
+        """The llrs as Trials, with the truth where it is known.
+
+        Parameters
+        ----------
+        samples : array_like of shape (n, features)
+            One row per sample.
+        labels : array_like of shape (n,), optional
+            The class of each sample.
+
+        Returns
+        -------
+        Trials
+        """
+        same_index({"samples": samples, "labels": labels})
+        truth = None if labels is None else coded(labels, self.classes)[1]
+        return replace(Trials.of_llr(self.llr(samples), truth), classes=(self.classes[0], self.classes[1]))
+
+
+def expanded(table: Floats, expansion: str) -> Floats:
+    """The functions of the features that are weighted, one column each.
+
+    >>> expanded(np.array([[2.0, 3.0]]), "quadratic").tolist()    # x0 x0, x0 x1, x1 x1, x0, x1
+    [[4.0, 6.0, 9.0, 2.0, 3.0]]
+    """
+    if expansion == "linear":
+        return table
+    rows, columns = np.triu_indices(table.shape[1])
+    with np.errstate(over="ignore"):
+        return np.concatenate((table[:, rows] * table[:, columns], table), axis=1)
+
+
+def _width(features: int, expansion: str) -> int:
+    return features if expansion == "linear" else features * (features + 1) // 2 + features
+
+
+def _solved(phi: Floats, target: Any, xi: Floats, ridge: float) -> tuple[Floats, float, float, int]:
+    """Weights, offset, gradient norm and steps of the optimum, found on standardised features."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, scale = phi.mean(axis=0), phi.std(axis=0)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        x = (phi - centre) / scale
+    if not np.isfinite(x).all():
+        raise InputError("samples are too large: their products overflow. Divide the features by their usual size.")
+    sign = np.where(target, 1.0, -1.0)
+    shrink = np.append(ridge / (scale * scale), 0.0)  # |w|^2 on the features as they are
+
+    def terms(point: Floats) -> tuple[float, Floats, Floats]:
+        def block(rows: slice) -> Floats:
+            ones = np.ones((len(x[rows]), 1))
+            design = np.concatenate((x[rows], ones), axis=1)
+            margin = sign[rows] * (design @ point)
+            miss = np.exp(-np.logaddexp(0.0, margin))  # the posterior of the wrong class
+            value = float(xi[rows] @ np.logaddexp(0.0, -margin))
+            gradient = design.T @ (-sign[rows] * xi[rows] * miss)
+            heavy = design * np.sqrt(xi[rows] * miss * (1.0 - miss))[:, None]
+            return np.concatenate(([value], gradient, (heavy.T @ heavy).ravel()))
+
+        sums, size = in_blocks(block, len(x)), len(point)
+        hessian = sums[1 + size :].reshape(size, size) + np.diag(shrink)
+        value = float(sums[0]) + 0.5 * float(shrink @ (point * point))
+        return value, sums[1 : 1 + size] + shrink * point, hessian
+
+    best = minimise(terms, np.zeros(x.shape[1] + 1))
+    if ridge == 0.0 and (_separates(x, sign, best.point) or np.abs(best.point).max() > _FAR):
+        raise CalibrationError(
+            "Logistic regression has no finite answer: some weighting of the features separates the classes, so the "
+            "weights grow without end. Give a penalty (penalty=1e-3), or more samples."
+        )
+    check_converged(best, "Logistic regression")
+    weights = best.point[:-1] / scale
+    return weights, float(best.point[-1] - centre @ weights), best.gradient_norm, best.iterations
+
+
+def _separates(x: Floats, sign: Floats, point: Floats) -> bool:
+    """Whether these weights put every sample on its own side."""
+    return bool(((x @ point[:-1] + point[-1]) * sign > 0.0).all())
+
+
+def _penalty(value: object) -> float:
+    found = number(value, "penalty")
+    if not 0.0 <= found < math.inf:
+        raise InputError(f"penalty must be finite and not negative, not {found}.")
+    return found
+
+
+def _samples(samples: object) -> Floats:
+    table = numbers(samples, "samples", ndim=2)
+    if column(samples, "samples").size == 0:
+        raise InputError(f"samples must hold rows and features, not the shape {table.shape}.")
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if len(bad):
+        raise InputError(f"samples must be finite: {len(bad)} of {len(table)} rows are not, the first is row {bad[0]}.")
+    return table
