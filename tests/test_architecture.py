@@ -21,8 +21,9 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 LAYERS = [
     ("errors", "_typing"), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
     ("decision", "recognizers"), ("calibration",), ("evaluation",), ("uncertainty",),
-    ("abstention", "biometrics", "case_costs", "gaps", "prevalence", "rules"), ("forensics", "spoofing", "sweeping"),
-    ("io",), ("outofcore",), ("report",), ("sklearn",), ("cli",), ("__main__",),
+    ("abstention", "biometrics", "case_costs", "gaps", "prevalence", "rules"),
+    ("forensics", "nist", "spoofing", "sweeping"), ("io",), ("outofcore",), ("report",), ("sklearn",),
+    ("cli",), ("__main__",),
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # Narrower views than the layers allow.

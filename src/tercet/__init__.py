@@ -9,8 +9,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tercet import biometrics, datasets, forensics, io, recognizers, sklearn, spoofing, testing  # noqa: F401
-    from tercet.application import Application, MulticlassApplication, costs_from_utilities
+    from tercet import biometrics, datasets, forensics, io, nist, recognizers, sklearn, spoofing, testing  # noqa: F401
+    from tercet.application import Application, ApplicationMean, MulticlassApplication, costs_from_utilities
     from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
     from tercet.calibration.fusion import Fusion, load_model
     from tercet.calibration.multiclass import Affine
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from tercet.report import report
     from tercet.report.plots import Plot, plot
     from tercet.rules import Rule
+    from tercet.sweeping import Sweep, sweep, sweep_trials
     from tercet.trials import Trials
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
@@ -86,6 +87,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "application": (
         "Application",
+        "ApplicationMean",
         "MulticlassApplication",
         "costs_from_utilities",
     ),
@@ -195,6 +197,7 @@ _PUBLIC = {
     "outofcore.scan": ("Scan", "scan"),
     "report.plots": ("Plot", "plot"),
     "rules": ("Rule",),
+    "sweeping": ("Sweep", "sweep", "sweep_trials"),
     "trials": ("Trials",),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
@@ -204,12 +207,24 @@ _PUBLIC = {
         "too_few_errors",
     ),
 }
-_MODULES = ("biometrics", "datasets", "forensics", "io", "recognizers", "report", "sklearn", "spoofing", "testing")
+_MODULES = (
+    "biometrics",
+    "datasets",
+    "forensics",
+    "io",
+    "nist",
+    "recognizers",
+    "report",
+    "sklearn",
+    "spoofing",
+    "testing",
+)
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 
 __all__ = [
     "Affine",
     "Application",
+    "ApplicationMean",
     "BayesPlot",
     "CalibrationError",
     "CaseCostEvaluation",
@@ -234,6 +249,7 @@ __all__ = [
     "RandomisedRule",
     "Rule",
     "Scan",
+    "Sweep",
     "Tally",
     "TercetError",
     "Threshold",
@@ -295,6 +311,8 @@ __all__ = [
     "select_calibrator",
     "shift_prior",
     "split",
+    "sweep",
+    "sweep_trials",
     "too_few_errors",
     "top_k_accuracy",
     "useful_priors",

@@ -29,11 +29,23 @@ _NAMED: dict[str, tuple[float, float, float, str]] = {
     "sre12-b": (0.001, 1, 1, "NIST SRE 2012, second of two points"),
     "sre16-a": (0.01, 1, 1, "NIST SRE 2016, first of two points"),
     "sre16-b": (0.005, 1, 1, "NIST SRE 2016, second of two points"),
+    "sre18-cmn2-a": (0.01, 1, 1, "NIST SRE 2018, telephone (CMN2) trials, first of two points"),
+    "sre18-cmn2-b": (0.005, 1, 1, "NIST SRE 2018, telephone (CMN2) trials, second of two points"),
     "sre18-vast": (0.05, 1, 1, "NIST SRE 2018, video (VAST) trials"),
     "sre19-av": (0.05, 1, 1, "NIST SRE 2019, audio-visual part"),
+    "sre21-a": (0.01, 1, 1, "NIST SRE 2021, first of two points, as in the Hyperion toolkit's recipe"),
+    "sre21-b": (0.05, 1, 1, "NIST SRE 2021, second of two points, as in the Hyperion toolkit's recipe"),
     "voxsrc": (0.05, 1, 1, "VoxCeleb Speaker Recognition Challenge 2020-2023"),
     "voxceleb": (0.01, 1, 1, "VoxCeleb papers, by custom"),
     "asvspoof5": (0.95, 1, 10, "ASVspoof 5, track 1; bona fide speech is the target"),
+}
+
+# Evaluations whose primary cost is the mean over several points.
+_MEANS: dict[str, tuple[str, ...]] = {
+    "sre12": ("sre12-a", "sre12-b"),
+    "sre16": ("sre16-a", "sre16-b"),
+    "sre18-cmn2": ("sre18-cmn2-a", "sre18-cmn2-b"),
+    "sre21": ("sre21-a", "sre21-b"),
 }
 
 
@@ -88,6 +100,44 @@ class Application:
     def names() -> dict[str, str]:
         """Every named working point with its source."""
         return {name: source for name, (*_, source) in _NAMED.items()}
+
+    @classmethod
+    def mean(cls, applications: Sequence[object] | str, name: str | None = None) -> ApplicationMean:
+        """Several operating points whose normalised costs are averaged, as NIST's C_primary is.
+
+        Parameters
+        ----------
+        applications : sequence, or str
+            Operating points in any form that `of` takes, or the name of an evaluation that averages: "sre12", "sre16",
+            "sre18-cmn2", "sre21".
+        name : str, optional
+            A name for the mean.
+
+        Returns
+        -------
+        ApplicationMean
+
+        Examples
+        --------
+        >>> [app.prior for app in Application.mean("sre16").applications]
+        [0.01, 0.005]
+        """
+        if isinstance(applications, str):
+            if applications not in _MEANS:
+                raise InputError(f"{shown(applications)} is not a known mean. Known: {', '.join(_MEANS)}.")
+            return ApplicationMean(tuple(map(cls.named, _MEANS[applications])), applications)
+        try:
+            points = tuple(map(cls.of, applications))
+        except TypeError:
+            raise InputError("applications must be a list of operating points, or a name.") from None
+        if not points:
+            raise InputError("A mean needs at least one operating point.")
+        return ApplicationMean(points, name)
+
+    @staticmethod
+    def means() -> dict[str, tuple[str, ...]]:
+        """Evaluations whose primary cost is a mean, with the names of its points."""
+        return dict(_MEANS)
 
     @classmethod
     def multiclass(
@@ -179,6 +229,22 @@ class Application:
         """Refuses to normalise where one kind of error is free."""
         if self.dummy_is_free:
             raise UndefinedError(NO_NORMALISER)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationMean:
+    """Operating points whose normalised costs are averaged; made by `Application.mean`.
+
+    Attributes
+    ----------
+    applications : tuple of Application
+        The points.
+    name : str or None
+        The evaluation.
+    """
+
+    applications: tuple[Application, ...]
+    name: str | None = None
 
 
 def tau(prior: float, cost_fn: float, cost_fp: float) -> float:

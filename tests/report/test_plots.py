@@ -14,10 +14,11 @@ from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report import plots
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import COLOURS, short_names
+from tercet.sweeping import Sweep
 
 OVERLAID = [name for name, kind in plots.KINDS.items() if kind.overlaid and kind.of is tc.Evaluation]
 BANDED = [name for name, kind in plots.KINDS.items() if "bands" in kind.options]
-TWO_CLASS = [name for name, kind in plots.KINDS.items() if kind.of is not DecisionCurve]
+TWO_CLASS = [name for name, kind in plots.KINDS.items() if kind.of not in (DecisionCurve, Sweep)]
 HOSTILE = [r"$\frac{$", "_hidden", "x" * 100_000, "a\nb\x1b[31m", "<b>&", "$$", "\u202eabc", "%s{}", ""]
 
 
@@ -30,7 +31,11 @@ def evaluation(name="a system", count=300, meaning="llr", seed=0):
 
 
 def drawable(kind, result):
-    """What the kind draws: an evaluation, or a decision curve."""
+    """What the kind draws: an evaluation, a decision curve, or a grid of models."""
+    if plots.KINDS[kind].of is Sweep:
+        labels = np.arange(200) % 2
+        systems = {f"s{k}": np.random.default_rng(k).normal(size=200) + k * labels for k in (1, 2, 3)}
+        return tc.sweep_trials({name: tc.Trials.of_llr(scores, labels) for name, scores in systems.items()})
     if plots.KINDS[kind].of is not DecisionCurve:
         return result
     scores = np.random.default_rng(0).normal(size=200) + np.arange(200) % 2

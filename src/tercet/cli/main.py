@@ -17,6 +17,12 @@ COMMANDS = {
     "compare": "Is one system better than another? Paired differences with intervals.",
     "sample-size": "How many targets and non-targets a wanted half-width takes.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
+    "primary": "NIST's primary cost: the mean over several operating points, pooled or equalised over partitions.",
+    "biometrics": "Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs.",
+    "spoofing": "Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs.",
+    "forensics": "Validation of forensic likelihood ratios: a sheet of measures and figures, supported LRs.",
+    "sweep": "Costs over a grid of models, the choice made on validation data, and its held-out cost.",
+    "points": "The named operating points, with prior, costs, threshold and source.",
     "check": "A gate for pipelines: exit code 3 if a condition holds.",
 }
 _EXAMPLES = """\b

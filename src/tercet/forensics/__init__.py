@@ -22,6 +22,7 @@ from tercet.forensics._measures import (
     misleading_evidence,
     tippett,
 )
+from tercet.forensics._sheet import Measure, Validation, validation
 
 __all__ = [
     "Bounded",
@@ -30,9 +31,11 @@ __all__ = [
     "GeometricMeans",
     "LrBounds",
     "LrInterval",
+    "Measure",
     "Misleading",
     "MisleadingEvidence",
     "Tippett",
+    "Validation",
     "bounded",
     "cllr_cal",
     "dev_pav",
@@ -43,4 +46,5 @@ __all__ = [
     "lr_interval",
     "misleading_evidence",
     "tippett",
+    "validation",
 ]

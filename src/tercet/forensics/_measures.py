@@ -82,20 +82,24 @@ def dev_pav(trials: Trials) -> DevPav:
     """
     tally = Tally.of(as_trials(trials)).as_llr()
     hull = Curve.of(tally).hull
-    finite = np.flatnonzero(np.isfinite(hull.llrs))
+    low, high, worth = pav_blocks(tally)
+    finite = np.flatnonzero(np.isfinite(worth))
     if len(finite) == 0:
         raise UndefinedError(
             "devPAV is undefined: PAV gives every LR the value 0 or infinity, because the classes do not overlap."
         )
-    first = _next_above(tally, hull.thresholds[:-1][finite])
-    if finite[0] == 0:  # the lowest block holds all scores from the lowest on, -inf too
-        first[0] = min(side.scores[0] for side in (tally.targets, tally.nontargets))
-    x = np.column_stack((first, hull.thresholds[1:][finite])).ravel() / _TEN
-    y = np.repeat(hull.llrs[finite], 2) / _TEN
+    x, y = np.column_stack((low, high))[finite].ravel(), np.repeat(worth[finite], 2)
     rejected = hull.misses + (hull.nontargets - hull.false_alarms)
     outside = (int(rejected[finite[0]]), int(rejected[-1] - rejected[finite[-1] + 1]))
-    value = _mean_distance(x, y)
-    return DevPav(value, float(x[0]), float(x[-1]), *(tally.weight(count) for count in outside))
+    return DevPav(_mean_distance(x, y), float(x[0]), float(x[-1]), *(tally.weight(count) for count in outside))
+
+
+def pav_blocks(tally: Tally) -> tuple[Floats, Floats, Floats]:
+    """Where each PAV block of llrs begins and ends, and what it is worth, as log10 LRs."""
+    hull = Curve.of(tally).hull
+    first = _next_above(tally, hull.thresholds[:-1])
+    first[0] = min(side.scores[0] for side in (tally.targets, tally.nontargets))  # -inf too
+    return first / _TEN, hull.thresholds[1:] / _TEN, hull.llrs / _TEN
 
 
 def _next_above(tally: Tally, thresholds: Floats) -> Floats:

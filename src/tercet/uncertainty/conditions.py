@@ -182,7 +182,7 @@ def by_condition(
         jobs[POOLED] = partial(bootstrap, trials, apps, **more)
         jobs |= {EQUALISED: partial(equalised, kept, column, apps, **more)} if results else {}
     intervals, doubts = _resampled(jobs)
-    weighted = evaluate(_equalised(kept, column), apps, **options) if results else None
+    weighted = evaluate(equalised_trials(kept, column), apps, **options) if results else None
     counted = evaluate(kept, apps, **options) if results else None
     return Conditions(
         column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
@@ -228,7 +228,7 @@ def _need_every_class(part: Trials) -> None:
         raise UndefinedError(f"there are no trials of class {shown(part.classes[int(sizes.argmin())])}.")
 
 
-def _equalised(kept: Trials, column: str) -> Trials:
+def equalised_trials(kept: Trials, column: str) -> Trials:
     """The trials weighted so that each condition has the same weight in each class.
 
     Whole multiples of a power of two, as fine as 64-bit sums allow.

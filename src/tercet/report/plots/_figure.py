@@ -16,9 +16,10 @@ from tercet._numeric.validation import number, shown
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.metrics.net_benefit import DecisionCurve
-from tercet.report.plots import _curves, _net_benefit, _scores, _tables
+from tercet.report.plots import _curves, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
+from tercet.sweeping import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from tercet.uncertainty.bands import Bands
 
-Drawable: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve
+Drawable: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve | Sweep
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
@@ -62,6 +63,7 @@ KINDS: dict[str, Kind] = {
         of=(Evaluation, MulticlassEvaluation),
     ),
     "decision-curve": Kind("Decision curve", _net_benefit.decision_curve, overlaid=True, of=DecisionCurve),
+    "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold")
 
@@ -144,7 +146,8 @@ def plot(
         classes for "confusion".
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
-        "cost-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion", "decision-curve".
+        "cost-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion", "decision-curve",
+        "sweep".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -169,6 +172,7 @@ def plot(
         log : logarithmic density ("histogram").
         application, normalise : which operating point, and counts as shares of the "class", the "decision" or "all"
         ("confusion").
+        x : the parameter of the grid along the axis ("sweep").
 
     Returns
     -------
@@ -213,7 +217,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], li
     if not systems:
         raise InputError("evaluations must hold at least one evaluation.")
     for one in systems:
-        if not isinstance(one, Evaluation | MulticlassEvaluation | DecisionCurve):
+        if not isinstance(one, Evaluation | MulticlassEvaluation | DecisionCurve | Sweep):
             raise InputError(
                 f"evaluations must be what tercet.evaluate or tercet.decision_curve returns, not "
                 f"{type(one).__name__}: plot(evaluate(trials), kind)."

@@ -1,0 +1,36 @@
+"""Rows of named values, printed in any of the formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tercet.report.text import harmless
+
+Row = dict[str, Any]
+
+
+def print_rows(rows: Sequence[Row], output: str, facts: object = None) -> None:
+    """Prints rows as an aligned table, TSV or Markdown; JSON prints the facts behind them, or the rows."""
+    if output == "json":
+        print(json.dumps(rows if facts is None else facts, allow_nan=False))
+        return
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_cell(row.get(name), output) for name in names] for row in rows]
+    if output == "tsv":
+        print("\n".join("\t".join(line) for line in [names, *cells]))
+    elif output == "md":
+        print("\n".join(f"| {' | '.join(line)} |" for line in [names, ["---"] * len(names), *cells]))
+    else:
+        widths = [max(len(line[place]) for line in [names, *cells]) for place in range(len(names))]
+        for line in [names, *cells]:
+            print("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: object, output: str) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return repr(value) if output == "tsv" else f"{value:.4g}"
+    return harmless(str(value))

@@ -1,0 +1,140 @@
+"""`tercet biometrics`: error rates in the words of ISO/IEC 19795-1 and ISO/IEC 30107-3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import name_of, read_trials
+from tercet.cli._values import grouping, level, numbers, reading
+
+if TYPE_CHECKING:
+    from tercet.biometrics import Rate
+
+_LEVEL = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="In per cent.")
+
+
+@click.group()
+def command() -> None:
+    """Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs."""
+
+
+@new_command("fnmr", epilog=WORDS)
+@click.argument("scores", nargs=-1, required=True)
+@source_options(TWO_CLASS)
+@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="Requested FMRs.")
+@option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
+@_LEVEL
+@format_options
+def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, **options: Any) -> int:
+    """FNMR at requested FMRs, with intervals; --group-column resamples whole persons."""
+    from tercet.biometrics import fnmr_at_fmr
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    by, rates = grouping(source), numbers(fmr, "--fmr")
+    if isinstance(by, tuple):
+        raise click.UsageError("fnmr resamples by one --group-column.")
+    chosen = None if development is None else read_trials(development, source)
+    rows: list[Row] = []
+    facts: list[Facts] = []
+    for path in scores:
+        found = fnmr_at_fmr(read_trials(path, source), rates, development=chosen, ci=level(ci), by=by)
+        for one in found:
+            row = {"system": name_of(path), "requested_fmr": one.requested_fmr, "threshold": one.threshold}
+            rows.append(row | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr) | {"note": one.reason})
+            for words in one.warnings:
+                say(f"{name_of(path)} at FMR {one.requested_fmr:g}: {words}.")
+        facts.append({"name": name_of(path), "fnmr_at_fmr": [one.to_dict() for one in found]})
+    print_rows(rows, output, {"schema_version": 1, "systems": facts})
+    return 0
+
+
+@new_command("rates", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--threshold", type=float, required=True, metavar="T", help="Scores above it are accepted.")
+@option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA.")
+@option("--by", metavar="COLUMN", help="One row for each value of a group column; one class may be missing.")
+@_LEVEL
+@format_options
+def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Any) -> int:
+    """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold."""
+    from tercet.biometrics import rates_by, verification_rates
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    if by is not None:
+        source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), by)))
+    trials = read_trials(scores, source)
+    whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, ci=level(ci))
+    found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, ci=level(ci)))
+    rows: list[Row] = []
+    for name, one in found.items():
+        row: Row = {"of": name} | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr)
+        row |= {"far": one.far, "frr": one.frr, "gar": one.gar, "hter": one.hter}
+        rows.append(row | {"note": "; ".join(one.reasons.values())})
+    print_rows(rows, output, {"schema_version": 1, "rates": {name: one.to_dict() for name, one in found.items()}})
+    return 0
+
+
+@new_command("attacks", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
+@option("--threshold", type=float, metavar="T", help="Scores above it are taken for bona fide.")
+@_LEVEL
+@format_options
+def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Any) -> int:
+    """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
+    from tercet.biometrics import presentation_attacks
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), species)))
+    found = presentation_attacks(read_trials(scores, source), species, threshold=threshold, ci=level(ci))
+    rows: list[Row] = []
+    for one in found.species:
+        rows.append({"quantity": "APCER", "of": one.species, "threshold": threshold} | _rate("rate", one.apcer))
+    if found.worst is not None and found.bpcer is not None:
+        ends = found.worst.limits
+        limits = {} if ends is None else {"rate_low": ends.low, "rate_high": ends.high}
+        worst = {"quantity": "APCER", "of": f"worst: {found.worst.species}", "threshold": threshold}
+        rows.append(worst | _rate("rate", found.worst.apcer) | limits)
+        rows.append({"quantity": "BPCER", "of": "bona fide", "threshold": threshold} | _rate("rate", found.bpcer))
+        ends = found.acer_limits
+        limits = {} if ends is None else {"rate_low": ends.low, "rate_high": ends.high}
+        rows.append({"quantity": "ACER", "of": "", "threshold": threshold, "rate": found.acer} | limits)
+    for name, least in (("BPCER10", found.bpcer10), ("BPCER20", found.bpcer20), ("BPCER100", found.bpcer100)):
+        rows.append({"quantity": name, "of": "bona fide", "threshold": least.threshold} | _rate("rate", least.bpcer))
+        for words in least.warnings:
+            say(f"{name}: {words}.")
+    print_rows(rows, output, {"schema_version": 1, "presentation_attacks": found.to_dict()})
+    return 0
+
+
+@new_command("plan", epilog=WORDS)
+@option("--rate", type=float, required=True, metavar="RATE", help="The error rate that is claimed, such as an FMR.")
+@_LEVEL
+@format_options
+def plan(rate: float, ci: float, **options: Any) -> int:
+    """How many independent comparisons a claimed error rate needs: without errors, rule of 3, rule of 30."""
+    from tercet.biometrics import comparisons_needed
+
+    found = comparisons_needed(rate, ci=level(ci))
+    print_rows([{"rate": rate} | found._asdict()], chosen_format(options["as_json"], options["output"]))
+    return 0
+
+
+def _rate(name: str, rate: Rate | None) -> Row:
+    """A rate as columns: value, ends, errors and trials."""
+    if rate is None:
+        return {}
+    ends = {} if rate.interval is None else {f"{name}_low": rate.interval.low, f"{name}_high": rate.interval.high}
+    return {name: rate.value} | ends | {f"{name}_errors": rate.errors, f"{name}_trials": rate.trials}
+
+
+for _one in (fnmr, rates, attacks, plan):
+    command.add_command(_one)

@@ -1,0 +1,81 @@
+"""`tercet forensics`: validation of likelihood ratios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import WORDS, format_options, source_options
+from tercet.cli._output import chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import name_of, read_trials
+from tercet.cli._values import grouping, level, reading
+
+_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior")
+
+
+@click.group()
+def command() -> None:
+    """Validation of forensic likelihood ratios: a sheet of measures and figures, supported LRs."""
+
+
+@new_command("report", epilog=WORDS)
+@click.argument("scores")
+@source_options(_MEANINGS)
+@option("-o", "--out", metavar="FILE.html", help="The sheet, with figures.")
+@option("--title", metavar="WORDS", needs=("out",))
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="In per cent.")
+@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Resamples.")
+@option("--seed", type=int, default=0, show_default=True, help="Of random draws.")
+@format_options
+def report(scores: str, out: str | None, title: str | None, ci: float, **options: Any) -> int:
+    """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
+    from tercet.forensics import validation
+    from tercet.io import write_text_atomically
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    by = grouping(source)
+    if isinstance(by, tuple):
+        raise click.UsageError("forensics report resamples by one --group-column.")
+    found = validation(
+        read_trials(scores, source), name=name_of(scores), ci=level(ci), by=by, resamples=options["resamples"],
+        seed=options["seed"],
+    )  # fmt: skip
+    if out is not None:
+        write_text_atomically(out, found.to_html(title))
+        say(f"the sheet is in {out}.")
+    rows: list[Row] = [
+        {"measure": one.name, "value": one.value} | _ends(one.interval) | {"note": one.note} for one in found.measures
+    ]
+    for row in found.misleading.rows:
+        for name, rate in (("same source, LR below 1/", row.targets), ("different source, LR above ", row.nontargets)):
+            rows.append({"measure": f"{name}{row.strength:g}", "value": rate.value} | _ends(rate.interval))
+    for bounds in found.bounds:
+        rows.append({"measure": f"lowest supported LR ({bounds.method})", "value": bounds.lower})
+        rows.append({"measure": f"highest supported LR ({bounds.method})", "value": bounds.upper})
+    print_rows(rows, output, {"schema_version": 1, "validation": found.to_dict()})
+    return 0
+
+
+@new_command("bounds", epilog=WORDS)
+@click.argument("scores")
+@source_options(_MEANINGS)
+@format_options
+def bounds(scores: str, **options: Any) -> int:
+    """The lowest and highest LR that the data support, by ELUB and by invariance verification."""
+    from tercet.forensics import elub, iv_bounds
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    trials = read_trials(scores, source)
+    print_rows([one._asdict() for one in (elub(trials), iv_bounds(trials))], output)
+    return 0
+
+
+def _ends(interval: Any) -> Row:
+    return {} if interval is None else {"low": interval.low, "high": interval.high, "method": interval.method}
+
+
+for _one in (report, bounds):
+    command.add_command(_one)

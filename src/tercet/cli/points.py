@@ -1,0 +1,35 @@
+"""`tercet points`: the named operating points."""
+
+from __future__ import annotations
+
+from tercet.cli._command import new_command
+from tercet.cli._options import WORDS, format_options
+from tercet.cli._output import chosen_format
+from tercet.cli._rows import Row, print_rows
+
+
+@new_command(epilog=WORDS)
+@format_options
+def command(as_json: bool, output: str | None) -> int:
+    """The named operating points, with prior, costs, threshold and source."""
+    from tercet.application import Application
+    from tercet.spoofing import SpoofingPoint
+
+    rows: list[Row] = []
+    for name, source in Application.names().items():
+        app = Application.named(name)
+        rows.append(
+            {"name": name, "prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp,
+             "prior_spoof": None, "cost_spoof": None, "threshold": app.threshold, "source": source}
+        )  # fmt: skip
+    for name, parts in Application.means().items():
+        rows.append({"name": name, "source": f"mean of {', '.join(parts)}"})
+    for name, source in SpoofingPoint.names().items():
+        point = SpoofingPoint.of(name)
+        rows.append(
+            {"name": name, "prior": point.prior_target, "cost_fn": point.cost_miss, "cost_fp": point.cost_nontarget,
+             "prior_spoof": point.prior_spoof, "cost_spoof": point.cost_spoof, "threshold": point.threshold,
+             "source": source}
+        )  # fmt: skip
+    print_rows(rows, chosen_format(as_json, output))
+    return 0

@@ -1,0 +1,51 @@
+"""`tercet primary`: NIST's C_primary, pooled and equalised over partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._output import Facts, chosen_format
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import name_of, read_trials
+from tercet.cli._values import grouping, level, reading
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores", nargs=-1, required=True)
+@source_options(TWO_CLASS)
+@option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
+@option("--partition", "partitions", multiple=True, metavar="COLUMN", help="Values of it weigh the same; repeat it.")
+@option("--ci", type=float, metavar="LEVEL", excludes=("partitions",), help="Intervals of this level in per cent: 95.")
+@option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
+@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Of random draws.")
+@format_options
+def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Any) -> int:
+    """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""
+    from tercet.nist import c_primary
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    by = grouping(source)
+    if partitions:
+        source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), *partitions)))
+    if isinstance(by, tuple):
+        raise click.UsageError("primary resamples by one --group-column.")
+    draws: Facts = {}
+    if ci is not None:
+        draws = {"ci": level(ci), "by": by, "resamples": options["resamples"], "seed": options["seed"]}
+    rows: list[Row] = []
+    facts: list[Facts] = []
+    for path in scores:
+        found = c_primary(read_trials(path, source), points, partitions=partitions, **draws)
+        row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}
+        for name, ends in (("c_primary", found.actual_interval), ("min_c_primary", found.minimum_interval)):
+            row |= {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}
+        for one in found.points:
+            row |= {f"dcf_{one.application.name}": one.actual, f"min_dcf_{one.application.name}": one.minimum}
+        rows.append(row)
+        facts.append({"name": name_of(path), "c_primary": found.to_dict()})
+    print_rows(rows, output, {"schema_version": 1, "systems": facts})
+    return 0

@@ -1,0 +1,170 @@
+"""`tercet spoofing`: costs of keys with three classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import WORDS, format_options, source_options
+from tercet.cli._output import Facts, chosen_format
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import name_of, read_trials
+from tercet.cli._values import grouping, level, numbers, reading
+from tercet.errors import InputError
+from tercet.trials import Trials
+
+_POINT = option("--point", default=None, metavar="NAME|6 NUMBERS",
+                help="Priors of target, nontarget, spoof; costs of a miss, of accepting each; or a name.")  # fmt: skip
+_THRESHOLD = option("--threshold", metavar="T|bayes", help="The threshold in use, for the actual cost.")
+_ATTACKS = option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column.")
+
+
+@click.group()
+def command() -> None:
+    """Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs."""
+
+
+@new_command("a-dcf", epilog=WORDS)
+@click.argument("scores", nargs=-1, required=True)
+@source_options(("llr", "raw"))
+@_POINT
+@_THRESHOLD
+@_ATTACKS
+@option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent: 95.")
+@option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
+@format_options
+def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **options: Any) -> int:
+    """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
+    from tercet.spoofing import a_dcf, a_dcf_by_attack
+
+    asked, point, threshold = _asked(options, "asvspoof5")
+    by, column = asked["by_attack"], asked["label_column"]
+    rows: list[Row] = []
+    facts: list[Facts] = []
+    for path in scores:
+        trials = three_class_trials(path, asked)
+        share = None if ci is None else level(ci)
+        whole = a_dcf(trials, point, threshold=threshold, key=column, ci=share, by=_group(asked), resamples=resamples)
+        parts = {} if by is None else dict(a_dcf_by_attack(trials, point, threshold=threshold, key=column, attack=by))
+        for name, one in {"all": whole, **parts}.items():
+            row = {
+                "system": name_of(path),
+                "attack": name,
+                "min_a_dcf": one.minimum,
+                "min_threshold": one.min_threshold,
+            }
+            row |= {"a_dcf": one.actual, "threshold": one.threshold, "miss": one.miss, "nontarget": one.nontarget}
+            rows.append(
+                row
+                | {"spoof": one.spoof}
+                | _ends("min_a_dcf", one.minimum_interval)
+                | _ends("a_dcf", one.actual_interval)
+            )
+        kept = {name: one.to_dict() for name, one in parts.items()}
+        facts.append({"name": name_of(path), "a_dcf": whole.to_dict()} | ({"by_attack": kept} if kept else {}))
+    print_rows(rows, asked["format_asked"], {"schema_version": 1, "systems": facts})
+    return 0
+
+
+@new_command("t-dcf", epilog=WORDS)
+@click.argument("scores")
+@source_options(("llr", "raw"))
+@option("--asv", required=True, metavar="FILE", help="Verification scores with labels target, nontarget and spoof.")
+@option("--asv-threshold", type=float, metavar="T", help="[default: that of the equal error rate]")
+@_POINT
+@option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True)
+@_THRESHOLD
+@_ATTACKS
+@format_options
+def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any, **options: Any) -> int:
+    """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
+    from tercet.spoofing import TDcf, t_dcf, t_dcf_by_attack
+
+    asked, point, threshold = _asked(options, "asvspoof2021")
+    by = asked["by_attack"]
+    behind = three_class_trials(asv, asked | {"target": None})
+    front = read_trials(scores, _source(asked, () if by is None else (by,)))
+    more: Facts = {"form": form, "threshold": threshold, "asv_threshold": asv_threshold, "key": asked["label_column"]}
+    found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more)}
+    if by is not None:
+        found |= t_dcf_by_attack(front, behind, point, attack=by, **more)
+    rows: list[Row] = [
+        {"attack": name, "note": one}
+        if isinstance(one, str)
+        else {"attack": name, "min_t_dcf": one.minimum, "min_threshold": one.min_threshold, "t_dcf": one.actual,
+              "threshold": one.threshold, "c0": one.c0, "c1": one.c1, "c2": one.c2}
+        for name, one in found.items()
+    ]  # fmt: skip
+    facts = {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
+    print_rows(rows, asked["format_asked"], {"schema_version": 1, "t_dcf": facts})
+    return 0
+
+
+@new_command("t-eer", epilog=WORDS)
+@click.argument("asv")
+@click.argument("countermeasure")
+@source_options(("llr", "raw"))
+@option("--prevalence", type=float, metavar="SHARE", help="Of spoofs among impostors. [default: the concurrent t-EER]")
+@format_options
+def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **options: Any) -> int:
+    """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
+    from tercet.spoofing import t_eer
+
+    asked, _, _ = _asked(options | {"point": None, "threshold": None, "by_attack": None}, "asvspoof5")
+    behind = three_class_trials(asv, asked | {"target": None})
+    found = t_eer(
+        behind, read_trials(countermeasure, _source(asked, ())), prevalence=prevalence, key=asked["label_column"]
+    )
+    print_rows([found.to_dict()], asked["format_asked"], {"schema_version": 1, "t_eer": found.to_dict()})
+    return 0
+
+
+def three_class_trials(path: str, asked: Facts) -> Trials:
+    """The trials of a file whose label column tells target, nontarget and spoof apart."""
+    column, groups = asked["label_column"], [asked["by_attack"]] if asked["by_attack"] else []
+    source = _source(asked | {"target": asked["target"] or "target"}, (column, *groups))
+    return read_trials(path, source)
+
+
+def _source(asked: Facts, groups: tuple[str, ...]) -> Facts:
+    """The reading options, with more group columns."""
+    source = dict(asked["source"])
+    if asked["target"] is not None:
+        source["target"] = asked["target"]
+    wanted = tuple(dict.fromkeys((*source.get("group_columns", ()), *groups)))
+    return source | ({"group_columns": wanted} if wanted else {})
+
+
+def _asked(options: Facts, default: str) -> tuple[Facts, object, Any]:
+    """The options of reading apart from point and threshold."""
+    output = chosen_format(options.pop("as_json"), options.pop("output"))
+    words, threshold, by = options.pop("point"), options.pop("threshold"), options.pop("by_attack")
+    source = reading(options)
+    target = source.pop("target", None)
+    point: object = default if words is None else numbers(words, "--point", 6) if "," in words else words
+    asked = {"source": source, "target": target, "by_attack": by, "format_asked": output}
+    return asked | {"label_column": source.get("label_column", "label")}, point, _threshold(threshold)
+
+
+def _threshold(words: str | None) -> Any:
+    if words is None or words == "bayes":
+        return words
+    try:
+        return float(words)
+    except ValueError:
+        raise InputError(f"--threshold is a number or bayes, not {words!a}.") from None
+
+
+def _group(asked: Facts) -> str | None:
+    found = grouping(asked["source"])
+    return found if isinstance(found, str) else None
+
+
+def _ends(name: str, ends: Any) -> Row:
+    return {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}
+
+
+for _one in (a_dcf_command, t_dcf_command, t_eer_command):
+    command.add_command(_one)

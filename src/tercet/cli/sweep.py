@@ -1,0 +1,131 @@
+"""`tercet sweep`: minimum and actual cost over a grid of models, the choice, and its held-out cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import distinct_names, read_trials
+from tercet.cli._values import applications, reading
+from tercet.errors import InputError
+
+_MODELS = ("logistic", "gaussian")
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores", nargs=-1)
+@source_options(TWO_CLASS)
+@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="The operating point. [default: 0.5,1,1]")
+@option("--held-out", multiple=True, metavar="FILE",
+        help="Scores that the choice does not see, one for each of SCORES; or samples, with --train.")  # fmt: skip
+@option("--train", metavar="SAMPLES.csv", needs=("validation",), help="Samples to train on: features and a label.")
+@option("--validation", metavar="SAMPLES.csv", needs=("train",), help="Samples to choose by.")
+@option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",))
+@option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",),
+        help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
+@option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
+        help="What chooses, on the validation data.")  # fmt: skip
+@option("--plot", metavar="FILE", help="A figure of the costs (png, svg, pdf).")
+@option("--x", metavar="NAME", needs=("plot",), help="The parameter along the figure. [default: the first]")
+@format_options
+def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
+    """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
+    from tercet.sweeping import Sweep
+
+    if (options["train"] is None) == (not scores):
+        raise click.UsageError("sweep takes score files, or --train and --validation samples.")
+    points: list[Any] = [*applications({"apps": apps})] or [0.5]
+    if len(points) > 1:
+        raise click.UsageError("sweep takes one --app.")
+    output = chosen_format(options.pop("as_json"), options.pop("output"))
+    found: Sweep = (_of_samples if scores == () else _of_scores)(scores, points[0], criterion, options)
+    if options["plot"] is not None:
+        from tercet.report.plots import plot
+
+        plot(found, "sweep", path=options["plot"], x=options["x"])
+        say(f"the figure is in {options['plot']}.")
+    rows: list[Row] = []
+    for row in found.rows:
+        costs = {name: getattr(row, name) for name in type(row).__slots__[1:] if getattr(row, name) is not None}
+        rows.append(dict(row.parameters) | costs | {"chosen": "yes" if row is found.chosen else ""})
+    print_rows(rows, output, {"schema_version": 1, "sweep": found.to_dict()})
+    return 0
+
+
+def _of_scores(scores: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
+    from tercet.sweeping import sweep_trials
+
+    source, names, held = reading(options), distinct_names(scores), options["held_out"]
+    if held and len(held) != len(scores):
+        raise click.UsageError(f"--held-out was given {len(held)} times for {len(scores)} score files.")
+    kept = {name: read_trials(path, source) for name, path in zip(names, held, strict=True)} if held else None
+    trials = {name: read_trials(path, source) for name, path in zip(names, scores, strict=True)}
+    return sweep_trials(trials, point, held_out=kept, criterion=criterion)
+
+
+def _of_samples(_: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
+    from tercet.recognizers import GaussianRecognizer, LogisticRecognizer
+    from tercet.sweeping import sweep
+
+    if len(options["held_out"]) > 1:
+        raise click.UsageError("--held-out takes one file of samples with --train.")
+    maker = LogisticRecognizer if options["model"] == "logistic" else GaussianRecognizer
+    data = {key: read_samples(options[key], options["label_column"]) for key in ("train", "validation")}
+    held = read_samples(options["held_out"][0], options["label_column"]) if options["held_out"] else None
+    grid = dict(_values(words) for words in options["grid"])
+    classes = _classes(data["train"][1], options["target"])
+    return sweep(
+        lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more), grid or [{}],
+        data["train"], data["validation"], point, held_out=held, criterion=criterion,
+    )  # fmt: skip
+
+
+def _classes(labels: list[str], target: str | None) -> list[str]:
+    """Non-target and target, in this order."""
+    found = sorted(set(labels))
+    wanted = target or ({"0": "1", "false": "true", "nontarget": "target"}.get(found[0]) if len(found) == 2 else None)
+    if wanted not in found or len(found) != 2:
+        raise InputError(f"target= must name one of two labels; the samples hold {', '.join(map(repr, found[:4]))}.")
+    return [*(label for label in found if label != wanted), wanted]
+
+
+def _values(words: str) -> tuple[str, list[Any]]:
+    name, equals, values = words.partition("=")
+    if not equals or not name or not values:
+        raise click.UsageError(f"--grid is NAME=VALUE,VALUE,..., not {words!a}.")
+    return name, [_value(one) for one in values.split(",")]
+
+
+def _value(word: str) -> Any:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+def read_samples(path: str, label_column: str) -> tuple[list[list[float]], list[str]]:
+    """Features and labels of a CSV or TSV file with a header; every other column is a feature."""
+    import csv
+
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        table = list(csv.reader(file, delimiter="\t" if path.endswith((".tsv", ".tab")) else ","))
+    if len(table) < 2 or label_column not in table[0]:
+        raise InputError(f"{path} needs a header with a column {label_column!a} and at least one sample.")
+    place = table[0].index(label_column)
+    samples, labels = [], []
+    for line, row in enumerate(table[1:], 2):
+        if len(row) != len(table[0]):
+            raise InputError(f"{path} line {line} has {len(row)} fields, the header {len(table[0])}.")
+        try:
+            samples.append([float(cell) for at, cell in enumerate(row) if at != place])
+        except ValueError as error:
+            raise InputError(f"{path} line {line}: a feature is not a number ({error}).") from None
+        labels.append(row[place])
+    return samples, labels

@@ -1,0 +1,207 @@
+"""One validation sheet: the numbers that a laboratory files about a set of likelihood ratios, and its figures' data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tercet._numeric.plain import plain
+from tercet._typing import Floats
+from tercet.errors import InputError, UndefinedError
+from tercet.forensics._bounds import LrBounds, elub, iv_bounds
+from tercet.forensics._measures import (
+    Ece,
+    MisleadingEvidence,
+    Tippett,
+    cllr_cal,
+    dev_pav,
+    ece,
+    misleading_evidence,
+    pav_blocks,
+    tippett,
+)
+from tercet.metrics.binomial import Interval
+from tercet.metrics.costs import cllr, min_cllr
+from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials, as_trials, probability
+from tercet.uncertainty.bootstrap import bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of the sheet.
+
+    Attributes
+    ----------
+    name : str
+        Its name, with the unit.
+    value : float or None
+        The number; None where it does not exist.
+    interval : Interval or None
+        Its interval, where one can be had.
+    note : str
+        Why something is missing, or what was left out.
+    """
+
+    name: str
+    value: float | None
+    interval: Interval | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """A validation sheet's numbers and the data of its figures.
+
+    Attributes
+    ----------
+    name : str
+        The system.
+    counts : mapping of str to float
+        Same-source and different-source trials.
+    level : float
+        Level of all intervals.
+    measures : tuple of Measure
+        Cllr, its minimum and difference, EER, devPAV.
+    misleading : MisleadingEvidence
+        By strength.
+    bounds : tuple of LrBounds
+        ELUB and invariance verification.
+    ece : Ece
+        Empirical cross-entropy with its range.
+    tippett : tuple of Tippett
+        Both kinds.
+    pav : tuple of three ndarrays
+        Where each PAV block begins and ends, and what it is worth, as log10 LRs.
+    log10_lrs : mapping of str to ndarray
+        The finite log10 LRs of both classes.
+    """
+
+    name: str
+    counts: Mapping[str, float]
+    level: float
+    measures: tuple[Measure, ...]
+    misleading: MisleadingEvidence
+    bounds: tuple[LrBounds, ...]
+    ece: Ece
+    tippett: tuple[Tippett, ...]
+    pav: tuple[Floats, Floats, Floats]
+    log10_lrs: Mapping[str, Floats]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain values and text, without the figures' data."""
+        kept = {"name": self.name, "counts": dict(self.counts), "level": self.level, "measures": self.measures}
+        return dict(plain(kept | {"misleading": self.misleading, "bounds": self.bounds}))
+
+    def to_html(self, title: str | None = None) -> str:
+        """The sheet as one self-contained page: table and figures.
+
+        Parameters
+        ----------
+        title : str, optional
+            The page's title.
+
+        Returns
+        -------
+        str
+        """
+        from tercet.report.forensic_sheet import sheet
+
+        return sheet(self, title)
+
+
+def validation(
+    trials: Trials,
+    *,
+    name: str | None = None,
+    ci: float = 0.95,
+    by: str | None = None,
+    resamples: int = 500,
+    seed: int = 0,
+) -> Validation:
+    """Everything that a validation sheet shows about a set of likelihood ratios.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials that are likelihood ratios: same source = target.
+    name : str, optional
+        The system's name; else that of the trials.
+    ci : float, optional
+        Level of all intervals.
+    by : str, optional
+        Name of the group column (source, person) that is resampled as a whole.
+    resamples : int, optional
+        How many resamples.
+    seed : int, optional
+        Seed of the resampling.
+
+    Returns
+    -------
+    Validation
+
+    Examples
+    --------
+    >>> lrs = [30., 8., 5., 0.5, 0.04, 0.1, 0.3, 2.]
+    >>> sheet = validation(Trials.of_lr(lrs, [1, 1, 1, 1, 0, 0, 0, 0]), resamples=50)
+    >>> [row.name for row in sheet.measures][:2], sheet.misleading.rows[0].targets.value
+    (['Cllr (bits)', 'min Cllr (bits)'], 0.25)
+    """
+    level = probability(ci, "ci")
+    tally = Tally.of(as_trials(trials)).as_llr()
+    curve = Curve.of(tally)
+    draws: dict[str, Any] = {"level": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
+    counts = {"same_source": tally.weight(curve.targets), "different_source": tally.weight(curve.nontargets)}
+    low, high, worth = pav_blocks(tally)
+    finite = {
+        key: side.scores[np.isfinite(side.scores)] / np.log(10.0)
+        for key, side in (("same_source", tally.targets), ("different_source", tally.nontargets))
+    }
+    return Validation(
+        name or trials.name or "system", MappingProxyType(counts), level, _measures(trials, curve, draws),
+        misleading_evidence(trials, ci=level), (elub(trials), iv_bounds(trials)),
+        ece(trials, np.linspace(-2.0, 2.0, 21), ci=level, by=by, resamples=min(resamples, 200), seed=seed),
+        (tippett(trials), tippett(trials, kind="crossing")), (low, high, worth), MappingProxyType(finite),
+    )  # fmt: skip
+
+
+def _measures(trials: Trials, curve: Curve, draws: dict[str, Any]) -> tuple[Measure, ...]:
+    known: Mapping[str, Any] = {}
+    why = ""
+    try:
+        known = bootstrap(trials, quantities=("cllr", "min_cllr", "eer"), **draws)
+    except (InputError, UndefinedError) as error:
+        why = str(error)
+    rows = [
+        _measure("Cllr (bits)", cllr(curve.tally), known.get("cllr"), why),
+        _measure("min Cllr (bits)", min_cllr(curve), known.get("min_cllr"), why),
+        _extra("Cllr cal (bits)", trials, cllr_cal, draws),
+        _measure("EER (rocch)", curve.eer().value, known.get("eer"), why),
+    ]
+    try:
+        found = dev_pav(trials)
+    except UndefinedError as error:
+        return (*rows, Measure("devPAV", None, None, str(error)))
+    left_out = found.left_out_below + found.left_out_above
+    note = f"{left_out:g} trials beyond the range {found.low:.2f} to {found.high:.2f} left out" if left_out else ""
+    own = _extra("devPAV", trials, lambda drawn: dev_pav(drawn).value, draws)
+    return (*rows, Measure("devPAV", found.value, own.interval, "; ".join(filter(None, (note, own.note)))))
+
+
+def _measure(name: str, value: float, ends: Any, why: str) -> Measure:
+    return Measure(name, value, None if ends is None else Interval(ends.low, ends.high, ends.method), why)
+
+
+def _extra(name: str, trials: Trials, function: Any, draws: dict[str, Any]) -> Measure:
+    """A number of ours with a percentile interval; a resample where it does not exist leaves it without one."""
+    value = function(trials)
+    try:
+        found = bootstrap(trials, quantities=(), extra={"own": function}, method="percentile", **draws)["own"]
+    except (InputError, UndefinedError) as error:
+        return Measure(name, value, None, f"no interval: {error}")
+    return Measure(name, value, Interval(found.low, found.high, found.method))

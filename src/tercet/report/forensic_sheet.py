@@ -1,0 +1,166 @@
+"""The forensic validation sheet as one self-contained page: what was counted, measured and drawn, ready to be filed."""
+
+from __future__ import annotations
+
+import io
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tercet.forensics import LrBounds, Validation
+from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
+from tercet.report.text import harmless
+
+_SOFT = "#555555"
+_STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#111}
+table{border-collapse:collapse;margin:.6rem 0 1.4rem}
+td,th{border-bottom:1px solid #bbb;padding:.25rem .8rem;text-align:left}
+td.n{text-align:right;font-variant-numeric:tabular-nums}figure{display:inline-block;margin:.4rem}
+figure svg{width:27rem;max-width:100%;height:auto}@media print{body{max-width:none;margin:0}}"""
+
+
+def sheet(validation: Validation, title: str | None = None) -> str:
+    """The page of a validation: tables of numbers, then figures; nothing is loaded from elsewhere."""
+    name = escape(harmless(title or f"Validation of {validation.name}"))
+    figures = "".join(f"<figure>{_svg(draw, validation)}</figure>" for draw in FIGURES.values())
+    parts = [_counts(validation), _measures(validation), _misleading(validation), _bounds(validation)]
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+        f"<style>{_STYLE}</style></head>"
+        f"<body><h1>{name}</h1>{''.join(parts)}<h2>Figures</h2>{figures}</body></html>\n"
+    )
+
+
+def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
+    titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{'' if place == 0 else ' class=n'}>{escape(cell)}</td>" for place, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    return f"<h2>{escape(title)}</h2><table><tr>{titles}</tr>{body}</table>"
+
+
+def _counts(validation: Validation) -> str:
+    rows = [[key.replace("_", "-"), f"{count:g}"] for key, count in validation.counts.items()]
+    return _table("Trials", ["class", "trials"], rows)
+
+
+def _measures(validation: Validation) -> str:
+    rows = []
+    for one in validation.measures:
+        ends = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
+        method = "" if one.interval is None else one.interval.method
+        rows.append(
+            [one.name, "undefined" if one.value is None else f"{one.value:.4f}", ends, method, harmless(one.note)]
+        )
+    level = f"{100 * validation.level:g} % interval"
+    return _table("Performance and calibration", ["measure", "value", level, "method", "note"], rows)
+
+
+def _misleading(validation: Validation) -> str:
+    rows = [
+        [f"LR {row.strength:g}", *(_rate(rate) for rate in (row.targets, row.nontargets))]
+        for row in validation.misleading.rows
+    ]
+    found = validation.misleading
+    rows.append(["strongest misleading LR", f"{found.lowest_target_lr:.3g}", f"{found.highest_nontarget_lr:.3g}"])
+    head = ["stronger than", "same source: below 1 / LR", "different source: above LR"]
+    return _table("Misleading evidence", head, rows)
+
+
+def _rate(rate: Any) -> str:
+    ends = "" if rate.interval is None else f" ({100 * rate.interval.low:.2f} to {100 * rate.interval.high:.2f})"
+    return f"{rate.errors:g} of {rate.trials:g} = {100 * rate.value:.2f} %{ends}"
+
+
+def _bounds(validation: Validation) -> str:
+    names = {"elub": "ELUB", "iv": "invariance verification"}
+    rows = [[names[one.method], f"{one.lower:.3g}", f"{one.upper:.3g}", _support(one)] for one in validation.bounds]
+    return _table("Likelihood ratios that the data support", ["method", "lowest LR", "highest LR", ""], rows)
+
+
+def _support(bounds: LrBounds) -> str:
+    return "no LR but 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
+
+
+def tippett_survival(axes: Any, validation: Validation) -> None:
+    """The share of each class with an LR above a value."""
+    _tippett(axes, validation.tippett[0], "share above", "Tippett plot")
+
+
+def tippett_crossing(axes: Any, validation: Validation) -> None:
+    """Same-source LRs below, different-source LRs above a value."""
+    _tippett(axes, validation.tippett[1], "same source below, different source above", "Tippett plot, crossing")
+
+
+def _tippett(axes: Any, lines: Any, up: str, title: str) -> None:
+    axes.plot(lines.log10_lr, lines.targets, color=TARGET, label="same source")
+    axes.plot(lines.log10_lr, lines.nontargets, color=NONTARGET, linestyle="--", label="different source")
+    axes.axvline(0.0, color=_SOFT, linestyle=":", linewidth=1)
+    axes.set(xlabel="log10 LR", ylabel=up, title=title, ylim=(-0.02, 1.02))
+    axes.legend(frameon=False)
+
+
+def cross_entropy(axes: Any, validation: Validation) -> None:
+    """Empirical cross-entropy along the prior, with its range."""
+    found = validation.ece
+    if found.low is not None and found.high is not None:
+        axes.fill_between(found.log10_odds, found.low, found.high, color=COLOURS[0], alpha=0.15, linewidth=0)
+    axes.plot(found.log10_odds, found.actual, color=COLOURS[0], label="LRs as given")
+    axes.plot(found.log10_odds, found.minimum, color=COLOURS[0], linestyle="--", label="after PAV")
+    axes.plot(found.log10_odds, found.neutral, color=_SOFT, linestyle=":", label="LR = 1")
+    top = max(1.1, min(3.0, 1.05 * float(np.nanmax(found.actual[np.isfinite(found.actual)], initial=1.0))))
+    axes.set(xlabel="prior log10 odds", ylabel="cross-entropy (bits)", title="Empirical cross-entropy", ylim=(0.0, top))
+    axes.legend(frameon=False)
+
+
+def pav_plot(axes: Any, validation: Validation) -> None:
+    """What LRs are worth against what they say."""
+    low, high, worth = validation.pav
+    finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(worth)
+    x = np.column_stack((low[finite], high[finite])).ravel()
+    axes.plot(x, np.repeat(worth[finite], 2), color=COLOURS[0], label="PAV")
+    ends = np.concatenate((*validation.log10_lrs.values(), np.zeros(1)))
+    axes.plot([ends.min(), ends.max()], [ends.min(), ends.max()], color=_SOFT, linestyle=":", label="identity")
+    axes.set(xlabel="log10 LR", ylabel="log10 of the LR that it is worth", title="PAV plot")
+    axes.legend(frameon=False)
+
+
+def histogram(axes: Any, validation: Validation) -> None:
+    """The log10 LRs of both classes."""
+    every = np.concatenate(list(validation.log10_lrs.values()))
+    edges = (
+        np.linspace(every.min(), every.max(), 31) if len(every) and every.min() < every.max() else np.array([-1.0, 1.0])
+    )
+    looks = {"same_source": (TARGET, "-"), "different_source": (NONTARGET, "--")}
+    for key, values in validation.log10_lrs.items():
+        counts = np.histogram(values, edges)[0] / max(len(values), 1)
+        axes.stairs(counts, edges, color=looks[key][0], linestyle=looks[key][1], label=key.replace("_", " "))
+    axes.set(xlabel="log10 LR", ylabel="part of the class", title="Likelihood ratios by class")
+    axes.legend(frameon=False)
+
+
+FIGURES = {
+    "tippett": tippett_survival,
+    "tippett-crossing": tippett_crossing,
+    "cross-entropy": cross_entropy,
+    "pav": pav_plot,
+    "histogram": histogram,
+}
+
+
+def _svg(draw: Any, validation: Validation) -> str:
+    """A figure as SVG text, the same for the same numbers."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 4.2), layout="constrained")
+    draw(figure.add_subplot(), validation)
+    out = io.StringIO()
+    with rc_context({"svg.hashsalt": "tercet"}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]

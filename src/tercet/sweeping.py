@@ -1,0 +1,255 @@
+"""A grid of models, judged alike: minimum and actual cost on validation data, the choice, and its held-out cost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from tercet._numeric.plain import plain
+from tercet._numeric.validation import shown
+from tercet.application import Application
+from tercet.errors import InputError, TercetError
+from tercet.evaluation import evaluate
+from tercet.trials import Trials
+
+Samples = tuple[object, object]
+_CRITERIA = ("dcf", "min_dcf", "cllr")
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One model of the grid.
+
+    Attributes
+    ----------
+    parameters : mapping of str to object
+        What it was trained with.
+    min_dcf, dcf, cllr : float or None
+        Minimum and actual normalised DCF and Cllr on the validation data.
+    held_out_min_dcf, held_out_dcf, held_out_cllr : float or None
+        The same on the held-out data, where there are some.
+    reason : str or None
+        Why the model could not be trained or judged.
+    """
+
+    parameters: Mapping[str, Any]
+    min_dcf: float | None = None
+    dcf: float | None = None
+    cllr: float | None = None
+    held_out_min_dcf: float | None = None
+    held_out_dcf: float | None = None
+    held_out_cllr: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """All models of a grid, and the one that the validation data choose.
+
+    Attributes
+    ----------
+    application : Application
+        The operating point of the costs.
+    rows : tuple of SweepRow
+        In the order of the grid.
+    criterion : str
+        What chooses: "dcf", "min_dcf" or "cllr" on the validation data.
+    chosen : SweepRow
+        The least of it, the first on ties; its held-out costs were not looked at.
+    """
+
+    application: Application
+    rows: tuple[SweepRow, ...]
+    criterion: str
+    chosen: SweepRow
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and text."""
+        place = self.rows.index(self.chosen)
+        rows = [plain({name: getattr(row, name) for name in SweepRow.__slots__}) for row in self.rows]
+        for row, own in zip(rows, self.rows, strict=True):
+            row["parameters"] = {name: _json(value) for name, value in own.parameters.items()}
+        app = plain(self.application)
+        return {"application": app, "criterion": self.criterion, "rows": rows, "chosen": place}
+
+    def __str__(self) -> str:
+        names = list(self.rows[0].parameters)
+        costs = [name for name in SweepRow.__slots__[1:-1] if any(getattr(row, name) is not None for row in self.rows)]
+        lines = ["  ".join(f"{name:>16}" for name in (*names, *costs))]
+        for row in self.rows:
+            cells = [_short(row.parameters.get(name)) for name in names] + [
+                _short(getattr(row, name)) for name in costs
+            ]
+            mark = "  <- chosen" if row is self.chosen else f"  {row.reason}" if row.reason else ""
+            lines.append("  ".join(f"{cell:>16}" for cell in cells) + mark)
+        return "\n".join(lines)
+
+
+def sweep(
+    recognizer: Any,
+    grid: Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]],
+    train: Samples,
+    validation: Samples,
+    application: object = 0.5,
+    *,
+    held_out: Samples | None = None,
+    criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
+) -> Sweep:
+    """Trains every model of a grid, judges all of them on validation data, and keeps the choice with its held-out cost.
+
+    Parameters
+    ----------
+    recognizer : class with `fit`, or callable
+        fit(samples, labels, **parameters) gives a model with `trials(samples, labels)`, such as LogisticRecognizer and
+        GaussianRecognizer, or a function from samples to llrs.
+    grid : mapping of str to sequence, or iterable of mappings
+        {"penalty": [0, 1e-3], "expansion": ["linear", "quadratic"]} stands for every combination; an iterable names
+        each model's parameters itself.
+    train, validation : tuple of (samples, labels)
+        Data to train on and to choose by.
+    application : Application, tuple, float or str, optional
+        The operating point; prior 0.5 and equal costs by default.
+    held_out : tuple of (samples, labels), optional
+        Data that the choice does not look at.
+    criterion : {"dcf", "min_dcf", "cllr"}, optional
+        What chooses.
+
+    Returns
+    -------
+    Sweep
+
+    Examples
+    --------
+    >>> from tercet.recognizers import LogisticRecognizer
+    >>> data = ([[0.], [0.], [0.], [1.], [1.], [1.]], [0, 0, 1, 0, 1, 1])
+    >>> found = sweep(LogisticRecognizer, {"penalty": [0.0, 10.0]}, data, data)
+    >>> [round(row.dcf, 4) for row in found.rows], found.chosen.parameters["penalty"]
+    ([0.6667, 0.6667], 0.0)
+    """
+    app = Application.of(application)
+    if criterion not in _CRITERIA:
+        raise InputError(f"criterion is {', '.join(_CRITERIA)}, not {shown(criterion)}.")
+    fit = getattr(recognizer, "fit", recognizer)
+    if not callable(fit):
+        raise InputError(f"recognizer must have a fit method or be a function, not {shown(recognizer)}.")
+    sets = [_pair(validation, "validation")] + ([] if held_out is None else [_pair(held_out, "held_out")])
+    rows = tuple(_row(fit, parameters, _pair(train, "train"), sets, app) for parameters in _combinations(grid))
+    return Sweep(app, rows, criterion, _chosen(rows, criterion))
+
+
+def sweep_trials(
+    systems: Mapping[str, Trials],
+    application: object = 0.5,
+    *,
+    held_out: Mapping[str, Trials] | None = None,
+    criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
+) -> Sweep:
+    """The same choice among systems that are scored already.
+
+    Parameters
+    ----------
+    systems : mapping of str to Trials
+        Each system's labelled validation trials.
+    application : Application, tuple, float or str, optional
+        The operating point.
+    held_out : mapping of str to Trials, optional
+        Each system's trials that the choice does not look at.
+    criterion : {"dcf", "min_dcf", "cllr"}, optional
+        What chooses; "min_dcf" for raw scores.
+
+    Returns
+    -------
+    Sweep
+
+    Examples
+    --------
+    >>> good, bad = Trials.of_llr([1., -1.], [1, 0]), Trials.of_llr([-1., 1.], [1, 0])
+    >>> sweep_trials({"bad": bad, "good": good}).chosen.parameters["system"]
+    'good'
+    """
+    app = Application.of(application)
+    if criterion not in _CRITERIA:
+        raise InputError(f"criterion is {', '.join(_CRITERIA)}, not {shown(criterion)}.")
+    missing = [name for name in systems if held_out is not None and name not in held_out]
+    if missing:
+        raise InputError(f"held_out has no trials of {shown(missing[0])} ({len(missing)} of {len(systems)} systems).")
+    rows = []
+    for name, trials in systems.items():
+        sets = [trials] if held_out is None else [trials, held_out[name]]
+        rows.append(SweepRow(MappingProxyType({"system": name}), **_costs(sets, app)))
+    if not rows:
+        raise InputError("systems must hold at least one system.")
+    return Sweep(app, tuple(rows), criterion, _chosen(tuple(rows), criterion))
+
+
+def _combinations(grid: Any) -> list[dict[str, Any]]:
+    if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise InputError(f"grid[{shown(name)}] must be a list of values, not {shown(values)}.")
+        every = itertools.product(*(list(values) for values in grid.values()))
+        found = [dict(zip(grid, values, strict=True)) for values in every]
+    else:
+        found = [dict(parameters) for parameters in grid]
+    if not found:
+        raise InputError("grid must stand for at least one model.")
+    return found
+
+
+def _pair(data: Any, name: str) -> Samples:
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        raise InputError(f"{name} must be a pair (samples, labels).")
+    return data[0], data[1]
+
+
+def _row(
+    fit: Callable[..., Any], parameters: dict[str, Any], train: Samples, sets: Sequence[Samples], app: Application
+) -> SweepRow:
+    known = MappingProxyType(parameters)
+    try:
+        model = fit(*train, **parameters)
+        judged = [_trials(model, samples, labels) for samples, labels in sets]
+        return SweepRow(known, **_costs(judged, app))
+    except TercetError as error:
+        return SweepRow(known, reason=str(error))
+
+
+def _trials(model: Any, samples: object, labels: object) -> Trials:
+    if hasattr(model, "trials"):
+        found: Trials = model.trials(samples, labels)
+        return found
+    return Trials.of_llr(model(samples), labels)
+
+
+def _costs(sets: Sequence[Trials], app: Application) -> dict[str, Any]:
+    """Costs on the validation trials, and on the held-out ones where there are some."""
+    costs = {}
+    for prefix, trials in zip(("", "held_out_"), sets, strict=False):
+        found = evaluate(trials, [app])
+        costs[f"{prefix}min_dcf"] = found.applications[0].min_dcf
+        costs[f"{prefix}dcf"] = found.applications[0].dcf
+        costs[f"{prefix}cllr"] = found.cllr
+    return costs
+
+
+def _chosen(rows: tuple[SweepRow, ...], criterion: str) -> SweepRow:
+    known = [row for row in rows if getattr(row, criterion) is not None]
+    if not known:
+        raise InputError(
+            f"No model of the grid has a {criterion} to choose by. The first says: "
+            f"{rows[0].reason or 'raw scores have no actual cost; choose by min_dcf, or calibrate first'}"
+        )
+    return min(known, key=lambda row: float(getattr(row, criterion)))
+
+
+def _json(value: object) -> object:
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,181 @@
+"""The commands of speech, biometrics, anti-spoofing and forensics, on small made data."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tercet as tc
+from tercet import biometrics, forensics, nist, spoofing
+from tercet.cli.main import main
+
+
+def run(*words, code=0):
+    found = CliRunner().invoke(main, [str(word) for word in words])
+    assert found.exit_code == code, found.output
+    return found
+
+
+def as_json(*words):
+    return json.loads(run(*words, "--json").stdout)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Scores of 300 verification trials by 30 people, with sexes; presentations with species; spoofs with attacks."""
+    folder = tmp_path_factory.mktemp("made")
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 2
+    people, sexes = np.arange(300) // 10, np.where(np.arange(300) % 3, "f", "m")
+    for name, shift in (("a", 2.0), ("b", 3.0)):
+        scores = rng.normal(size=300) + shift * labels
+        rows = zip(scores, labels, people, sexes, strict=True)
+        lines = [
+            f"{score!r},{label},p{person},{sex}" for score, label, person, sex in ((float(s), *r) for s, *r in rows)
+        ]
+        (folder / f"{name}.csv").write_text("score,label,person,sex\n" + "\n".join(lines) + "\n")
+    kinds = np.where(labels, "-", np.array(["print", "mask"])[rng.integers(0, 2, 300)])
+    lines = [
+        f"{float(s)!r},{'bonafide' if y else 'attack'},{k}"
+        for s, y, k in zip(rng.normal(size=300) + 2 * labels, labels, kinds, strict=True)
+    ]
+    (folder / "pad.csv").write_text("score,label,pai\n" + "\n".join(lines) + "\n")
+    classes = np.array(["target", "nontarget", "spoof"])[np.arange(300) % 3]
+    shifts = {"target": 3.0, "nontarget": 0.0, "spoof": 1.5}
+    lines = [f"{float(rng.normal() + shifts[c])!r},{c},{'A1' if i % 2 else 'A2'}" for i, c in enumerate(classes)]
+    (folder / "sasv.csv").write_text("score,label,attack\n" + "\n".join(lines) + "\n")
+    lines = [
+        f"{float(rng.normal() + 2 * (c != 'spoof'))!r},{'spoof' if c == 'spoof' else 'bonafide'},A{1 if i % 2 else 2}"
+        for i, c in enumerate(classes)
+    ]
+    (folder / "cm.csv").write_text("score,label,attack\n" + "\n".join(lines) + "\n")
+    return folder
+
+
+def read(made, name, **more):
+    return tc.read(made / f"{name}.csv", **more)
+
+
+def test_points_lists_every_named_point_with_its_source():
+    rows = {row["name"]: row for row in as_json("points")}
+    assert set(tc.Application.names()) <= set(rows)
+    assert rows["sre08"]["threshold"] == tc.Application.named("sre08").threshold
+    assert rows["sre16"]["source"] == "mean of sre16-a, sre16-b"
+    assert rows["asvspoof2021"]["cost_spoof"] == 10.0
+    assert "sre08" in run("points", "--format", "md").stdout
+
+
+def test_fnmr_is_that_of_python(made):
+    found = as_json("biometrics", "fnmr", made / "a.csv", "--fmr", "0.1,1e-3", "--development", made / "b.csv")
+    rows = biometrics.fnmr_at_fmr(read(made, "a"), [0.1, 1e-3], development=read(made, "b"))
+    assert found["systems"][0]["fnmr_at_fmr"] == [row.to_dict() for row in rows]
+    table = run("biometrics", "fnmr", made / "a.csv", "--fmr", "1e-3", "--format", "table").stdout
+    assert "not measurable with 150 impostor comparisons" in table
+    grouped = as_json("biometrics", "fnmr", made / "a.csv", "--fmr", "0.1", "--group-column", "person")
+    assert "student" in grouped["systems"][0]["fnmr_at_fmr"][0]["fnmr"]["interval"]["method"]
+
+
+def test_rates_of_a_threshold_by_group(made):
+    found = as_json("biometrics", "rates", made / "a.csv", "--threshold", "1", "--by", "sex")
+    expected = biometrics.rates_by(read(made, "a", group_columns=["sex"]), "sex", 1.0)
+    assert found["rates"] == {name: one.to_dict() for name, one in expected.items()}
+    assert "hter" in run("biometrics", "rates", made / "a.csv", "--threshold", "1").stdout
+
+
+def test_attacks_are_those_of_python(made):
+    words = ("biometrics", "attacks", made / "pad.csv", "--target", "bonafide", "--threshold", "1")
+    trials = read(made, "pad", target="bonafide", group_columns=["pai"])
+    assert as_json(*words)["presentation_attacks"] == biometrics.presentation_attacks(trials, threshold=1.0).to_dict()
+    table = run(*words, "--format", "table").stdout
+    assert all(word in table for word in ("APCER", "worst:", "BPCER", "ACER", "BPCER10", "BPCER20", "BPCER100"))
+
+
+def test_a_plan_for_a_claimed_rate():
+    assert as_json("biometrics", "plan", "--rate", "0.01")[0]["rule_of_3"] == 300
+    assert "rate" in run("biometrics", "plan", "--rate", "2", code=1).stderr
+
+
+def test_a_dcf_is_that_of_python(made):
+    words = ("spoofing", "a-dcf", made / "sasv.csv", "--meaning", "raw", "--threshold", "2", "--by-attack", "attack")
+    found = as_json(*words)["systems"][0]
+    trials = read(made, "sasv", target="target", meaning="raw", group_columns=["label", "attack"])
+    assert found["a_dcf"] == spoofing.a_dcf(trials, threshold=2.0, key="label").to_dict()
+    assert set(found["by_attack"]) == {"A1", "A2"}
+    assert "min_a_dcf" in run(*words).stdout
+
+
+def test_t_dcf_and_t_eer_are_those_of_python(made):
+    asv = read(made, "sasv", target="target", meaning="raw", group_columns=["label", "attack"])
+    front = read(made, "cm", target="bonafide", meaning="raw", group_columns=["attack"])
+    words = ("--target", "bonafide", "--meaning", "raw")
+    found = as_json("spoofing", "t-dcf", made / "cm.csv", "--asv", made / "sasv.csv", *words, "--by-attack", "attack")
+    assert found["t_dcf"]["all"] == spoofing.t_dcf(front, asv, key="label").to_dict()
+    assert set(found["t_dcf"]) == {"all", "A1", "A2"}
+    equal = as_json("spoofing", "t-eer", made / "sasv.csv", made / "cm.csv", *words)
+    assert equal["t_eer"] == spoofing.t_eer(asv, front, key="label").to_dict()
+
+
+def test_a_key_without_spoofs_is_refused_in_words(made):
+    words = run("spoofing", "a-dcf", made / "a.csv", code=1).stderr
+    assert "target" in words
+
+
+def test_the_forensic_sheet_holds_measures_and_figures(made, tmp_path):
+    out = tmp_path / "sheet.html"
+    found = as_json("forensics", "report", made / "b.csv", "-o", out, "--bootstrap", "60", "--title", "Glass <1>")
+    page = out.read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert "Glass &lt;1&gt;" in page
+    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "https://matplotlib", ""
+    ).replace("http://creativecommons", "")
+    names = [row["name"] for row in found["validation"]["measures"]]
+    assert names == ["Cllr (bits)", "min Cllr (bits)", "Cllr cal (bits)", "EER (rocch)", "devPAV"]
+    bounds = as_json("forensics", "bounds", made / "b.csv")
+    assert bounds[0] == forensics.elub(read(made, "b"))._asdict()
+
+
+def test_primary_is_that_of_python(made):
+    found = as_json("primary", made / "a.csv", "--points", "sre16", "--partition", "sex")
+    trials = read(made, "a", group_columns=["sex"])
+    assert found["systems"][0]["c_primary"] == nist.c_primary(trials, "sre16", partitions="sex").to_dict()
+    assert (
+        "min_c_primary_low"
+        in run("primary", made / "a.csv", "--points", "sre12", "--ci", "90", "--bootstrap", "50").stdout
+    )
+
+
+def test_a_sweep_over_score_files_keeps_the_choice_beside_its_held_out_cost(made, tmp_path):
+    figure = tmp_path / "sweep.svg"
+    words = ("sweep", made / "a.csv", made / "b.csv", "--held-out", made / "b.csv", "--held-out", made / "a.csv")
+    found = as_json(*words, "--criterion", "min_dcf", "--plot", figure)["sweep"]
+    chosen = found["rows"][found["chosen"]]
+    assert chosen["parameters"] == {"system": "b"}
+    assert chosen["held_out_min_dcf"] == found["rows"][0]["min_dcf"]
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    assert "2 score files" in run(*words[:3], "--held-out", made / "a.csv", code=2).stderr
+
+
+def test_a_sweep_over_models_trains_every_combination(tmp_path):
+    rng = np.random.default_rng(1)
+    for name in ("train", "validation"):
+        labels = np.arange(100) % 2
+        table = rng.normal(size=(100, 2)) * np.where(labels, 2, 1)[:, None]
+        lines = [f"{x!r},{y!r},{label}" for (x, y), label in zip(table.tolist(), labels, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("x,y,label\n" + "\n".join(lines) + "\n")
+    words = ("sweep", "--train", tmp_path / "train.csv", "--validation", tmp_path / "validation.csv")
+    grid = ("--grid", "penalty=1e-4,1e-2", "--grid", "expansion=linear,quadratic")
+    found = as_json(*words, *grid, "--plot", tmp_path / "figure.png")["sweep"]
+    assert len(found["rows"]) == 4
+    assert found["rows"][found["chosen"]]["parameters"]["expansion"] == "quadratic"
+    assert as_json(*words, "--model", "gaussian", "--grid", "covariance=full,tied")["sweep"]["chosen"] == 0
+    assert "NAME=VALUE" in run(*words, "--grid", "penalty", code=2).stderr
+    (tmp_path / "bad.csv").write_text("x,label\n1,0\nz,1\n")
+    assert (
+        "line 3" in run("sweep", "--train", tmp_path / "bad.csv", "--validation", tmp_path / "bad.csv", code=1).stderr
+    )
+
+
+def test_a_sweep_without_models_says_what_it_takes():
+    assert "score files, or --train" in run("sweep", code=2).stderr

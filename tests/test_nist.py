@@ -1,0 +1,73 @@
+"""C_primary: means of actual costs and of separate minima, pooled and equalised."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tercet as tc
+from tercet import nist, testing
+
+SETS = 1000
+
+
+def test_c_primary_is_the_mean_of_the_references_on_random_sets():
+    rng = np.random.default_rng(0)
+    for _ in range(SETS):
+        size = int(rng.integers(2, 14))
+        labels = rng.random(size) < 0.5
+        labels[:2] = True, False
+        llrs = rng.integers(-7, 8, size).astype(float)
+        points = [(0.5, 1, 1), (0.25, 1, 2)]
+        found = nist.c_primary(tc.Trials.of_llr(llrs, labels), points)
+        least, actual = [], []
+        for point in points:
+            app = tc.Application.of(point)
+            rates = testing.rates_at(llrs.tolist(), labels.tolist(), app.threshold)
+            actual.append(testing.dcf(*rates, *point))
+            least.append(testing.min_dcf(llrs.tolist(), labels.tolist(), *point)[0])
+        assert found.actual == pytest.approx(float(sum(map(Fraction, actual)) / 2), rel=1e-12, abs=1e-15)
+        assert found.minimum == pytest.approx(float(sum(map(Fraction, least)) / 2), rel=1e-12, abs=1e-15)
+
+
+def test_equalised_error_rates_are_means_over_the_partitions_that_hold_the_class():
+    llrs = [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0]
+    labels = [1, 1, 1, 1, 1, 0, 0]
+    sites = ["a", "a", "b", "b", "b", "a", "c"]  # b has targets only, c non-targets only
+    trials = tc.Trials.of_llr(llrs, labels, groups={"site": sites})
+    found = nist.c_primary(trials, [(0.5, 1, 1)], partitions="site")
+    miss, alarm = (Fraction(1, 2) + 0) / 2, (Fraction(0) + 1) / 2
+    assert found.actual == pytest.approx(float(miss + alarm))
+    both = tc.Trials.of_llr(llrs, labels, groups={"site": sites, "sex": list("fmfmfmf")})
+    assert nist.c_primary(both, [(0.5, 1, 1)], partitions=["site", "sex"]).partitions == ("site", "sex")
+
+
+def test_raw_scores_have_the_minimum_only():
+    found = nist.c_primary(tc.Trials.of_scores([1.0, 2.0, 3.0], [0, 1, 1]), "sre16")
+    assert found.actual is None
+    assert found.minimum == 0.0
+
+
+def test_intervals_enclose_the_means():
+    rng = np.random.default_rng(1)
+    labels = np.arange(400) % 2
+    trials = tc.Trials.of_llr(4 * labels - 2 + rng.normal(size=400), labels, groups={"speaker": np.arange(400) // 20})
+    found = nist.c_primary(trials, [(0.5, 1, 1), (0.2, 1, 1)], ci=0.9, resamples=200)
+    assert found.actual_interval.low <= found.actual <= found.actual_interval.high
+    assert nist.c_primary(trials, "sre16", ci=0.9, resamples=100, by="speaker").minimum_interval is not None
+
+
+def test_named_means_and_bad_input():
+    assert tc.Application.mean("sre12").name == "sre12"
+    assert set(tc.Application.means()) == {"sre12", "sre16", "sre18-cmn2", "sre21"}
+    for names in tc.Application.means().values():
+        assert set(names) <= set(tc.Application.names())
+    trials = tc.Trials.of_llr([1.0, -1.0], [1, 0])
+    with pytest.raises(tc.InputError, match="Known: sre12"):
+        nist.c_primary(trials, "sre08")
+    with pytest.raises(tc.InputError, match="at least one"):
+        nist.c_primary(trials, [])
+    with pytest.raises(tc.InputError, match="not among the groups"):
+        nist.c_primary(trials, "sre16", partitions="sex")
+    with pytest.raises(tc.UndefinedError, match="free"):
+        nist.c_primary(trials, [(0.5, 1, 0)])
