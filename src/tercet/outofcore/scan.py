@@ -21,19 +21,19 @@ from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
 from tercet.io._trial_columns import check_meaning
 from tercet.io.read import read
+from tercet.io.source import open_source as open_file
 from tercet.metrics.summary import Summary
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
-from tercet.outofcore.limits import Budget
+from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, Budget
 from tercet.outofcore.refinement import two_class_summary
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
 Engine = Literal["local", "dask"] | Executor
 StrPath = str | os.PathLike[str]
-_NOT_SCANNED = ("group_columns", "id_column", "keep_ids")
 _TEXT_ROW = 8  # bytes of text that a row takes at least, where only the size of a file is known
 
 
@@ -220,6 +220,69 @@ meaning, trained_prior, class_columns, missing, name, notes
     return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
 
+def open_source(
+    paths: StrPath | Sequence[StrPath],
+    *,
+    memory_limit: int = 10**9,
+    needs_rows: str | None = None,
+    notes: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Trials | Scan:
+    """The trials of one system by the better road: in memory where they fit under the limit, else as a scan.
+
+    For callers, such as the command line, that take files of any size. Both results go into `tercet.evaluate` and into
+    the `fit` of `Logistic`, `Isotonic` and `Gaussian`; `isinstance(result, Scan)` tells which road was taken. What
+    else is asked of the trials (resampling, conditions, cross-fitting, decisions) needs them in memory: say so with
+    `needs_rows`, and a file that would not fit is refused before it is read.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        One file, or the files that are the parts of one system (always scanned).
+    memory_limit : int, optional
+        Bytes that the run may take.
+    needs_rows : str, optional
+        What needs every row in memory, in the words of the caller's interface (``"--ci"``).
+    notes, progress
+        As `tercet.read` and `tercet.scan` take them.
+    **options
+        The reading options of `tercet.read`, and `engine`, `scheduler`, `workers`, `resume` of `tercet.scan`; with any
+        of the latter the files are scanned.
+
+    Returns
+    -------
+    Trials or Scan
+        Ready for `tercet.evaluate`.
+    """
+    where = {key: options.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
+    asked = {key: value for key, value in where.items() if value is not None}
+    files = listed_files(paths)
+    told: dict[str, Any] = {"notes": notes, "progress": progress}
+    needed = sum(memory_needed(path, **options) for path in files)
+    if needs_rows is not None and (needed > memory_limit or asked or len(files) > 1):
+        raise InputError(
+            f"{needs_rows} needs every row of one file in memory, about {in_words(needed)} here, and the limit is "
+            f"{in_words(memory_limit)}: raise it, or leave {needs_rows} out."
+        )
+    if not asked and len(files) == 1 and needed <= memory_limit:
+        return read(files[0], **options, **told)
+    known = {key: value for key, value in options.items() if key not in ("group_columns", "keep_ids", "labelled")}
+    return scan(files, memory_limit=memory_limit, **known, **asked, **told)
+
+
+def memory_needed(path: StrPath, **options: Any) -> int:
+    """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
+    with open(path, "rb") as file:
+        head = file.read(4)
+    if head not in (b"PAR1", b"\x93NUM"):
+        return PROCESS + os.stat(path).st_size // _TEXT_ROW * IN_MEMORY_ROW
+    with open_file(path, one_thread=True, **options) as source:
+        first = source.ranges.columns(0, min(source.rows, 1)).scores
+        columns = 1 if first.ndim == 1 else first.shape[1]
+        return PROCESS + source.rows * IN_MEMORY_ROW * (1 if columns == 1 else columns)
+
+
 def _refuse_reading_options(options: Mapping[str, Any]) -> None:
     """Refuses options of files where chunks come from Python."""
     usual = {"score_column": "score", "label_column": "label", "missing": "error"}
@@ -229,4 +292,4 @@ def _refuse_reading_options(options: Mapping[str, Any]) -> None:
             raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
 
 
-__all__ = ["Arrays", "Chunks", "Scan", "scan"]
+__all__ = ["Arrays", "Chunks", "Scan", "memory_needed", "open_source", "scan"]
