@@ -121,7 +121,7 @@ def test_what_looks_wrong_is_told():
     assert "tied" in told
     endless = tc.evaluate(tc.Trials.of_llr([np.inf, 1.0, -1.0, -np.inf], [1, 0, 1, 0]), [(0.5, 1, 1)]).to_dict()
     assert "infinite" in " ".join(warnings(endless))
-    assert "below 30" in " ".join(warnings(evaluation().to_dict()))
+    assert "fewer than 30 errors" in " ".join(warnings(evaluation().to_dict()))
 
 
 def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -205,7 +205,7 @@ def test_without_intervals_there_are_no_bars():
 def test_costs_and_rates_of_the_applications_are_bars_from_zero():
     system = with_ends("one", 1)
     found = bars(sections.applications([system]))
-    assert len(found) == 12  # misses, false alarms, cost per case, cost, at best, lost of two applications
+    assert len(found) == 10  # misses, false alarms, cost per case, DCF, minimum DCF of two operating points
     highs = [app["dcf_ci"][1] for app in system["applications"]]
     cost = found[3]
     first = system["applications"][0]
@@ -248,7 +248,7 @@ def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     assert "each condition equally" not in words
     assert len(bars(text)) == 2
     assert "* 0.4" in words
-    assert "* fewer than 30 misses or false alarms: badly known" in words
+    assert "* unreliable: fewer than 30 misses or false alarms" in words
     assert "<img" not in text
     assert json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])["conditions"] == [one]
     classes = {"meaning": "log-likelihoods", "input": {"trials": 9, "classes": {"a": 4, "b": 5}}, "accuracy": 0.5,

@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tercet.report.numbers import short as number
 from tercet.report.text import harmless
 
 Facts = dict[str, Any]
 Points = Iterable[tuple[float, float]]
 _WIDTH, _HEIGHT = 420.0, 280.0
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46.0, 24.0, 20.0, 38.0
-COLOURS = 6  # of systems, in the page's style
+COLOURS = 8  # of systems, in the page's style
 _BAR = 84.0
 
 
@@ -45,25 +46,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "",
 
 def _cell(cell: str) -> str:
     return cell if isinstance(cell, Ready) else text(cell)
-
-
-def number(value: Any, digits: int = 3) -> str:
-    """Three significant digits; infinities as signs, what does not exist in a word."""
-    if value is None:
-        return "undefined"
-    if isinstance(value, str):
-        return "∞" if value == "inf" else "−∞"
-    if value == 0.0 or not math.isfinite(value):
-        return "0" if value == 0.0 else "∞" if value > 0.0 else "−∞"
-    size = abs(value)
-    if size >= 999.5:
-        shown = f"{size:,.0f}" if size < 1e7 else f"{size:.2e}"
-    elif size < 1e-4:
-        shown = f"{size:.{digits - 1}e}"
-    else:
-        shown = f"{size:.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
-    exact = f"{size:.15g}"  # 10 and 0.5, not 10.0 and 0.500
-    return ("−" if value < 0.0 else "") + (exact if size < 999.5 and len(exact) <= len(shown) else shown)
 
 
 def with_interval(
@@ -124,7 +106,7 @@ class Drawing:
         for y, name, kind in sorted((self.at(self.x[1], value)[1], name, kind) for value, name, kind in ends):
             last = max(y, last + 15)
             self.parts.append(f'<path class="{kind}" d="M{self.right + 6:g} {last:.1f}h10"/>')
-            self.write(self.right + 20, last + 4, name if len(name) <= 12 else f"{name[:11]}…", "")
+            self.write(self.right + 20, last + 4, name if len(name) <= 12 else f"{name[:4]}…{name[-7:]}", "")
 
     def write(self, x: float, y: float, words: str, kind: str) -> None:
         """A word at a place on the paper."""
@@ -159,13 +141,13 @@ _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
 
 def bayes_drawing(systems: Sequence[Facts]) -> str:
-    """Actual (solid) and least (dashed) cost along the prior log-odds; deciding blindly is 1."""
+    """Actual (solid) and least (dashed) cost along the prior log-odds; deciding without the scores is 1."""
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
     shown = systems[:COLOURS]
     drawing = Drawing((low, high), (0.0, _TOP), 100.0 if len(shown) > 1 else _RIGHT)
     across = {value: f"{value:g}".replace("-", "−") for value in (low, (low + high) / 2, high)}
-    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("log-odds of the effective prior", "cost, blind = 1"))
+    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("prior log-odds", "DCF"))
     for place, system in enumerate(shown):
         plot = system["bayes_plot"]
         if plot.get("dcf_ci") is not None:
@@ -182,9 +164,9 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
 
 
 def roc_drawing(systems: Sequence[Facts]) -> str:
-    """Detection rate against false-alarm rate."""
+    """True positive rate against false positive rate."""
     drawing = Drawing((0.0, 1.0), (0.0, 1.0))
-    drawing.ticks(_QUARTERS, _QUARTERS, ("false alarms", "targets found"))
+    drawing.ticks(_QUARTERS, _QUARTERS, ("false positive rate", "true positive rate"))
     for place, system in enumerate(systems[:COLOURS]):
         curve, band = system["curve"], system.get("bands", {}).get("roc")
         if band is not None:

@@ -26,8 +26,8 @@ from tercet.report.packing import packed
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_KEPT = ("schema_version", "tercet", "command", "conditions")
-_SCRIPTS = ("words", "systems", "chart", "figures", "tables", "entries", "classes", "saving", "page")
+_KEPT = ("schema_version", "tercet", "command", "conditions", "default_applications")
+_SCRIPTS = ("numbers", "words", "systems", "chart", "figures", "tables", "entries", "classes", "saving", "page")
 
 
 def page(document: Facts, title: str | None = None) -> str:
@@ -163,7 +163,7 @@ def _data(document: Facts, systems: Sequence[Facts]) -> str:
 
 
 def _points() -> list[Facts]:
-    """Working points that everyone may choose: the common ones first, then those of public evaluations."""
+    """Operating points that everyone may choose: the common ones first, then those of public evaluations."""
     common = [Application(prior) for prior in (0.5, 0.1, 0.01, 0.001)]
     named = [Application.named(name) for name in Application.names()]
     labels = [f"1 in {round(1 / app.prior)}, equal costs" for app in common] + [str(app.name) for app in named]

@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from tercet.report import markup
-from tercet.report.markup import Facts, number, table, tag, text
+from tercet.report.markup import Facts, table, tag, text
+from tercet.report.numbers import percent as _percent
+from tercet.report.numbers import short as number
 
 _HEAT = 30  # classes that a heat map can show
 _ENOUGH = 30  # errors below which a rate is known only roughly
@@ -28,13 +30,15 @@ GLOSSARY = (
      "π C_miss / (π C_miss + (1 − π) C_false alarm)"),
     ("dcfu", "Cost per case (DCF_u)", "What a case costs on average, in the unit of your costs.",
      "π C_miss FNR + (1 − π) C_false alarm FPR"),
-    ("dcf", "Cost, blind = 1 (DCF)", "The same, divided by what the better of always accepting and always rejecting "
+    ("dcf", "DCF", "The same, divided by what the better of always accepting and always rejecting "
      "costs. Above 1 the system does harm.", "DCF_u / min(π C_miss, (1 − π) C_false alarm)"),
-    ("blind", "Deciding blindly", "Always accepting or always rejecting, whichever is cheaper, without looking at a "
-     "score.", "min(π C_miss, (1 − π) C_false alarm)"),
-    ("min", "At best (minimum DCF)", "The cost with the best of all thresholds, chosen on this very data.",
+    ("blind", "Deciding without the scores", "Always accepting or always rejecting, whichever is cheaper.",
+     "min(π C_miss, (1 − π) C_false alarm)"),
+    ("min", "Minimum DCF", "The cost with the best of all thresholds, chosen on this very data.",
      "min over t of DCF(t)"),
-    ("loss", "Lost to calibration", "How much of the cost a better threshold would save.", "DCF − minimum DCF"),
+    ("loss", "DCF − minimum", "What the best threshold in hindsight would save. It was chosen on the same trials, so a "
+     "part of it is luck, even for perfectly calibrated scores. The calibration loss is judged out of fold.",
+     "DCF − minimum DCF"),
     ("calibration", "Calibration", "Scores are calibrated if they mean what they say: among cases with an 80 % chance "
      "of a target, 80 % are targets. The line is the best monotone correction (isotonic regression).", ""),
     ("ppv", "Right when accepting (PPV)", "How many of the accepted cases are targets, at your prior. Also precision.",
@@ -128,7 +132,8 @@ def _unpriced(systems: Sequence[Facts]) -> list[str]:
         "" if len(free) < len({_point(app) for app in apps}) else " The live view begins at 1 case in 2, equal costs."
     )
     return [
-        f"At {'; '.join(free)} (prior, costs) deciding blindly costs nothing: no cost can be relative to it.{begins}"
+        f"At {'; '.join(free)} (prior, costs) deciding without the scores costs nothing: no cost can be relative to "
+        f"it.{begins}"
     ]
 
 
@@ -145,20 +150,21 @@ def sentence(system: Facts) -> str:
         return f"At the first application evaluated, {name} costs {told}{named}"
     opening = f"If {_cases(app['prior'])}, and {_costs(app['cost_fn'], app['cost_fp'])}, "
     best = tag("b", number(app["min_dcf"]))
-    return f"{opening}{name} costs {told} The best threshold would give {best}. {_lost(app)}"
+    hindsight = f"The best threshold in hindsight, on these very trials, would give {best}."
+    return f"{opening}{name} costs {told} {hindsight} {_lost(app)}"
 
 
 def _told(dcf: float | str) -> str:
-    """A cost, where deciding blindly costs 1, in words."""
+    """A cost, where deciding without the scores costs 1, in words."""
     if isinstance(dcf, str):
-        return f"{tag('b', 'infinitely more')} than deciding blindly: it does harm here."
+        return f"{tag('b', 'infinitely more')} than deciding without the scores: it does harm here."
     if dcf == 1.0:
-        return "just what deciding blindly would cost."
+        return "just what deciding without the scores would cost."
     cost = tag("b", number(dcf))
     return (
-        f"{cost} of deciding blindly: it does harm here."
+        f"{cost} times what deciding without the scores costs: it does harm here."
         if dcf > 1.0
-        else f"{cost} of what deciding blindly would cost."
+        else f"{cost} of what deciding without the scores would cost."
     )
 
 
@@ -190,17 +196,16 @@ def _costs(miss: float, alarm: float) -> str:
 
 
 def _lost(app: Facts) -> str:
-    if not app["dcf"]:
-        return "Next to nothing is lost to calibration."
-    share = 1.0 if isinstance(app["dcf"], str) else app["calibration_loss"] / app["dcf"]
-    if share < 0.005:
-        return "Next to nothing is lost to calibration."
-    part = "All" if share == 1.0 else _percent(share) if share > 0.995 else f"{round(100 * share)} %"
-    return f"{part} of its cost comes from poor calibration."
+    """What poor calibration costs, said only where the interval of the cross-fitted loss lies above 0."""
+    ends = _known(app.get("calibration_loss_ci"))
+    if ends is None or app.get("calibration_loss") is None or not float(ends[0]) > 0.0:
+        return ""
+    low, high = number(ends[0]), number(ends[1])
+    return f"Poor calibration costs {number(app['calibration_loss'])} ({low} to {high}) of it: calibrate the scores."
 
 
 def comparison(systems: Sequence[Facts]) -> str:
-    """The numbers that no working point changes, one row a two-class system."""
+    """The numbers that no operating point changes, one row per two-class system."""
     if not systems:
         return ""
     names = [_keyed(s, place) for place, s in enumerate(systems)]
@@ -226,7 +231,7 @@ def _several_compared(systems: Sequence[Facts]) -> str:
             for key in ("log_loss", "normalised_cross_entropy", "brier")
         ),
     ]
-    head = ["system", "cost at the first application, blind = 1", "accuracy", "log-loss, bits",
+    head = ["system", "DCF at the first application", "accuracy", "log-loss, bits",
             "of what knowing only the class frequencies costs", "Brier"]  # fmt: skip
     return _headed("Systems of several classes compared", table(head, zip(names, *columns, strict=True)))
 
@@ -271,7 +276,7 @@ def _starred(apps: Sequence[Facts], cells: Sequence[str]) -> list[str]:
 
 def _star(apps: Sequence[Facts]) -> set[str]:
     few = any(app.get("warnings") for app in apps)
-    return {"* fewer than 30 misses or false alarms: badly known"} if few else set()
+    return {"* unreliable: fewer than 30 misses or false alarms"} if few else set()
 
 
 def _known(ends: Sequence[Any] | None) -> Sequence[Any] | None:
@@ -293,25 +298,15 @@ def _level(systems: Sequence[Facts]) -> str:
     return f"Bars: intervals of {told}, each column on a scale of its own." if levels else ""
 
 
-def _percent(value: float | None) -> str:
-    """Three digits, and more where they would round to a certainty that is none."""
-    if value is None:
-        return "undefined"
-    digits = 3
-    while value < 1.0 and digits < 9 and float(f"{100.0 * value:.{digits}g}") == 100.0:
-        digits += 1
-    sure = value < 1.0 and float(f"{100.0 * value:.{digits}g}") == 100.0
-    return "> 99.99999 %" if sure else f"{100.0 * value:.{digits}g} %"
-
-
 def figures(systems: Sequence[Facts]) -> str:
     """Static drawings for readers without JavaScript; with it they give way to the live ones."""
     if not systems:
         return ""
     parts = [
-        markup.figure("Cost at every prior", "Solid: as used. Dashed: with the best threshold.",
+        markup.figure("Cost at every prior", "Solid: actual DCF. Dashed: minimum DCF.",
                       markup.bayes_drawing(systems)),
-        markup.figure("ROC", "Targets found against false alarms; dotted: chance.", markup.roc_drawing(systems)),
+        markup.figure("ROC", "True positive rate against false positive rate; dotted: chance.",
+                      markup.roc_drawing(systems)),
     ]  # fmt: skip
     for system in systems[:3]:
         drawing = markup.histogram_drawing(system)
@@ -335,14 +330,23 @@ def applications(systems: Sequence[Facts]) -> str:
         *(_column(apps, key, _percent) for key in ("fnr", "fpr")),
         _column(apps, "dcf_u", number),
         _starred(counted, _column(apps, "dcf", number)),
-        *(_column(apps, key, number) for key in ("min_dcf", "calibration_loss")),
+        _column(apps, "min_dcf", number),
+        _column([{"gap": _gap(a)} for a in apps], "gap", number),
     ]
     head = ["system", "named", "prior", "miss", "false alarm", "Bayes threshold, llr", "misses", "false alarms",
-            "cost per case", "cost, blind = 1", "at best", "lost"]  # fmt: skip
+            "cost per case", "DCF", "minimum DCF", "DCF − minimum"]  # fmt: skip
     reasons = {reason for a in apps for reason in a.get("reasons", {}).values()} | _star(counted)
     body = table(head, zip(names, *columns, strict=True), _level(systems))
     notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
-    return _headed("The applications evaluated", body + notes)
+    return _headed("Operating points evaluated", body + notes)
+
+
+def _gap(app: Facts) -> float | None:
+    """Actual minus minimum DCF; what rounding leaves is no difference."""
+    if app["dcf"] is None or app["min_dcf"] is None:
+        return None
+    cost, least = float(app["dcf"]), float(app["min_dcf"])
+    return 0.0 if math.isfinite(cost) and cost - least <= 1e-12 * cost else cost - least
 
 
 def conditions(document: Facts) -> str:
@@ -371,7 +375,7 @@ def _condition(facts: Facts) -> str:
         head.append(f"cost at {_point(app)}")
         if not several:
             columns.append(_column(kept, "min_dcf", number))
-            head.append("at best")
+            head.append("minimum DCF")
     reasons = {f"{row['value']}: {why}" for row in rows for why in row.get("reasons", {}).values()}
     reasons |= _star([app for row in rows for app in row.get("applications") or ()])
     notes = "".join(tag("p", text(reason, 300), "note") for reason in sorted(reasons))
@@ -380,7 +384,7 @@ def _condition(facts: Facts) -> str:
 
 
 def _point(app: Facts) -> str:
-    """A working point in few words."""
+    """An operating point in few words."""
     if "priors" in app:
         return ", ".join(number(prior) for prior in app["priors"][:4]) + (" …" if len(app["priors"]) > 4 else "")
     return f"{number(app['prior'])}, {number(app['cost_fn'])} : {number(app['cost_fp'])}"
@@ -429,7 +433,8 @@ def _kept(rows: Facts) -> str:
 
 def _class_application(system: Facts, app: Facts, place: int) -> str:
     blind = f"always deciding {app['dummy_action']} costs {number(app['dummy_cost'])}"
-    told = f"Application {place + 1}: risk {_said(app, 'risk')}, {_said(app, 'dcf')} of deciding blindly ({blind})"
+    relative = f"{_said(app, 'dcf')} of deciding without the scores ({blind})"
+    told = f"Application {place + 1}: risk {_said(app, 'risk')}, {relative}"
     body = tag("div", _heat(app["confusion"], app["actions"], system["classes"]) + _class_rates(system, app), "pairs")
     shown = {"open": ""} if place == 0 and "posteriors" not in system else {}  # an editor begins at the first
     return tag("details", tag("summary", text(told, 400)) + body, "app", **shown)
@@ -523,7 +528,7 @@ def _few(system: Facts) -> list[str]:
             found.append(f"{' and '.join(few)} at {_point(app)}")
     more = [f"few at {len(found) - 3} more applications"] if len(found) > 3 else []
     told = "; ".join(found[:3] + more)
-    return [f"only {told} were counted; below 30 a rate is known only roughly."] if found else []
+    return [f"only {told} were counted; with fewer than 30 errors a rate is unreliable."] if found else []
 
 
 def glossary(systems: Sequence[Facts]) -> str:

@@ -100,7 +100,7 @@ def test_the_saved_csv_holds_pythons_numbers(browser, tmp_path, saved, point):
             "prior": point[0], "cost_fn": point[1], "cost_fp": point[2], "threshold_score": app.threshold,
             "threshold_llr": app.threshold, "fnr": rates[0],
             "fpr": rates[1], "dcf_u": app.dcf_u(fnr=rates[0], fpr=rates[1]), "dcf": dcf, "min_dcf": least,
-            "calibration_loss": max(dcf - least, 0.0), "ppv": hits / (hits + wrong), "eer": evaluation.eer.value,
+            "actual_minus_min": max(dcf - least, 0.0), "ppv": hits / (hits + wrong), "eer": evaluation.eer.value,
             "auc": evaluation.auc, "cllr": evaluation.cllr, "min_cllr": evaluation.min_cllr,
         }  # fmt: skip
         assert set(row) == {"system", "rule", *expected}

@@ -14,6 +14,7 @@ import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.metrics.curve_summary import interpolated
 from tercet.report.embedded_rows import kept_rows
+from tercet.report.numbers import apportioned
 from tercet.report.page import document_of, page, report
 from tercet.uncertainty import bootstrap, with_intervals
 
@@ -75,14 +76,24 @@ def truth(evaluation, point, threshold=None):
     least = evaluation.curve.min_dcf(app)
     dcf = float(normalised_dcf(app.log_odds, fnr, fpr))
     hits, wrong = prior * (1 - fnr), (1 - prior) * fpr
+    gap = 0.0 if dcf - least.dcf <= 1e-12 * dcf else dcf - least.dcf
     return {
-        "dcf": dcf, "min": least.dcf, "loss": max(dcf - least.dcf, 0.0), "best": least.threshold,
+        "dcf": dcf, "min": least.dcf, "loss": gap, "best": least.threshold,
         "threshold": app.threshold if threshold is None else threshold, "fnr": fnr, "fpr": fpr,
         "ppv": hits / (hits + wrong) if hits + wrong > 0 else None, "effective": app.effective_prior,
         "dcfu": app.dcf_u(fnr=fnr, fpr=fpr),
-        "hitc": 1e5 * hits, "missc": 1e5 * prior * fnr, "alarmc": 1e5 * wrong, "rejectc": 1e5 * (1 - prior) * (1 - fpr),
+        **per_cases(prior, targets - misses, misses, alarms, nontargets - alarms),
         "hitk": targets - misses, "missk": misses, "alarmk": alarms, "rejectk": nontargets - alarms,
     }  # fmt: skip
+
+
+def per_cases(prior, hits, misses, alarms, rejected):
+    """The table per N cases: margins rounded first, then the cells by largest remainder."""
+    cases = 10 ** min(max(math.ceil(2 - math.log10(min(prior, 1 - prior))), 5), 12)
+    targets, others = apportioned(cases, [prior, 1 - prior])
+    (hit, miss), (alarm, reject) = apportioned(targets, [hits, misses]), apportioned(others, [alarms, rejected])
+    assert hit + miss + alarm + reject == cases
+    return {"hitc": hit, "missc": miss, "alarmc": alarm, "rejectc": reject}
 
 
 def random_points(count, seed, reach=9.0):
@@ -138,7 +149,7 @@ def test_at_the_evaluated_applications_the_numbers_are_the_apis_to_the_bit(brows
     for row, shown in zip(evaluation.applications, read(browser, url, points), strict=True):
         found = {key: value(text) for key, text in shown.items()}
         assert (found["dcf"], found["min"], found["dcfu"]) == (row.dcf, row.min_dcf, row.dcf_u)
-        assert (found["fnr"], found["fpr"], found["loss"]) == (row.fnr, row.fpr, row.calibration_loss)
+        assert (found["fnr"], found["fpr"]) == (row.fnr, row.fpr)
         assert (found["threshold"], found["best"]) == (row.threshold, row.min_threshold)
         assert found["effective"] == row.effective_prior
         assert [[found["rejectk"], found["missk"]], [found["alarmk"], found["hitk"]]] == row.confusion
@@ -274,13 +285,14 @@ def with_ends(folder):
 
 def test_intervals_are_bars_at_the_evaluated_applications_and_nowhere_else(browser, with_ends):
     system, url = with_ends
-    keys = {"dcf": "dcf", "min": "min_dcf", "loss": "calibration_loss", "fnr": "fnr", "fpr": "fpr", "dcfu": "dcf_u"}
+    keys = {"dcf": "dcf", "min": "min_dcf", "fnr": "fnr", "fpr": "fpr", "dcfu": "dcf_u"}
     for app in system["applications"]:
         browser.get(url + address((app["prior"], app["cost_fn"], app["cost_fp"])))
         found = browser.execute_script(
             "return Object.fromEntries([...document.querySelectorAll('.between')].map(n => [n.id.slice(2), "
             "[n.dataset.value, n.querySelector('.range').getAttribute('d') !== '', n.checkVisibility()]]))"
         )
+        found.pop("loss")  # apparent: it has no interval
         shown = {key: [float(end) for end in row[0].split()] for key, row in found.items()}
         assert shown == {key: app[f"{name}_ci"] for key, name in keys.items()}
         assert all(row[1:] == [True, True] for row in found.values())

@@ -66,4 +66,4 @@ function nice(low, high, count) {
   return ticks;
 }
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
-const narrow = () => matchMedia("(max-width:820px)").matches;  // as the style has it
+const narrow = () => matchMedia("screen and (max-width:820px)").matches;  // as the style has it

@@ -49,7 +49,7 @@ function judged(t) {  // everything that is shown of a task; an evaluated applic
   if (missing >= 0) return {...found, why: `there are no trials of ${called(t.facts.classes[missing])}`};
   found.contributions = t.prior.map((p, j) => p * total(confusion.map((row, i) => row[j] / sizes[j] * t.costs[i][j])));
   found.risk = total(found.contributions);
-  return blind[dummy] === 0 ? {...found, why: "deciding blindly costs nothing"} : {...found, dcf: found.risk / blind[dummy]};
+  return blind[dummy] === 0 ? {...found, why: "deciding without the scores costs nothing"} : {...found, dcf: found.risk / blind[dummy]};
 }
 
 // ---- its controls and tables
@@ -97,6 +97,11 @@ function drawTask(t) {
   section.querySelector(".kept").before(box);
   fillTask(t);
 }
+function aboutWords(n, size, labels, j) {  // a cell counted on a sample of the class: two standard errors around it
+  const kept = labels.filter(label => label === j).length, part = size ? n / size : 0;
+  const around = 2 * size * Math.sqrt(part * (1 - part) / Math.max(kept, 1) * Math.max(1 - kept / size, 0));
+  return `about ${group(Math.round(n))} ± ${group(Math.max(Math.round(around), 1))}`;
+}
 function fillTask(t) {
   const found = judged(t), names = t.facts.classes, put = (node, value) => { if (document.activeElement !== node) node.value = boxed(value); };
   t.sliders.forEach((node, j) => { node.value = logit(t.prior[j]); node.setAttribute("aria-valuetext", percent(t.prior[j])); put(t.boxes[j], 100 * t.prior[j]); });
@@ -105,14 +110,14 @@ function fillTask(t) {
   t.verdict.replaceChildren("At these priors and costs ", bold(name), " costs ");
   if (found.dcf === null) t.verdict.append(`something undefined: ${found.why ?? Object.values(found.reasons ?? {})[0] ?? ""}.`);
   else {
-    const harm = found.dcf > 1 ? " of deciding blindly: it does harm here" : " of what deciding blindly would cost";
+    const harm = found.dcf > 1 ? " times what deciding without the scores costs: it does harm here" : " of what deciding without the scores would cost";
     const blind = `always deciding ${called(found.dummy_action)} costs ${short(found.dummy_cost)}`;
     t.verdict.append(about, bold(short(found.dcf)), harm, ` (risk ${about}${short(found.risk)}; ${blind}).`);
   }
   const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
   t.heat.forEach((row, i) => row.forEach((cell, j) => {
     const n = found.confusion[i][j];
-    cell.textContent = short(exact ? n : Math.round(n)); cell.title = cell.dataset.value = String(n);
+    cell.textContent = exact ? short(n) : aboutWords(n, sizes[j], t.labels, j); cell.title = cell.dataset.value = String(n);
     cell.className = `h${n ? Math.min(Math.floor(6 * n / sizes[j]), 5) : 0}`;
   }));
   names.forEach((name, j) => {

@@ -19,6 +19,6 @@ function entry(node, told, {read, take, keep, shown, why}) {
   return () => { mark(""); node.value = shown(); };
 }
 const within = (value, sound) => Number.isFinite(value) && sound(value) ? value : null;
-const readPrior = text => within(fromPercent(text), p => p > 0 && p < 1);
+const readPrior = text => within(readShare(text), p => p > 0 && p < 1);
 const WHY = {prior: "a prior is above 0 and below 100 per cent", cost: "a cost is a number above 0", threshold: "a threshold is a number",
   bound: "a rate is from 0 to 100 per cent", costs: "a cost is 0 or more, and not all may be 0"};

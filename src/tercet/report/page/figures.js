@@ -122,7 +122,8 @@ function probit(p) {  // Acklam's rational approximation, 1e-9 relative: for pla
   const q = p - 0.5, r = q * q;
   return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
-const curve = {};
+const curve = {}, MOST = 16;  // systems that a figure shows together
+const dashOf = i => (i + Math.floor(i / 8)) % 4;  // colour and dash tell systems apart, in grey too
 const chosenLast = () => [...SYSTEMS.keys()].sort((a, b) => (a === state.s) - (b === state.s));  // drawn on top
 function placer(kind, c, prior) {  // where a pair of error rates lies in the figure; null where it has no place
   if (kind === "ROC") return (fnr, fpr) => [c.X(fpr), c.Y(1 - fnr)];
@@ -155,20 +156,30 @@ function drawCurve() {
     curve.low = Math.max(probit(0.5 / most), -4.6); curve.high = probit(0.8);
     c.scaleX(curve.low, curve.high); c.scaleY(curve.low, curve.high);
     const ticks = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5].filter(p => probit(p) > curve.low + 0.15).map(p => [probit(p), `${100 * p} %`]);
-    c.ticksY(ticks, "misses"); c.ticksX(ticks.length > 6 ? ticks.filter(([, l], i) => i % 2 === 0) : ticks, "false alarms");
+    c.ticksY(ticks, "false negative rate"); c.ticksX(ticks.length > 6 ? ticks.filter(([, l], i) => i % 2 === 0) : ticks, "false positive rate");
   } else {
     c.scaleX(0, 1); c.scaleY(0, 1);
-    c.ticksY(whole, kind === "ROC" ? "targets found" : "right when accepting");
-    c.ticksX(whole, kind === "ROC" ? "false alarms" : "targets found");
+    c.ticksY(whole, kind === "ROC" ? "true positive rate" : "precision");
+    c.ticksX(whole, kind === "ROC" ? "false positive rate" : "recall (true positive rate)");
   }
   curve.c = c;
   curve.band = el("path", {}, c.svg);
   curve.lines = [];
-  for (const i of chosenLast()) curve.lines[i] = el("path", {}, c.svg);
+  const lines = el("g", {class: "lines"}, c.svg);
+  for (const i of chosenLast()) curve.lines[i] = el("path", {}, lines);
   curve.ref = el("path", {class: "blind dot"}, c.svg);
   curve.word = el("text", {class: "soft halo"}, c.svg);
+  if (SYSTEMS.length > 1) drawKey(c);
   curve.spot = el("circle", {class: "spot", r: 5}, c.svg);
   curve.prior = null;
+}
+function drawKey(c) {  // which line is whose, inside the frame where no curve is
+  const shown = SYSTEMS.slice(0, 8), det = state.curve === "DET", x = det ? c.right - 118 : c.right - 122, top = det ? c.top + 24 : c.bottom - 14 * shown.length - 4;
+  shown.forEach((s, k) => {
+    const y = (state.curve === "precision-recall" ? c.bottom - 14 * shown.length - 4 : top) + 14 * k, left = state.curve === "precision-recall" ? c.left + 8 : x;
+    el("path", {class: `curve c${s.place % 8} d${dashOf(s.place)}`, d: `M${left} ${y}h20`}, c.svg);
+    el("text", {class: "halo", x: left + 25, y: y + 4}, c.svg, brief(called(s.name), 15));
+  });
 }
 function moveCurve(now) {
   const c = curve.c, kind = state.curve, s = SYSTEMS[state.s], place = placer(kind, c, state.prior);
@@ -176,14 +187,14 @@ function moveCurve(now) {
   if (curve.prior !== key) {  // only precision moves with the prior
     curve.prior = key;
     SYSTEMS.forEach((one, i) => {
-      if (kind === "precision-recall" && i !== state.s && SYSTEMS.length > 6) return;
+      if (kind === "precision-recall" && i !== state.s && SYSTEMS.length > MOST) return;
       curve.lines[i].setAttribute("d", line(thinPath(one, place)));
-      curve.lines[i].setAttribute("class", `curve c${i % 6}${i === state.s ? "" : " thin"}`);
+      curve.lines[i].setAttribute("class", `curve c${i % 8} d${dashOf(i)}${i === state.s ? "" : " thin"}`);
     });
     const b = kind === "precision-recall" ? null : s.facts.bands?.roc;
     const [low, high] = b ? bothEnds(b.fpr, [b.low, b.high], (fpr, fnr) => place(fnr, fpr)) : [[], []];
     curve.band.setAttribute("d", b ? `${line([...low, ...high.reverse()])}Z` : "");
-    curve.band.setAttribute("class", `band c${state.s % 6}`);
+    curve.band.setAttribute("class", `band c${state.s % 8}`);
     const y = kind === "precision-recall" ? c.Y(state.prior) : 0;
     curve.ref.setAttribute("d", kind === "precision-recall" ? `M${c.left} ${y}H${c.right}` : `M${c.left} ${c.bottom}L${c.right} ${c.top}`);
     const below = state.prior > 0.15 ? Math.min(y + 15, c.bottom - 4) : y - 6;
@@ -191,7 +202,7 @@ function moveCurve(now) {
     const [wordX, wordY, anchor] = places[kind];
     curve.word.setAttribute("x", wordX); curve.word.setAttribute("y", wordY);
     curve.word.setAttribute("class", `soft halo ${anchor}`);
-    curve.word.textContent = kind === "precision-recall" ? "accepting blindly" : kind === "ROC" ? "deciding by chance" : "both equal: EER";
+    curve.word.textContent = kind === "precision-recall" ? "accepting everything" : kind === "ROC" ? "deciding by chance" : "both equal: EER";
   }
   const at = place(now.fnr, now.fpr);
   curve.spot.setAttribute("visibility", at ? "visible" : "hidden");
@@ -214,22 +225,22 @@ function drawBayes() {
   const c = chart($("f-bayes"), narrow() ? 420 : 640, 300, [34, 26, narrow() ? 12 : 96, 56]), reach = 7;
   bayes.c = c;
   c.scaleX(-reach, reach); c.scaleY(0, 1.2);
-  c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "cost; 1 is what deciding blindly costs");
+  c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "DCF; 1 is deciding without the scores");
   const marks = [[0.001, "1 in 1,000"], [0.01, "1 in 100"], [0.1, "1 in 10"], [0.5, "1 in 2"], [0.9, "9 in 10"], [0.99, "99 in 100"], [0.999, "999 in 1,000"]];
   const ticks = marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]);
   c.ticksX(ticks, "effective prior (prior and costs in one): log-odds, and as a share");
   const top = v => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
   for (const i of chosenLast()) {
     const s = SYSTEMS[i];
-    if (SYSTEMS.length > 6 && i !== state.s) continue;
+    if (SYSTEMS.length > MOST && i !== state.s) continue;
     const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin", plot = s.facts.bayes_plot;
     if (i === state.s) {  // intervals are known at the grid of the exact run
       const edges = ends => bothEnds(plot.log_odds, ends ?? [], (t, v) => [c.X(t), top(v)]);
-      for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 6}`);
-      if (plot.dcf_ci) c.band(...edges(plot.dcf_ci), `c${i % 6}`);
+      for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 8}`);
+      if (plot.dcf_ci) c.band(...edges(plot.dcf_ci), `c${i % 8}`);
     }
-    if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 6}${thin}`);
-    c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 6}${thin}`);
+    if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 8}${thin}`);
+    c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 8}${thin}`);
   }
   c.path([[c.left, c.Y(1)], [c.right, c.Y(1)]], "blind dot");
   bayes.harm = el("text", {class: "soft halo still", y: c.Y(1) - 6}, c.svg, "above this line it does harm");
@@ -251,16 +262,17 @@ function drawBayes() {
   press.addEventListener("pointermove", e => { if (bayes.held) go(e); });
   for (const end of ["pointerup", "pointercancel"]) press.addEventListener(end, () => { bayes.held = false; });
 }
+const brief = (name, most) => name.length <= most ? name : `${name.slice(0, most - 8)}…${name.slice(-7)}`;  // names often differ at their end
 function drawEnds(c, reach) {  // names at the curves' ends instead of a legend, pushed apart where they would touch
   const endOf = s => c.Y(Math.min(costs(s, -reach, reach, 280).minimum.at(-1)[1], 1.2));
-  const shown = SYSTEMS.filter((s, i) => SYSTEMS.length <= 6 || i === state.s);
+  const shown = SYSTEMS.filter((s, i) => SYSTEMS.length <= MOST || i === state.s);
   const ends = shown.map(s => ({s, y: endOf(s)})).sort((a, b) => a.y - b.y);
   let last = c.top - 20;
   for (const {s, y} of ends) {
     last = Math.max(y, last + 15);
-    el("path", {class: `curve c${s.place % 6}`, d: `M${c.right + 6} ${last}h10`}, c.svg);
+    el("path", {class: `curve c${s.place % 8}`, d: `M${c.right + 6} ${last}h10`}, c.svg);
     const name = called(s.name);
-    el("text", {x: c.right + 20, y: last + 4}, c.svg, name.length > 12 ? `${name.slice(0, 11)}…` : name);
+    el("text", {x: c.right + 20, y: last + 4}, c.svg, brief(name, 12));
   }
 }
 function moveBayes(now) {
@@ -278,8 +290,8 @@ function moveBayes(now) {
   const apart = Math.abs(y - low) < 15 ? (15 - Math.abs(y - low)) / 2 : 0;
   bayes.word.setAttribute("y", y + 4 - apart);
   bayes.best.setAttribute("y", low + 4 + apart);
-  bayes.word.textContent = now.rule === "min" ? "" : `${short(now.dcf)} as used`;
-  bayes.best.textContent = `${short(now.min)} at best`;
+  bayes.word.textContent = now.rule === "min" ? "" : `${short(now.dcf)} actual`;
+  bayes.best.textContent = `${short(now.min)} minimum`;
 }
 
 // ---- reliability: what scores say against what they are worth (isotonic: the hull's segments)
@@ -290,12 +302,12 @@ function drawTrust(s) {
   $("bins").hidden = !s.facts.bands?.reliability;
   const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
   c.scaleX(0, 1); c.scaleY(0, 1);
-  c.ticksY(whole, "how often it was a target"); c.ticksX(whole, "stated chance of a target");
+  c.ticksY(whole, "observed frequency"); c.ticksX(whole, "forecast probability of a target");
   c.path([[c.left, c.bottom], [c.right, c.top]], "blind dot");
   trust.bins = el("path", {class: "here"}, c.svg);
-  trust.line = el("path", {class: `curve c${s.place % 6}`}, c.svg);
+  trust.line = el("path", {class: `curve c${s.place % 8}`}, c.svg);
   trust.here = el("path", {class: "here dot"}, c.svg);
-  if (s.raw) el("text", {class: "soft", x: c.left + 10, y: c.top + 18}, c.svg, "raw scores state no chance: calibrate them first");
+  if (s.raw) el("text", {class: "soft", x: c.left + 10, y: c.top + 18}, c.svg, "raw scores state no probability: calibrate them first");
   const h = s.hull;
   for (let i = 0; i + 1 < h.m.length; i++) {
     const t = (h.m[i + 1] - h.m[i]) / s.T, n = (h.f[i] - h.f[i + 1]) / s.F;

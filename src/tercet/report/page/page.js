@@ -1,10 +1,12 @@
 // ---- state: one object, mirrored in the address so that a link reproduces the view
 const evaluated = (SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn > 0 && a.cost_fp > 0);
 const TASKS = DATA.systems.flatMap((s, i) => s.posteriors ? [task(s, i)] : []);  // classes.js is there with rows only
-const first = evaluated[0] ?? {prior: 0.5, cost_fn: 1, cost_fp: 1};
+// Unless operating points were asked for, the page opens at the data's own share of targets, and says so.
+const share = s => s.T / (s.T + s.F), byDefault = DATA.default_applications || !evaluated.length;
+const first = byDefault && SYSTEMS.length ? {prior: share(SYSTEMS[0]), cost_fn: 1, cost_fp: 1} : evaluated[0] ?? {prior: 0.5, cost_fn: 1, cost_fp: 1};
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
 const pointWords = a => a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
-const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points];  // working points to choose from
+const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points];  // operating points to choose from
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
 const START = {...state};
 function fromHash() {  // what the address does not say is as at the start
@@ -41,8 +43,8 @@ function address() {
 function update() {
   const s = SYSTEMS[state.s], now = facts(s, state);
   $("small").textContent = s.weighted ? "sums of weights" : "counts in the data";
-  const share = oneIn(state.prior, true), are = /^all|cases/.test(share) ? "are targets" : "is a target";
-  const opening = `If ${share} ${are}, and ${costWords(state.fn, state.fp)}, `;
+  const cases = oneIn(state.prior, true), are = /^all|cases/.test(cases) ? "are targets" : "is a target";
+  const opening = `If ${cases} ${are}${state.prior === share(s) ? " (as in this data)" : ""}, and ${costWords(state.fn, state.fp)}, `;
   verdicts.forEach(([p, one], i) => sentence(p, one, one !== s ? factsHere(one) : now, i ? "" : opening));
   const about = now.about ? "about " : "", certain = key => now.open?.[key]?.[0] === now.open?.[key]?.[1] && now.open?.[key];
   const told = (key, words) => show(`n-${key}`, now[key], (certain(key) ? "" : about) + words(now[key]));
@@ -50,33 +52,38 @@ function update() {
   show("l-threshold", now.llr, asLlr(s, now.llr));
   show("l-best", llrOf(s, now.best), asLlr(s, llrOf(s, now.best)));
   for (const key in INTERVALS) if (key !== "min") told(key, INTERVALS[key]);
-  if (now.undecided) show("n-dcf", now.dcf, `${short(now.dcf)} at best`);
+  if (now.undecided) show("n-dcf", now.dcf, `${short(now.dcf)} minimum`);
   show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv));
   show("n-effective", now.effective, percent(now.effective));
   fillTable(s, now);
   $("meant").hidden = !hasIntervals(s);
   $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
   const rates = `misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}`;
-  say(`${called(s.name)}: cost ${short(now.dcf)}, at best ${short(now.min)}, threshold ${thresholdWords(s, now.threshold, now.llr)}, ${rates}.`);
+  say(`${called(s.name)}: DCF ${short(now.dcf)}, minimum ${short(now.min)}, threshold ${thresholdWords(s, now.threshold, now.llr)}, ${rates}.`);
   moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
   fillControls();
 }
-function fillTable(s, now) {  // the confusion matrix: in 100,000 cases at this prior, and as counted
+const casesShown = p => 10 ** clamp(Math.ceil(2 - Math.log10(Math.min(p, 1 - p))), 5, 12);  // so that the rarer class has a hundred
+function fillTable(s, now) {  // the confusion matrix: in so many cases at this prior, margins rounded first, and as counted
   const p = state.prior, counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
-  const per = {hit: p * (counted.hit / s.T), miss: p * now.fnr, alarm: (1 - p) * now.fpr, reject: (1 - p) * (counted.reject / s.F)};
-  const put = (id, value, words) => show(id, value, words + (value > 0 && value < 0.05 ? "< 0.1" : short(Math.round(value * 10) / 10)));
-  for (const key in per) { put(`c-${key}`, per[key] * 1e5, ""); put(`k-${key}`, counted[key] * s.weight, s.weighted ? "weight " : ""); }
+  const N = casesShown(p), targets = apportioned(N, [p, 1 - p])[0];
+  const [hit, miss] = apportioned(targets, [counted.hit, counted.miss]), [alarm, reject] = apportioned(N - targets, [counted.alarm, counted.reject]);
+  for (const [key, value] of Object.entries({hit, miss, alarm, reject})) {
+    show(`c-${key}`, value, group(value));
+    show(`k-${key}`, counted[key] * s.weight, (s.weighted ? "weight " : "") + short(counted[key] * s.weight));
+  }
+  $("cases").textContent = group(N);
   $("few").textContent = s.weighted ? "Trials are weighted: small numbers are sums of weights, not counts." : fewWords(counted);
 }
 function fewWords({miss, alarm}) {  // the rule of 30
   const few = [[miss, "miss", "misses"], [alarm, "false alarm", "false alarms"]].map(([n, one, more]) => [Math.round(n), one, more]).filter(([n]) => n < 30);
   const told = few.map(([n, one, more]) => `${n} ${n === 1 ? one : more}`), was = few.length === 1 && few[0][0] === 1 ? "was" : "were";
-  return few.length ? `Only ${told.join(" and ")} ${was} counted here: below 30, a rate is known only roughly.` : "";
+  return few.length ? `Only ${told.join(" and ")} ${was} counted here: fewer than 30 errors: the rate is unreliable.` : "";
 }
 function caution(s, now) {  // what is not exact here, and how far it may be off
   if (now.open) return `Between two kept thresholds: certainly ${toWords(now.open.fnr, percent)} misses and ${toWords(now.open.fpr, percent)} false alarms.`;
   if (now.about) return "Beyond log-odds ±9 these numbers are approximate.";
-  if (now.undecided) return "Raw scores have no Bayes threshold: the least cost is shown.";
+  if (now.undecided) return "Raw scores have no Bayes threshold: the minimum cost is shown.";
   return now.rule === "fpr" && !s.complete ? `The lowest of the ${group(s.x.length)} kept thresholds within the bound; its counts are exact.` : "";
 }
 let speaking = 0;
@@ -162,12 +169,12 @@ function wire() {
     set(radio.value === "manual" ? {rule: "manual", manual: lineAt(s)} : {rule: radio.value});
   });
   box("manual", "manual", text => text === "" ? null : within(Number(text), () => true), WHY.threshold);
-  box("bound", "bound", text => within(fromPercent(text), v => v >= 0 && v <= 1), WHY.bound);
+  box("bound", "bound", text => within(readShare(text), v => v >= 0 && v <= 1), WHY.bound);
   $("controls").addEventListener("submit", e => e.preventDefault());
   for (const figure of document.querySelectorAll(".figures figure")) {
     if (figure.id === "f-table") continue;
     const button = labelled(make("button", {type: "button", className: "get"}, "SVG"), "save this figure as SVG");
-    button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))));
+    button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure)));
     figure.append(button);
   }
   let was = narrow();  // a notebook may give its frame a width only later, and without a resize event

@@ -33,9 +33,10 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
   delete copy.points;
   return copy;
 }
+const operatingPoint = () => `${called(SYSTEMS[state.s].name)}; prior ${percent(state.prior)}, costs ${short(state.fn)} : ${short(state.fp)} (miss : false alarm)`;
 function csv() {
   const cell = v => { const t = String(v ?? ""); return `"${(/^[=+\-@\t\r]/.test(t) && Number.isNaN(Number(t)) ? "'" + t : t).replace(/"/g, '""')}"`; };
-  const head = ["system", "prior", "cost_fn", "cost_fp", "rule", "threshold_score", "threshold_llr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "calibration_loss", "ppv", "eer", "auc", "cllr", "min_cllr"];
+  const head = ["system", "prior", "cost_fn", "cost_fp", "rule", "threshold_score", "threshold_llr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "actual_minus_min", "ppv", "eer", "auc", "cllr", "min_cllr"];
   const rows = SYSTEMS.map(s => {
     const n = factsHere(s), f = s.facts;
     const found = [n.threshold, n.llr, n.fnr, n.fpr, n.dcfu, n.dcf, n.min, n.loss, n.ppv, f.eer.value, f.auc, f.cllr, f.min_cllr];
@@ -43,16 +44,20 @@ function csv() {
   });
   return [head, ...rows].map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
-const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor", "visibility"];
-function standalone(svg) {  // styles become attributes, so that the drawing looks the same anywhere
-  const copy = svg.cloneNode(true), from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "visibility"];
+const HEAD = 44;  // pixels above a saved drawing, for its title and the operating point
+function standalone(figure) {  // styles become attributes, so that the drawing looks the same anywhere; title and operating point above
+  const svg = figure.querySelector("svg"), copy = svg.cloneNode(true), from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
   from.forEach((node, i) => {
     const style = getComputedStyle(node);
     for (const key of DRAWN) to[i].setAttribute(key, style.getPropertyValue(key));
     for (const key of ["class", "tabindex", "role"]) to[i].removeAttribute(key);
   });
-  copy.setAttribute("xmlns", NS);
-  const paper = el("rect", {width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor});
-  copy.prepend(paper);
+  const {width, height} = svg.viewBox.baseVal, look = getComputedStyle(figure.querySelector("h2")), ink = look.color, family = look.fontFamily;
+  copy.setAttribute("xmlns", NS); copy.setAttribute("viewBox", `0 ${-HEAD} ${width} ${height + HEAD}`);
+  copy.setAttribute("width", width); copy.setAttribute("height", height + HEAD);
+  copy.prepend(el("rect", {x: 0, y: -HEAD, width, height: height + HEAD, fill: getComputedStyle(document.body).backgroundColor}));
+  el("text", {x: 0, y: 16 - HEAD, fill: ink, "font-family": family, "font-size": "14px", "font-weight": "600"}, copy, figure.querySelector("h2").textContent);
+  el("text", {x: 0, y: 33 - HEAD, fill: ink, "font-family": family, "font-size": "12px"}, copy, operatingPoint());
   return new XMLSerializer().serializeToString(copy);
 }

@@ -138,10 +138,10 @@ function endsOf(known, rule) {
   if (!known) return {};
   const least = {min: pair(known.min_dcf_ci)};
   if (rule !== "bayes") return least;
-  return {...least, dcf: pair(known.dcf_ci), loss: pair(known.calibration_loss_ci), fnr: pair(known.fnr_ci), fpr: pair(known.fpr_ci), dcfu: pair(known.dcf_u_ci)};
+  return {...least, dcf: pair(known.dcf_ci), fnr: pair(known.fnr_ci), fpr: pair(known.fpr_ci), dcfu: pair(known.dcf_u_ci)};
 }
 
-// Everything that is shown of one system at one working point. Evaluated applications give the package's own numbers.
+// Everything that is shown of one system at one operating point. Evaluated applications give the package's own numbers.
 const WORDS = ["name", "dummy_action"];  // what is a text in a result; other texts are infinite numbers
 const numeric = app => Object.fromEntries(Object.entries(app).map(([key, v]) => [key, WORDS.includes(key) ? v : real(v)]));
 function evaluatedAt(s, w) {
@@ -163,6 +163,8 @@ function decision(s, w, rule, known, best, tau) {  // the threshold of a rule, a
   const llr = known ? known.threshold : 0 - tau, table = known?.confusion;
   return {llr, threshold: scoreOf(s, llr), ...table ? {m: table[0][1] / s.weight, f: table[1][0] / s.weight} : errorsAt(s, llr)};
 }
+const gap = (cost, least) => Number.isFinite(cost) && cost - least <= 1e-12 * cost ? 0 : cost - least;  // what rounding leaves is no difference
+const blamed = known => pair(known.calibration_loss_ci) && {value: known.calibration_loss, ends: pair(known.calibration_loss_ci)};
 function facts(s, w) {
   const tau = tauOf(w), best = least(s, tau), known = evaluatedAt(s, w);
   const undecided = s.raw && w.rule === "bayes", rule = undecided ? "min" : w.rule;  // raw scores have no Bayes threshold
@@ -175,7 +177,7 @@ function facts(s, w) {
   const top = Math.max(w.fn, w.fp), a = w.prior * (w.fn / top), b = (1 - w.prior) * (w.fp / top);
   return {
     rule, undecided, tau, threshold, llr: s.raw ? null : llr ?? llrOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
-    best: known ? known.min_threshold : best.threshold, loss: s.raw && rule === "min" ? null : Math.max(cost - lowest, 0),
+    best: known ? known.min_threshold : best.threshold, loss: s.raw && rule === "min" ? null : gap(cost, lowest), lost: rule === "bayes" && known ? blamed(known) : null,
     dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr,
     open, about: open !== null || rule === "bayes" && !known && !s.complete && Math.abs(tau) > REACH, ends: endsOf(known, rule),
     effective: known ? known.effective_prior : a / (a + b), ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,

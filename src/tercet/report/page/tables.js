@@ -5,7 +5,7 @@ function make(tag, properties, ...inside) {
   node.append(...inside);
   return node;
 }
-const key = s => make("span", {className: `key k${s.place % 6}`});  // the colour of a system's curves
+const key = s => make("span", {className: `key k${s.place % 8}`});  // the colour of a system's curves
 const bold = text => make("b", {}, text);
 function show(id, value, text) {
   const node = $(id);
@@ -19,21 +19,22 @@ const thresholdWords = (s, score, llr) => short(score) + (asLlr(s, llr) ? ` (${a
 const isOther = s => state.rule === "manual" && s.place !== state.s;
 const factsHere = s => facts(s, isOther(s) ? {...state, rule: "bayes"} : state);
 function sentence(node, s, now, opening) {
-  node.replaceChildren(opening, make("b", {className: SYSTEMS.length > 1 ? `named k${s.place % 6}` : ""}, called(s.name)));
-  const how = {bayes: isOther(s) ? " with the Bayes threshold" : "", min: " at its best threshold", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
+  node.replaceChildren(opening, make("b", {className: SYSTEMS.length > 1 ? `named k${s.place % 8}` : ""}, called(s.name)));
+  const how = {bayes: isOther(s) ? " with the Bayes threshold" : "", min: " at its best threshold in hindsight", manual: " at your threshold", fpr: ` with at most ${percent(state.bound)} false alarms`}[now.rule];
   node.append(`${how} costs ${now.about ? "about " : ""}`);
-  if (now.dcf === Infinity) node.append(bold("infinitely more"), " than deciding blindly: it does harm here. ");
-  else if (now.dcf > 1) node.append(bold(short(now.dcf)), " of deciding blindly: it does harm here. ");
-  else if (now.dcf === 1) node.append("just what deciding blindly would cost. ");
-  else node.append(bold(short(now.dcf)), " of what deciding blindly would cost. ");
+  if (now.dcf === Infinity) node.append(bold("infinitely more"), " than deciding without the scores: it does harm here. ");
+  else if (now.dcf > 1) node.append(bold(short(now.dcf)), " times what deciding without the scores costs: it does harm here. ");
+  else if (now.dcf === 1) node.append("just what deciding without the scores would cost. ");
+  else node.append(bold(short(now.dcf)), " of what deciding without the scores would cost", between95(now), ". ");
   if (now.rule === "min") return;
-  node.append("The best threshold would give ", bold(short(now.min)), ". ");
+  node.append("The best threshold in hindsight, on these very trials, would give ", bold(short(now.min)), ". ");
   if (now.rule === "bayes") node.append(calibrationWords(now));
 }
-function calibrationWords({dcf, loss}) {
-  const part = dcf === Infinity ? 1 : dcf > 0 ? loss / dcf : 0;
-  if (part === 1) return "All of its cost comes from poor calibration.";
-  return part < 0.005 ? "Next to nothing is lost to calibration." : `${wholePercent(part)} of its cost comes from poor calibration.`;
+const between95 = ({ends}) => ends.dcf ? ` (${toWords(ends.dcf, short)})` : "";
+// A system is blamed for its calibration only where the cross-fitted loss is above 0 beyond doubt: its interval says so.
+function calibrationWords({lost}) {
+  if (!lost || !(lost.ends[0] > 0)) return "";
+  return `Poor calibration costs ${short(lost.value)} (${toWords(lost.ends, short)}) of it: calibrate the scores.`;
 }
 const verdicts = [], several = [...document.querySelectorAll("#verdict .several, #verdict .unpriced")];  // these stay as they are
 const parts = SYSTEMS.every(s => s.facts.within);  // classes against the rest only: the whole is told first
@@ -76,9 +77,9 @@ function fillIntervals(s, now) {
 const own = (title, key, words, most) => ({title, words, most, ends: r => pair(r.s.facts[`${key}_ci`]), value: r => real(r.s.facts[key]?.value ?? r.s.facts[key])});
 // Raw scores decide nothing under the Bayes rule: only what hindsight could reach is known of them.
 const here = (title, key, words, cost) => ({title, words, cost, value: r => r.now.undecided && key !== "min" ? null : r.now[key],
-  ends: r => r.now.ends[key], instead: r => r.now.undecided && key !== "min" ? (key === "dcf" ? "at best only" : "undefined") : null});
+  ends: r => r.now.ends[key], instead: r => r.now.undecided && key !== "min" ? (key === "dcf" ? "minimum only" : "undefined") : null});
 const COLUMNS = [{title: "system", words: t => t, value: r => r.s.name ?? ""},
-  here("cost here", "dcf", short, true), here("at best", "min", short, true), here("lost", "loss", short, true), here("misses", "fnr", percent), here("false alarms", "fpr", percent),
+  here("DCF", "dcf", short, true), here("minimum DCF", "min", short, true), here("DCF − minimum", "loss", short, true), here("misses", "fnr", percent), here("false alarms", "fpr", percent),
   own("EER", "eer", percent, [0, 0.5]), own("AUC", "auc", short, [0.5, 1]), own("Cllr, bits", "cllr", short, [0, 1]), own("min Cllr", "min_cllr", short, [0, 1])];
 const sorting = {by: null, down: false};
 function drawComparison() {
@@ -101,7 +102,7 @@ function drawComparison() {
   });
   sorting.head = head;
   sorting.body = make("tbody", {}, ...sorting.rows.map(r => r.row));
-  const scales = barred ? make("p", {className: "note"}, "Bars: intervals, each column on a scale of its own; costs from 0, with a mark at deciding blindly.") : "";
+  const scales = barred ? make("p", {className: "note"}, "Bars: intervals, each column on a scale of its own; costs from 0, with a mark at deciding without the scores.") : "";
   $("compare").replaceChildren($("compare").querySelector("h2"), make("div", {className: "wide"}, make("table", {}, make("thead", {}, head), sorting.body)), scales);
 }
 function scaleOf(column, rows) {  // from 0 for what happens here; else between the lowest and the highest end

@@ -1,0 +1,89 @@
+"""How numbers are written: one rule for the page's Python and its JavaScript (page/numbers.js), to the same letters.
+
+A double is taken by its shortest decimal form, which Python and JavaScript agree on: a rate of 73 / 400 is 0.1825, not
+the binary number next to it. That form is rounded once, half to even, to three significant digits.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+_THREE = Context(prec=3, rounding=ROUND_HALF_EVEN)
+_MOST_DIGITS = 6  # that tell a number from the whole it is next to
+UNDEFINED = "undefined"
+
+
+def short(value: object) -> str:
+    """Three significant digits; whole numbers with separators; infinities as signs; what does not exist in a word."""
+    if value is None:
+        return UNDEFINED
+    number = float(value)  # type: ignore[arg-type]
+    if number != number:
+        return UNDEFINED
+    if number in (float("inf"), float("-inf")):
+        return "∞" if number > 0 else "−∞"
+    size = Decimal(repr(abs(number)))
+    return ("−" if number < 0 else "") + _positive(size, beside_one=number > 0)
+
+
+def percent(value: object) -> str:
+    """A rate in per cent; 0 % and 100 % only where they are exact."""
+    if value is None or value != value:
+        return UNDEFINED
+    share = Decimal(repr(float(value))).scaleb(2)  # type: ignore[arg-type]
+    text = short_of(share)
+    if text == "100" and share != 100:
+        text = _beside(share, Decimal(100))
+    return f"{text} %"
+
+
+def short_of(size: Decimal) -> str:
+    """The same of an exact decimal that is not negative."""
+    return _positive(size, beside_one=True)
+
+
+def _positive(size: Decimal, *, beside_one: bool) -> str:
+    if size == 0:
+        return "0"
+    rounded = _THREE.plus(size)
+    if rounded >= 1000:
+        return f"{_whole(size):,}" if size < 10**7 else _power(rounded)
+    if size < Decimal("0.0001"):
+        return _power(rounded)
+    text = format(rounded.normalize(), "f") if rounded == size else format(rounded, "f")
+    if Decimal(text) == 1 and size != 1 and beside_one:
+        return _beside(size, Decimal(1))
+    return text
+
+
+def _whole(size: Decimal) -> int:
+    return int(size.to_integral_value(ROUND_HALF_EVEN))
+
+
+def _power(rounded: Decimal) -> str:
+    mantissa, exponent = f"{rounded:.2e}".split("e")
+    return f"{mantissa}e{exponent[0]}{exponent[1:].zfill(2)}"
+
+
+def _beside(size: Decimal, whole: Decimal) -> str:
+    """A number that three digits would round to a whole: as many decimals as tell it apart, up to six."""
+    gap = size - whole
+    digits = -gap.adjusted()
+    if digits <= _MOST_DIGITS:
+        text = format(size.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_EVEN).normalize(), "f")
+        if Decimal(text) != whole:
+            return text
+    return f"> {whole}" if gap > 0 else f"> {whole - Decimal(1).scaleb(-_MOST_DIGITS)}"
+
+
+def apportioned(total: int, parts: list[float]) -> list[int]:
+    """Whole numbers in proportion to the parts that add up to the total: by largest remainder, the first on ties."""
+    whole = sum(parts)
+    if whole == 0:
+        return [0] * len(parts)
+    exact = [total * part / whole for part in parts]
+    cells = [int(share) for share in exact]
+    order = sorted(range(len(parts)), key=lambda k: (cells[k] - exact[k], k))
+    for k in order[: total - sum(cells)]:
+        cells[k] += 1
+    return cells
