@@ -1,6 +1,6 @@
 """`python -m tercet` is the same as the command `tercet`."""
 
-from tercet.cli.main import main
+from tercet.cli.entry import main
 
 if __name__ == "__main__":
-    main(prog_name="tercet")
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
-from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf
+from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
@@ -31,7 +32,9 @@ from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
-from tercet.trials import NO_LLR, Trials, as_trials
+from tercet.trials import NO_LLR, Trials, as_trials, logit, to_llr
+
+MAX_EXP = 709.0  # the exponential of more is infinite
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Result:
     min_dcf_u: float
     min_threshold: float
     calibration_loss: float | None
+    threshold_score: float | None = None  # `threshold` is an llr; this is the same on the scores' own scale
+    min_threshold_llr: float | None = None  # `min_threshold` is on the scores' own scale; this is the same as an llr
     reasons: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # what rests on too few errors
 
@@ -115,7 +120,7 @@ class Evaluation:
     def __repr__(self) -> str:
         rows = (
             f"  ({row.prior:g}, {row.cost_fn:g}, {row.cost_fp:g}): DCF {_short(row.dcf)}, "
-            f"min {_short(row.min_dcf)}, threshold {row.threshold:.4g}"
+            f"min {_short(row.min_dcf)}, {_threshold(row, self.meaning)}"
             for row in self.applications
         )
         return "\n".join([self._headline(), *rows])
@@ -210,7 +215,7 @@ def evaluate(
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> evaluate(trials, [(0.5, 1, 1)])
     Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
-      (0.5, 1, 1): DCF 0.6667, min 0.3333, threshold 0
+      (0.5, 1, 1): DCF 0.6667, min 0.3333, llr threshold 0
     """
     asked = listed(applications)
     if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
@@ -315,7 +320,31 @@ def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | Non
         min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
         calibration_loss=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
         warnings=() if table is None else _few_of_two(table[0][1], table[1][0]),
+        threshold_score=on_score_scale(app.threshold, curve.tally),
+        min_threshold_llr=_as_llr(least.threshold, curve.tally),
     )  # fmt: skip
+
+
+def on_score_scale(llr: float, tally: Tally) -> float | None:
+    """An llr on the scale of the scores, rounded as exp and log round; raw scores have no such scale."""
+    if tally.meaning == "raw":
+        return None
+    if tally.meaning == "llr":
+        return llr
+    if tally.meaning == "log10-llr":
+        return llr / math.log(10.0)
+    if tally.meaning == "lr":
+        return math.exp(llr) if llr < MAX_EXP else math.inf
+    assert isinstance(tally.trained_prior, float)
+    odds = llr + logit(tally.trained_prior)
+    return odds if tally.meaning == "log-odds" else sigmoid(odds)
+
+
+def _as_llr(threshold: float, tally: Tally) -> float | None:
+    """A threshold on the scores as an llr; raw scores have none."""
+    if tally.meaning == "raw" or math.isinf(threshold):
+        return None if tally.meaning == "raw" else threshold
+    return float(to_llr(np.array([threshold]), tally.meaning, tally.trained_prior)[0])
 
 
 def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
@@ -439,6 +468,14 @@ def risk_curve(trials: Trials, application: object, label: object, log_odds: obj
     grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
     place = trials.class_number(label)
     return RiskCurve(grid, *risk_path(trials, [app.with_log_odds(place, value) for value in grid.tolist()]))
+
+
+def _threshold(row: Result, meaning: str) -> str:
+    """The threshold with its scale: the llr, and the scores' own where that is another."""
+    if row.threshold_score is None:
+        return "no threshold"
+    own = "" if meaning == "llr" else f", {meaning} {row.threshold_score:.4g}"
+    return f"llr threshold {row.threshold:.4g}{own}"
 
 
 def _short(value: float | None) -> str:

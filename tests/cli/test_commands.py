@@ -72,6 +72,7 @@ def test_the_json_is_what_python_gives(scores):
     (system,) = result_of(path, "--app", "0.01,10,1", "--app", "sre10")["systems"]
     expected = tc.evaluate(tc.Trials.of_llr(llr, labels, name="scores"), [(0.01, 10, 1), "sre10"]).to_dict()
     files = system["input"].pop("files")
+    assert system.pop("class_names") == ["nontarget", "target"]
     assert system == json.loads(json.dumps(expected))
     assert [file["name"] for file in files] == ["scores.csv"]
 
@@ -102,18 +103,30 @@ def nameless(document):
     }
 
 
-def test_several_systems_are_sorted_by_cost(scores, tmp_path):
+def test_systems_stay_in_order_unless_sorted(scores, tmp_path):
     path, llr, labels = scores
     rows = zip((llr / 4.0).tolist(), labels, strict=True)
     (tmp_path / "better.csv").write_text("score,label\n" + "".join(f"{s!r},{int(y)}\n" for s, y in rows))
-    document = result_of(path, tmp_path / "better.csv", "--app", "0.01,1,1")
+    given = result_of(path, tmp_path / "better.csv", "--app", "0.01,1,1")
+    assert [system["name"] for system in given["systems"]] == ["scores", "better"]
+    document = result_of(path, tmp_path / "better.csv", "--app", "0.01,1,1", "--sort", "dcf")
     assert [system["name"] for system in document["systems"]] == ["better", "scores"]
+    assert run("evaluate", path, "--sort", "dcf")[0] == 2
+    assert run("evaluate", path, path, "--name", "a", "--name", "b", "--sort", "nonsense")[0] == 1
+
+
+def test_systems_are_called_as_asked(scores):
+    document = result_of(scores[0], scores[0], "--name", "one", "--name", "other", "--title", "A title")
+    assert [system["name"] for system in document["systems"]] == ["one", "other"]
+    assert document["title"] == "A title"
+    assert run("evaluate", scores[0], scores[0], "--name", "one")[0] == 2
+    assert run("evaluate", scores[0], scores[0], "--name", "one", "--name", "one")[0] == 2
 
 
 def test_without_an_application_a_person_gets_costs_a_plot_and_sentences(scores):
     code, out, _ = run("evaluate", scores[0], "--format", "table")
     assert code == 0
-    for words in ("1 in 1000", "1 in 100", "1 in 10", "1 in 2", "harmful", "█", "░"):
+    for words in ("1 in 1,000", "1 in 100", "1 in 10", "1 in 2", "harmful", "█", "░"):
         assert words in out
     assert "At equal costs, worth using when" in out
     assert "judged by 5 folds" in out
@@ -326,7 +339,8 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(scores, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("decisions")] == ["decisions.csv"]
 
 
-def test_intervals_stand_beside_the_numbers(scores):
+def test_intervals_stand_beside_the_numbers(scores, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     (system,) = result_of(scores[0], "--app", "0.1,1,1", "--ci", "95", "--bootstrap", "100")["systems"]
     (row,) = system["applications"]
     low, high = row["dcf_ci"]
@@ -335,7 +349,7 @@ def test_intervals_stand_beside_the_numbers(scores):
         "evaluate", scores[0], "--app", "0.1,1,1", "--ci", "95", "--bootstrap", "100", "--format", "table"
     )
     assert code == 0
-    assert f"({low:.3f} to {high:.3f})" in out
+    assert f"{low:.3f} to {high:.3f}" in out
 
 
 def test_two_systems_are_compared_in_a_sentence(scores, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -19,7 +21,12 @@ _ALIASES = {  # parameters of Python functions that another name stands for here
 
 
 class Option(click.Option):
-    """An option that declares which others it needs or excludes, and with which meanings of scores it applies."""
+    """An option that declares what it goes with.
+
+    needs: options of which at least one must be given ("name", or "name=value"); excludes: options that must not be;
+    meanings: the meanings of scores with which it applies; reads, writes: its value is the path of a file that is read
+    or written. A file that is read, by such an option or as an argument, is never written.
+    """
 
     def __init__(
         self,
@@ -27,10 +34,13 @@ class Option(click.Option):
         needs: Sequence[str] = (),
         excludes: Sequence[str] = (),
         meanings: Sequence[str] | None = None,
+        reads: bool = False,
+        writes: bool = False,
         **attributes: Any,
     ) -> None:
         super().__init__(*declarations, **attributes)
         self.needs, self.excludes, self.meanings = tuple(needs), tuple(excludes), meanings
+        self.reads, self.writes = reads, writes
 
     @property
     def flag(self) -> str:
@@ -64,41 +74,103 @@ class Command(click.Command):
             raise Failure(_sentence(error, self)) from error
 
     def check_use(self, ctx: click.Context) -> None:
-        """Refuses every option that was given and would have no effect."""
+        """Refuses every option that was typed and would have no effect; one of tercet.toml is left out instead."""
         own = {str(one.name): one for one in self.params if isinstance(one, Option)}
         given = {name for name in own if _was_given(ctx, name)}
+        for name, one in sorted(own.items()):
+            if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP and _misuse(ctx, one, own, given):
+                usual = one.default if isinstance(one.default, str | bool | int | float) else None
+                ctx.params[name] = () if one.multiple else usual
         for name in sorted(given):
-            _check_option(ctx, own[name], own, given)
+            if (problem := _misuse(ctx, own[name], own, given)) is not None:
+                raise click.UsageError(problem, ctx)
+        _check_files(ctx)
 
 
 def _was_given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
-def _check_option(ctx: click.Context, one: Option, own: dict[str, Option], given: set[str]) -> None:
-    met = [need for need in one.needs if _is_met(ctx, need)]
-    if one.needs and not met:
-        ways = " or ".join(_typed(need, own) for need in one.needs)
-        raise click.UsageError(f"{one.flag} has no effect without {ways}: add it, or leave {one.flag} out.", ctx)
-    for other in one.excludes:
-        if other in given:
-            raise click.UsageError(f"{one.flag} does not go with {own[other].flag}: leave one of them out.", ctx)
+def _misuse(ctx: click.Context, one: Option, own: dict[str, Option], given: set[str]) -> str | None:
+    """Why an option would have no effect; None if it has one."""
     meaning = ctx.params.get("meaning")
     if one.meanings is not None and meaning is not None and meaning not in one.meanings:
-        fitting = ", ".join(one.meanings)
-        raise click.UsageError(f"{one.flag} does not go with --meaning {meaning}; it is for {fitting}.", ctx)
+        return f"{one.flag} does not go with --meaning {meaning}; it is for {', '.join(one.meanings)}."
+    for other in one.excludes:
+        if other in given:
+            return f"{one.flag} does not go with {own[other].flag}: leave one of them out."
+    if one.needs and not any(_is_met(ctx, need) for need in one.needs):
+        ways = " or ".join(_typed(need, own) for need in one.needs)
+        return f"{one.flag} has no effect without {ways}: add it, or leave {one.flag} out."
+    return None
+
+
+def _check_files(ctx: click.Context) -> None:
+    """Refuses to write a file that is read, whatever its name: device and inode are compared."""
+    inputs: dict[tuple[int, int] | None, str] = {}
+    for one in ctx.command.params:
+        if isinstance(one, click.Argument) or (isinstance(one, Option) and one.reads):
+            _check_names(_paths(ctx, one))
+            inputs |= {identity: path for path in _paths(ctx, one) if (identity := _identity(path)) is not None}
+    for one in ctx.command.params:
+        if isinstance(one, Option) and one.writes:
+            for path in _paths(ctx, one):
+                if (same := inputs.get(_identity(path))) is not None:
+                    raise click.UsageError(f"{one.flag} would replace {same!a}, which is read: name another file.", ctx)
+
+
+def _check_names(paths: Iterable[str]) -> None:
+    for path in paths:
+        try:
+            path.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Failure(f"the name {path!a} is not UTF-8: rename the file, or link to it (ln -s).") from None
+
+
+def _paths(ctx: click.Context, one: click.Parameter) -> Iterator[str]:
+    value = ctx.params.get(str(one.name))
+    for path in (value,) if isinstance(value, str) else value or ():
+        yield path
+        if any(mark in path for mark in "*?["):
+            yield from glob.glob(path, recursive=True)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_met(ctx: click.Context, need: str) -> bool:
-    name, _, value = need.partition("=")
-    found = ctx.params.get(name)
-    return found == value if value else found not in (None, (), False)
+    """Whether what an option needs is there: "name", "name=value", "name=" (not given), joined by &."""
+    for part in need.split("&"):
+        name, equals, value = part.partition("=")
+        found = _format(ctx) if name == "output" else ctx.params.get(name)
+        given = found not in (None, (), False)
+        if found != value if value else given if equals else not given:
+            return False
+    return True
+
+
+def _format(ctx: click.Context) -> str:
+    """The format of the output, whichever way it was chosen."""
+    from tercet.cli._output import chosen_format
+
+    return chosen_format(ctx.params.get("as_json", False), ctx.params.get("output"))
 
 
 def _typed(need: str, own: dict[str, Option]) -> str:
-    name, _, value = need.partition("=")
-    one = own[name]
-    return f"{one.flag} {value or one.metavar or ''}".strip()
+    words = []
+    for part in need.split("&"):
+        name, equals, value = part.partition("=")
+        one = own[name]
+        words.append(f"no {one.flag}" if equals and not value else f"{one.flag} {value or one.metavar or ''}".strip())
+    return " and ".join(words)
+
+
+_EXTRAS = {"matplotlib": "plot", "dask": "dask", "distributed": "dask", "sklearn": "sklearn"}
 
 
 def _sentence(error: Exception, command: click.Command) -> str:
@@ -107,8 +179,10 @@ def _sentence(error: Exception, command: click.Command) -> str:
 
     if isinstance(error, TercetError):
         return in_options(str(error), command)
-    if isinstance(error, OSError):
-        return str(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get(str(error.name).split(".")[0])):
+        return f"this needs {error.name}, which is not installed: pip install 'tercet[{extra}]'"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename!a}: {error.strerror}." if error.filename else f"{error.strerror}."
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}".strip()
     return f"a fault in tercet itself ({type(error).__name__}: {error}). Run it with --debug and report the traceback."
@@ -117,17 +191,23 @@ def _sentence(error: Exception, command: click.Command) -> str:
 def in_options(message: str, command: click.Command) -> str:
     """A message of a Python function with its parameters named as the options of this command.
 
-    Two forms are known: `name=` anywhere, and `name` as the first word of a sentence that states a rule.
+    Three forms are known: `name=` anywhere, a name with an underscore anywhere, and any name as the first word of a
+    sentence that states a rule.
     """
     flags = {one.name: max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
     flags |= {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags}
-    known = "|".join(sorted((name for name in flags if name), key=len, reverse=True))
-    if not known:
-        return message
+    known = _either(flags)
+    long = _either(name for name in flags if name and "_" in name)
     message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(.-])", lambda found: f"{flags[found[1]]} ", message)
     message = re.sub(rf"(?<![\w.-])({known})=", lambda found: flags[found[1]], message)
+    message = re.sub(rf"(?<![\w.-])({long})(?![\w(])", lambda found: flags[found[1]], message)
     rule = r"(?= (?:must|is|are|takes|needs|holds|hold)\b)"
     return re.sub(rf"(?:^|(?<=: ))({known}){rule}", lambda found: flags[found[1]], message)
+
+
+def _either(names: Iterable[str | None]) -> str:
+    """A pattern for any of these names, the longest first; one that never matches where there is none."""
+    return "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True)) or r"(?!)"
 
 
 def option(*declarations: str, **attributes: Any) -> Decorator:
@@ -146,11 +226,19 @@ def options(*wanted: Decorator) -> Decorator:
     return add
 
 
+def _configure(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    from tercet.cli._config import configure  # which imports this module
+
+    configure(ctx, param, value)
+
+
 _COMMON = options(
+    option("--config", metavar="FILE.toml", is_eager=True, expose_value=False, callback=_configure,
+           help="Settings. [default: tercet.toml, if it is there]"),
     option("--verbose", is_flag=True, excludes=("quiet",), help="Say on stderr what is being done."),
     option("--quiet", is_flag=True, help="Say nothing on stderr but errors."),
     option("--debug", is_flag=True, help="Show a traceback."),
-)
+)  # fmt: skip
 
 
 def new_command(name: str | None = None, **attributes: Any) -> Callable[[Function], Command]:

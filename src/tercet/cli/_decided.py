@@ -5,49 +5,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tercet.cli._output import Facts, show
-from tercet.cli._systems import name_of, with_files
+from tercet._numeric.plain import plain
+from tercet.cli._output import Facts
+from tercet.cli._systems import System, distinct_names, with_files
 from tercet.metrics.confusion import Confusion
-from tercet.report import text
 
 
-def evaluate(paths: Sequence[str], apps: Sequence[Any], output: str, source: Facts) -> int:
-    """Counts decided labels against the true ones, and prices them for every application."""
+def systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[Any], source: Facts) -> list[System]:
+    """Decided labels counted against the true ones, and priced for every application."""
     from tercet.io import read_decisions
 
-    wanted = {key: value for key, value in source.items() if key not in ("meaning", "score_column")}
-    systems = [_facts(path, read_decisions(path, **wanted), apps, source) for path in paths]
-    if output in ("json", "tsv"):
-        show(systems, output)
-        return 0
-    for system in systems:
-        print(Confusion(system["confusion"], classes=system["classes"], actions=system["actions"]))
-        print(", ".join(text.summaries([system])))
-    if apps:
-        show(systems, output)
-    return 0
+    wanted = {key: value for key, value in source.items() if key not in ("meaning", "score_column", "class_columns")}
+    found = []
+    for path, name in zip(paths, names or distinct_names(paths), strict=True):
+        table = read_decisions(path, classes=source.get("class_columns"), **wanted)
+        found.append(System(path, name, None, None, None, with_files(_facts(name, table, apps), path, source)))
+    return found
 
 
-def _facts(path: str, table: Confusion, apps: Sequence[Any], source: Facts) -> Facts:
-    facts: Facts = {
-        "name": name_of(path),
+def _facts(name: str, table: Confusion, apps: Sequence[Any]) -> Facts:
+    return {
+        "name": name,
         "meaning": "decisions",
         "input": {"trials": sum(map(sum, table.matrix))},
         "classes": list(table.classes),
         "actions": list(table.actions),
         "confusion": table.matrix,
-        "accuracy": table.accuracy,
+        "accuracy": plain(table.accuracy),
+        "applications": [_priced(table, app) for app in apps],
     }
-    facts["applications"] = [
-        {
-            "priors": app.prior.tolist(),
-            "costs": app.costs.tolist(),
-            "confusion": table.matrix,
-            "risk": table.risk(app),
-            "dcf": table.normalised_risk(app),
-            "dummy_cost": app.dummy_cost,
-            "dummy_action": app.renamed(table.classes).dummy_action,
-        }
-        for app in (table.matched(app) for app in apps)
-    ]
-    return with_files(facts, path, source)
+
+
+def _priced(table: Confusion, app: Any) -> Facts:
+    laid = table.matched(app)
+    return {
+        "priors": laid.prior.tolist(),
+        "costs": laid.costs.tolist(),
+        "actions": list(table.actions),
+        "confusion": table.matrix,
+        "risk": plain(table.risk(laid)),
+        "dcf": plain(table.normalised_risk(laid)),
+        "dummy_cost": laid.dummy_cost,
+        "dummy_action": laid.renamed(table.classes).dummy_action,
+    }

@@ -13,7 +13,7 @@ from tercet.cli._output import Facts, say
 from tercet.cli._systems import System
 from tercet.cli._values import DEFAULT_PRIORS
 from tercet.errors import InputError
-from tercet.report import text
+from tercet.report import tables
 from tercet.report.terminal import print_table
 from tercet.trials import Trials
 
@@ -37,17 +37,17 @@ def fit_and_save(systems: Sequence[System], given: Any, maker: Any, settings: Fa
     fitted = cross_fit(maker, given, options["prior"], folds=folds, by=options["by"], **settings)
     _print_before_and_after(systems, fitted.scores)
     write_text_atomically(out, fitted.model.to_json())
-    say(f"the model, trained on all {len(systems[0].trials)} trials, is in {out}.")
+    say(f"the model, trained on all {len(systems[0].used())} trials, is in {out}.")
 
 
 def _print_before_and_after(systems: Sequence[System], after: Trials) -> None:
     """The costs of the systems as they came and of the new scores, which no fold's own model gave."""
     apps = [] if len(after.classes) > 2 else [Application(prior) for prior in DEFAULT_PRIORS]
-    named = [(one.trials, one.trials.name or "before") for one in systems] + [(after, "after, by folds")]
+    named = [(one.used(), one.name) for one in systems] + [(after, "after, by folds")]
     found = [tercet.evaluate(trials, apps, name=name).to_dict() for trials, name in named]
     if len(after.classes) > 2:
-        print("\n".join(text.summaries(found)))
+        print("\n".join(tables.summaries(found)))
     elif sys.stdout.isatty():
         print_table(found)
     else:
-        print(text.tsv(found))
+        print(tables.tsv(found))

@@ -12,7 +12,7 @@ SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
 METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix")
-FORMATS = ("table", "tsv", "json", "md")
+FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
 llr          natural log of how much more probable the data are if the target hypothesis is true
 prior        how frequent targets are where the scores will be used, not in the test set
@@ -20,11 +20,17 @@ application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
 """
 
 
-def source_options(meanings: tuple[str, ...] = SCORES) -> Decorator:
-    """How files are read; the names are those of tercet.read."""
+def source_options(
+    meanings: tuple[str, ...] = SCORES, *, groups: tuple[str, ...] = (), ids: tuple[str, ...] = ()
+) -> Decorator:
+    """How files are read; the names are those of tercet.read.
+
+    groups, ids: options of which the command needs one to make use of groups or ids.
+    """
     return options(
-        option("--labels", metavar="FILE", excludes=("key",), help="Labels in a file of their own (npy, csv)."),
-        option("--key", metavar="FILE", help="A trial list with labels, joined by trial id."),
+        option("--labels", metavar="FILE", reads=True, excludes=("key",),
+               help="Labels in a file of their own (npy, csv)."),
+        option("--key", metavar="FILE", reads=True, help="A trial list with labels, joined by trial id."),
         option("--key-format", "format", metavar="NAME", help="The trial lists' format, if the file does not tell."),
         option("--separator", metavar="CHAR", help="Column separator; else by the file's ending."),
         option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
@@ -32,10 +38,13 @@ def source_options(meanings: tuple[str, ...] = SCORES) -> Decorator:
         option("--label-column", default="label", show_default=True, metavar="NAME"),
         option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
                help="The columns of a multiclass file, in order."),
+        option("--classes", metavar="NAME,...", meanings=(*SEVERAL, "decisions"), excludes=("class_columns",),
+               help="The classes' names, in the order of priors, costs and columns."),
         option("--weight-column", metavar="NAME"),
         option("--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
-               help="Speaker, patient ...; repeat it."),
-        option("--id-column", metavar="NAME", help="The trial's name, copied into decisions."),
+               needs=groups, help="Speaker, patient ...; repeat it."),
+        option("--id-column", multiple=True, metavar="NAME", needs=ids,
+               help="The trial's name; repeat it for a name of several parts."),
         option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"),
                help="The target's label, unless 0/1, false/true, nontarget/target."),
         option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="Of the scores."),
@@ -49,9 +58,9 @@ def source_options(meanings: tuple[str, ...] = SCORES) -> Decorator:
 application_options = options(
     option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP",
            help="An operating point, a prior alone, or a name (sre08); repeat it."),
-    option("--priors", metavar="P0,P1,...", help="Class priors of a multiclass application."),
-    option("--costs", metavar='"0,1;1,0"', needs=("priors",),
-           help='Its costs, rows = decision, columns = class; or "0-1", "ordinal".'),
+    option("--priors", multiple=True, metavar="P0,P1,...", help="Class priors of a multiclass application; repeat it."),
+    option("--costs", multiple=True, metavar='"0,1;1,0"', needs=("priors",),
+           help='Its costs, rows = decision, columns = class; or "0-1", "ordinal"; once, or for each --priors.'),
     option("--actions", metavar="NAME,...", needs=("costs",),
            help="Names of the rows of --costs, where they are not the classes."),
 )  # fmt: skip
@@ -73,7 +82,7 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
         option(
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
         ),
-        option("-o", "--out", required=True, metavar="FILE.json"),
+        option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the model goes."),
     )
 
 
@@ -94,6 +103,9 @@ def resampling_options(
 
 
 format_options = options(
+    option("--title", metavar="WORDS", needs=("output=table", "output=md", "output=latex", "output=json", "report"),
+           help="Above the result."),
+    option("--metrics", metavar="NAME,...", help="Show these quantities instead; `tercet metrics` lists them."),
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
     option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
-)
+)  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ import click
 
 import tercet
 from tercet.cli._command import VERBOSITY
-from tercet.errors import InputError
-from tercet.report import text
+from tercet.report import tables, text
+from tercet.report.quantities import Quantity, chosen
+from tercet.report.schema import VERSION
 from tercet.report.terminal import print_table
 
 Facts = dict[str, Any]
@@ -33,10 +36,20 @@ def say(words: str) -> None:
         print(f"tercet: {words}", file=sys.stderr)
 
 
+def complain(words: str) -> None:
+    """A line on stderr that --quiet does not silence."""
+    print(f"tercet: {words}", file=sys.stderr)
+
+
 def log(words: str) -> None:
     """A note on stderr, with --verbose only."""
     if verbosity() > 0:
         print(f"tercet: {words}", file=sys.stderr)
+
+
+def out(words: str = "") -> None:
+    """A line of the result, as the terminal can show it."""
+    print(text.showable(words, sys.stdout.encoding))
 
 
 def chosen_format(as_json: bool, output: str | None) -> str:
@@ -44,35 +57,49 @@ def chosen_format(as_json: bool, output: str | None) -> str:
     return "json" if as_json else output or ("table" if sys.stdout.isatty() else "tsv")
 
 
-def show(systems: list[Facts], output: str, conditions: Sequence[Facts] = ()) -> None:
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a result is shown: the format, a title, and the quantities that were asked for by name."""
+
+    output: str
+    title: str | None = None
+    wanted: tuple[Quantity, ...] = ()
+
+    @classmethod
+    def of(cls, options: Facts) -> Style:
+        """What --format, --json, --title and --metrics ask for."""
+        return cls(chosen_format(options["as_json"], options["output"]), options["title"], chosen(options["metrics"]))
+
+
+def show(systems: Sequence[Facts], style: Style, conditions: Sequence[Facts] = ()) -> None:
     """Prints results in the format asked for."""
-    if output == "json":
-        print(json.dumps(document(systems, conditions), allow_nan=False))
-    elif output == "tsv":
-        print(text.tsv(systems, conditions))
-    elif output == "md":
-        print(text.markdown(systems, conditions))
+    if style.output == "json":
+        print(json.dumps(document(systems, conditions, style.title), allow_nan=False))
+    elif style.output == "tsv":
+        print(tables.tsv(systems, conditions, style.wanted))
+    elif style.output == "md":
+        out(tables.markdown(systems, conditions, style.title, style.wanted))
+    elif style.output == "latex":
+        out(tables.latex(systems, conditions, style.title, style.wanted))
     else:
-        print_table(systems, conditions)
+        print_table(systems, conditions, style.title, style.wanted)
 
 
-def document(systems: list[Facts], conditions: Sequence[Facts] = ()) -> Facts:
+def document(systems: Sequence[Facts], conditions: Sequence[Facts] = (), title: str | None = None) -> Facts:
     """The result as it is saved: everything that `check` and `report` need."""
-    facts = {"schema_version": 1, "tercet": tercet.__version__, "command": sys.argv[1:], "systems": systems}
+    facts = stamp() | ({} if title is None else {"title": title})
+    facts |= {"command": [printable(word) for word in sys.argv[1:]], "systems": list(systems)}
     return facts | ({"conditions": list(conditions)} if conditions else {})
 
 
-def saved_document(path: str) -> Facts:
-    """A result of `tercet evaluate --json`, refused if it is anything else."""
-    words = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    try:
-        result = json.loads(words)
-        sound = result["schema_version"] == 1 and all(isinstance(one["input"], dict) for one in result["systems"])
-    except (ValueError, KeyError, TypeError):
-        sound = False
-    if not sound:
-        raise InputError(f"{path} is not a result of `tercet evaluate --json` (schema version 1).")
-    return dict(result)
+def stamp() -> Facts:
+    """What every JSON begins with: the version of its schema, and of tercet."""
+    return {"schema_version": VERSION, "tercet": tercet.__version__}
+
+
+def printable(word: str) -> str:
+    """A word of the command line as text: bytes that are not UTF-8 are escaped."""
+    return os.fsencode(word).decode("utf-8", "backslashreplace")
 
 
 def write_page(result: Facts, path: str, title: str | None, open_page: bool) -> None:
@@ -81,7 +108,7 @@ def write_page(result: Facts, path: str, title: str | None, open_page: bool) -> 
     from tercet.report.page import page
 
     write_text_atomically(path, page(result, title))
-    say(f"the page is in {path}.")
+    say(f"the page is in {text.harmless(path, 400)}.")
     if open_page:
         import webbrowser
 

@@ -80,7 +80,7 @@ class Calibration:
             )
         at = {} if self.prior is None else {"prior": self.prior}
         return [
-            replace(one, trials=self.maker.fit(trained, **at, **self.settings)(one.trials))
+            replace(one, trials=self.maker.fit(trained, **at, **self.settings)(one.used()))
             for trained, one in zip(self.trials, systems, strict=True)
         ]
 
@@ -101,6 +101,7 @@ def with_intervals(
     """The systems with intervals beside their numbers, and bands where they have curves."""
     found = []
     for place, one in enumerate(systems):
+        assert one.read is not None
         options = draws.options | settings | ({} if calibration is None else calibration.options(place))
         if drawn_bands and isinstance(one.evaluation, Evaluation):
             own = bands(one.read, asked, quantities=None, **options)
@@ -119,6 +120,6 @@ def conditions_of(
         for column in columns:
             options: Facts = {} if draws is None else draws.options
             share = options.pop("level", None)
-            found = by_condition(one.trials, column, asked, level=share, draws=options, eer=eer)
+            found = by_condition(one.used(), column, asked, level=share, draws=options, eer=eer)
             entries.append({"system": str(one.known().get("name") or "system"), **found.to_dict()})
     return entries

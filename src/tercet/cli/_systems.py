@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet.cli._output import Bar, Facts, say
+from tercet._numeric.validation import shown
+from tercet.cli._output import Bar, Facts, printable, say
+from tercet.errors import InputError
+from tercet.report.quantities import LARGER_IS_BETTER, QUANTITIES
 from tercet.trials import Trials
 from tercet.uncertainty.bands import Bands
 
@@ -23,8 +27,8 @@ class System:
 
     path: str
     name: str
-    read: Trials
-    trials: Trials  # as read, or calibrated
+    read: Trials | None  # None where the trials were not read into memory
+    trials: Trials | None  # as read, or calibrated
     evaluation: Any = None
     facts: Facts | None = None
     bands: Bands | None = None
@@ -38,13 +42,34 @@ class System:
         """The system with more facts."""
         return replace(self, facts=self.known() | more)
 
-    @property
-    def cost(self) -> float:
-        """What systems are sorted by: the actual cost at the first application, else the minimum."""
-        facts = self.known()
-        first = (facts["applications"] or [{}])[0]
-        values = [first.get("dcf"), first.get("min_dcf"), facts.get("log_loss")]
-        return next((float(value) for value in values if value is not None), math.inf)
+    def used(self) -> Trials:
+        """The trials as they are used."""
+        assert self.trials is not None
+        return self.trials
+
+
+def arranged(systems: Sequence[System], quantity: str | None) -> list[System]:
+    """The systems in the order given, or by a quantity, the best first and undefined ones last."""
+    if quantity is None:
+        return list(systems)
+    if quantity not in QUANTITIES:
+        raise InputError(f"--sort: no quantity is called {shown(quantity)}; `tercet metrics` lists them.")
+    if len(systems) < 2:
+        raise click.UsageError("--sort has no effect on one system.")
+    values = [_first(one.known(), quantity) for one in systems]
+    if all(value is None for value in values):
+        raise InputError(f"--sort: no system has a number called {quantity}; --metrics {quantity} computes it.")
+    sign = -1.0 if quantity in LARGER_IS_BETTER else 1.0
+    order = sorted(range(len(systems)), key=lambda k: math.inf if (v := values[k]) is None else sign * v)
+    return [systems[place] for place in order]
+
+
+def _first(facts: Facts, quantity: str) -> float | None:
+    """A quantity of a system, or of its first operating point."""
+    first = (facts["applications"] or [{}])[0]
+    value = first.get(quantity, facts.get(quantity))
+    value = value.get("value") if isinstance(value, dict) else value
+    return None if value is None else float(value)
 
 
 @contextmanager
@@ -72,24 +97,35 @@ def read_pieces(path: str, source: Facts) -> Iterator[Trials]:
         yield from read_chunks(path, progress=bar, notes=say, **source)
 
 
-def read_systems(paths: Sequence[str], source: Facts) -> list[System]:
+def read_systems(paths: Sequence[str], source: Facts, names: Sequence[str] = ()) -> list[System]:
     """One system per file."""
     found = []
-    for path, name in zip(paths, distinct_names(paths), strict=True):
+    for path, name in zip(paths, names or distinct_names(paths), strict=True):
         trials = read_trials(path, source)
         found.append(System(path, name, trials, trials))
     return found
 
 
+def named(paths: Sequence[str], names: Sequence[str], *, together: bool = False) -> list[str]:
+    """The names of --name, as many as there are systems; none where none was given."""
+    count = 1 if together else len(paths)
+    if names and len(names) != count:
+        raise click.UsageError(f"--name was given {len(names)} times for {count} systems: name each, or none.")
+    if len(set(names)) < len(names):
+        raise click.UsageError("--name: two systems have the same name.")
+    return list(names)
+
+
 def distinct_names(paths: Sequence[str]) -> list[str]:
     """The files' names without ending; the whole paths where two would be the same."""
     names = [name_of(path) for path in paths]
-    return names if len(set(names)) == len(names) else list(paths)
+    return names if len(set(names)) == len(names) else [printable(path) for path in paths]
 
 
 def name_of(path: str) -> str:
     """A file's name without folder and ending."""
-    return "stdin" if path == "-" else Path(path).name.split(".")[0]
+    name = Path(path).name
+    return "stdin" if path == "-" or name.startswith("tercet-stdin-") else printable(name.split(".")[0])
 
 
 def with_files(facts: Facts, path: str, source: Facts) -> Facts:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
+import click
+
 from tercet._numeric.validation import shown
 from tercet.application import Application, MulticlassApplication
+from tercet.cli._config import POINTS
 from tercet.errors import InputError
 
 Facts = dict[str, Any]
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
+MOST_POINTS = 100_000  # of a Bayes error plot: more than any screen or paper can show
 _READING = (
-    "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns",
+    "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns", "classes",
     "weight_column", "group_columns", "id_column", "target", "meaning", "trained_prior", "missing",
 )  # fmt: skip
 
@@ -44,6 +49,16 @@ def level(ci: float) -> float:
     return ci / 100.0
 
 
+def log_odds_grid(words: str) -> tuple[float, float, int]:
+    """The grid of a Bayes error plot: from, to, how many points."""
+    low, high, count = numbers(words, "--bayes-plot", 3)
+    if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2 <= count <= MOST_POINTS:
+        raise InputError(
+            f"--bayes-plot is LOW,HIGH,POINTS with LOW < HIGH and 2 to {MOST_POINTS:,} points, not {shown(words)}."
+        )
+    return low, high, int(count)
+
+
 def size_in_bytes(words: str) -> int:
     """A size such as 500MB or 2GiB."""
     parsed = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)(i?)[bB]?\s*", words, re.ASCII)
@@ -58,26 +73,36 @@ def reading(options: Facts) -> Facts:
     source = {name: value for name, value in source.items() if value is not None and value != ()}
     if "trained_prior" in source:
         source["trained_prior"] = prior(source["trained_prior"], "--trained-prior")
-    for name in ("columns", "class_columns"):
+    for name in ("columns", "class_columns", "classes"):
         if name in source:
             source[name] = source[name].split(",")
+    if "classes" in source:  # names in the order of the columns, or of the confusion matrix
+        source["class_columns"] = source.pop("classes")
     return source
 
 
 def applications(options: Facts) -> list[Application | MulticlassApplication]:
-    """The applications of --app, and the multiclass one of --priors and --costs, taken out of the options."""
+    """The applications of --app, and the multiclass ones of --priors and --costs, taken out of the options."""
     asked: list[Application | MulticlassApplication] = [_application(words) for words in options.pop("apps")]
-    priors, costs, actions = (options.pop(name, None) for name in ("priors", "costs", "actions"))
-    if priors is None:
-        return asked
-    matrix: Any = costs or "0-1"
-    if ";" in matrix or "," in matrix:
-        matrix = [numbers(row, "--costs") for row in matrix.split(";")]
+    priors, costs = options.pop("priors", ()), options.pop("costs", ())
+    actions = options.pop("actions", None)
+    if len(costs) > 1 and len(costs) != len(priors):
+        raise InputError(f"--costs was given {len(costs)} times for {len(priors)} --priors: once, or for each.")
     named = None if actions is None else actions.split(",")
-    return [*asked, Application.multiclass(numbers(priors, "--priors"), matrix, actions=named)]
+    for place, words in enumerate(priors):
+        matrix = _cost_matrix(costs[place if len(costs) > 1 else 0]) if costs else "0-1"
+        asked.append(Application.multiclass(numbers(words, "--priors"), matrix, actions=named))
+    return asked
+
+
+def _cost_matrix(words: str) -> Any:
+    """Rows of numbers, or the name of a matrix."""
+    return [numbers(row, "--costs") for row in words.split(";")] if ";" in words or "," in words else words
 
 
 def _application(words: str) -> Application:
+    context = click.get_current_context(silent=True)
+    words = words if context is None else context.meta.get(POINTS, {}).get(words, words)
     if "," in words:
         return Application.of(tuple(numbers(words, "--app", 3)))
     try:

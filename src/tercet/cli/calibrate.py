@@ -51,7 +51,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
             f"calibrate fit was given {len(scores)} files: fuse combines systems, --engine takes the parts of one."
         )
     systems = read_systems(scores, source)
-    fit_and_save(systems, systems[0].trials, maker, settings, options, out)
+    fit_and_save(systems, systems[0].used(), maker, settings, options, out)
     return 0
 
 
@@ -59,7 +59,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
 @click.argument("calibrator")
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
-@option("-o", "--out", default="-", show_default=True, metavar="FILE", help="csv, tsv or parquet.")
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
 def apply(calibrator: str, scores: tuple[str, ...], out: str, **options: Any) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_tables

@@ -10,6 +10,7 @@ import click
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import SEVERAL, WORDS, application_options, resampling_options, source_options
+from tercet.cli._output import out, stamp
 from tercet.cli._systems import read_systems
 from tercet.cli._values import applications, grouping, level, reading
 from tercet.report import text
@@ -32,9 +33,12 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     systems = read_systems(scores, source)
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     found = compare(
-        *(one.trials for one in systems), applications=asked, names=[one.name for one in systems],
+        *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
         level=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
         unpaired=unpaired, progress=progress_bar(),
     )  # fmt: skip
-    print(json.dumps(found.to_dict(), allow_nan=False) if as_json else text.harmless_lines(repr(found)))
+    if as_json:
+        print(json.dumps(stamp() | found.to_dict(), allow_nan=False))
+    else:
+        out(text.harmless_lines(repr(found)))
     return 0

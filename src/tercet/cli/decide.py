@@ -33,8 +33,8 @@ from tercet.trials import Trials
 @option(
     "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Of the draws among tied scores."
 )
-@option("--calibrator", metavar="FILE", help="Calibrate the scores first.")
-@option("-o", "--out", default="-", show_default=True, metavar="FILE", help="csv, tsv or parquet.")  # fmt: skip
+@option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
 def command(scores: str, out: str, **options: Any) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_table

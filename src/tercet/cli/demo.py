@@ -14,6 +14,7 @@ from tercet.application import Application
 from tercet.calibration.cross_fit import fit_recognizer_and_calibrator
 from tercet.calibration.two_class import Logistic
 from tercet.cli._command import new_command, option
+from tercet.cli._output import out as show
 from tercet.datasets import screening
 from tercet.evaluation import Evaluation
 from tercet.io import write_table
@@ -45,7 +46,7 @@ def tell(out: str) -> int:
     print("\n2. Decisions for two uses; a miss is ten times as costly as a false alarm in both:\n")
     print(f"   {_use(before, 0, 'In a screening of 1 in 100')}")
     print(f"   {_use(before, 1, 'In a ward where every second mass is malignant')}\n")
-    print("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
+    show("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
     after = tercet.evaluate(calibrated, [SCREENING, WARD], name="calibrated")
     print("\n3. Its llrs claim too much. A logistic calibrator trained on the recogniser's own half, by folds:\n")
     print_table([before.to_dict(), after.to_dict()])

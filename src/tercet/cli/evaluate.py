@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -12,9 +13,9 @@ import click
 import tercet
 from tercet.application import Application
 from tercet.cli import _decided, _resampling
-from tercet.cli._command import new_command, option
+from tercet.cli._command import new_command, option, options
+from tercet.cli._hints import hints_about
 from tercet.cli._options import (
-    FORMATS,
     MEANINGS,
     METHODS,
     SCORES,
@@ -23,220 +24,183 @@ from tercet.cli._options import (
     WORDS,
     application_options,
     engine_options,
+    format_options,
     resampling_options,
     source_options,
 )
-from tercet.cli._output import Facts, chosen_format, document, log, say, show, write_page
+from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
 from tercet.cli._parts import evaluate_parts, limits_of
-from tercet.cli._systems import System, local_files, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, applications, numbers, reading
+from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
+from tercet.cli._values import DEFAULT_PRIORS, applications, log_odds_grid, reading
 from tercet.errors import TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
-from tercet.report import text
+from tercet.report import tables, text
+from tercet.report.quantities import with_quantities
+from tercet.report.terminal import print_command, print_lines, width
 
-__all__ = ["FORMATS", "command"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to be delivered beside the table: a page, figures."""
-
-    output: str
-    report: str | None
-    open_page: bool
-    plots: str | None
-    formats: Sequence[str] = ("png",)
-    sigma: float | None = None
-
-    @property
-    def draws(self) -> bool:
-        return self.report is not None or self.plots is not None
+_OPTIONS = options(
+    option("--bayes-plot", default="-3,3,21", show_default=True, metavar="LO,HI,N", meanings=TWO_CLASS,
+           needs=("output=json", "output=table&apps=", "report", "plots"), help="Grid of prior log-odds."),
+    option("--eer", default="rocch", show_default=True, meanings=TWO_CLASS,
+           type=click.Choice(["rocch", "interpolated", "nearest"]), help="The definition of the EER."),
+    resampling_options(excludes=("engine",), seeds=("with_posteriors",)),
+    option("--bands/--no-bands", default=None, meanings=TWO_CLASS, needs=("ci&output=json", "ci&report", "ci&plots"),
+           help="Intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]"),
+    option("--sigma", type=float, metavar="K", needs=("plots",), meanings=TWO_CLASS,
+           help="Boxes of K standard deviations on ROC and DET."),
+    option("--condition-column", "condition_columns", multiple=True, metavar="NAME", meanings=SCORES,
+           excludes=("engine", "metrics"), help="Also results by gender, channel, site ..., pooled and equalised."),
+    option("--one-vs-rest", is_flag=True, meanings=SEVERAL, excludes=("metrics",),
+           needs=("output=json", "output=table", "report"), help="Also each class against the others."),
+    option("--calibrate-on", multiple=True, metavar="FILE", reads=True, meanings=SCORES, excludes=("engine",),
+           help="Calibrate first, on these scores; one file per system. --ci then resamples them too."),
+    option("--calibrate-with", type=click.Choice(METHODS), default="logistic", show_default=True,
+           needs=("calibrate_on",), help="The method."),
+    option("--calibrate-prior", metavar="P[,P...]", needs=("calibrate_on",), help="The prior to train for."),
+    option("--calibrate-labels", metavar="FILE", reads=True, needs=("calibrate_on",), excludes=("calibrate_key",),
+           help="Labels of --calibrate-on, if apart."),
+    option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Its trial list."),
+    engine_options,
+    option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
+    option("--open", "open_page", is_flag=True, needs=("report",), help="Open the page in a browser."),
+    option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`)."),
+    option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
+           show_default=True, needs=("plots",), help="Of the figures; repeat it for several."),
+    option("--with-posteriors", is_flag=True, meanings=SEVERAL, needs=("output=json", "report"),
+           help="Up to 2,000 rows go into page and JSON, and the page can edit priors and costs."),
+    option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files."),
+    option("--sort", metavar="QUANTITY", help="Order the systems by this quantity, the best first."),
+    format_options,
+)  # fmt: skip
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(MEANINGS)
+@source_options(MEANINGS, groups=("ci",), ids=("key",))
 @application_options
-@option(
-    "--bayes-plot",
-    default="-3,3,21",
-    show_default=True,
-    metavar="LO,HI,N",
-    meanings=TWO_CLASS,
-    help="Grid of prior log-odds.",
-)
-@option(
-    "--eer",
-    default="rocch",
-    show_default=True,
-    meanings=TWO_CLASS,
-    type=click.Choice(["rocch", "interpolated", "nearest"]),
-    help="The definition of the EER.",
-)
-@resampling_options(excludes=("engine",), seeds=("with_posteriors",))
-@option(
-    "--bands/--no-bands",
-    default=None,
-    needs=("ci",),
-    meanings=TWO_CLASS,
-    help="Intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]",
-)
-@option(
-    "--sigma",
-    type=float,
-    metavar="K",
-    needs=("plots",),
-    meanings=TWO_CLASS,
-    help="Boxes of K standard deviations on ROC and DET.",
-)
-@option(
-    "--condition-column",
-    "condition_columns",
-    multiple=True,
-    metavar="NAME",
-    meanings=SCORES,
-    excludes=("engine",),
-    help="Also results by gender, channel, site ..., pooled and equalised; repeat it.",
-)
-@option(
-    "--calibrate-on",
-    multiple=True,
-    metavar="FILE",
-    meanings=SCORES,
-    excludes=("engine",),
-    help="Calibrate first, on these scores; one file per system. --ci then resamples them too.",
-)
-@option(
-    "--calibrate-with",
-    type=click.Choice(METHODS),
-    default="logistic",
-    show_default=True,
-    needs=("calibrate_on",),
-    help="The method.",
-)
-@option("--calibrate-prior", metavar="P[,P...]", needs=("calibrate_on",), help="The prior to train for.")
-@option(
-    "--calibrate-labels",
-    metavar="FILE",
-    needs=("calibrate_on",),
-    excludes=("calibrate_key",),
-    help="Labels of --calibrate-on, if apart.",
-)
-@option("--calibrate-key", metavar="FILE", needs=("calibrate_on",), help="The trial list of --calibrate-on.")
-@engine_options
-@option("--report", metavar="FILE.html", meanings=SCORES, help="Also write the page where one moves the prior.")
-@option("--open", "open_page", is_flag=True, needs=("report",), help="Open the page in a browser.")
-@option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`).")
-@option(
-    "--plot-format",
-    "plot_formats",
-    multiple=True,
-    type=click.Choice(["png", "svg", "pdf"]),
-    default=["png"],
-    show_default=True,
-    needs=("plots",),
-    help="Of the figures; repeat it for several.",
-)
-@option(
-    "--with-posteriors",
-    is_flag=True,
-    meanings=SEVERAL,
-    help="Up to 2,000 rows go into page and JSON, and the page can edit priors and costs.",
-)
-@option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
-@option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]")  # fmt: skip
+@_OPTIONS
 def command(scores: tuple[str, ...], **options: Any) -> int:
     """What decisions on these scores cost, at each operating point.
 
     One system per file; "-" is stdin.
     """
-    apps, source = applications(options), reading(options)
-    low, high, count = numbers(options["bayes_plot"], "--bayes-plot", 3)
-    grid = (low, high, int(count))
-    wanted = _Wanted(
-        chosen_format(options["as_json"], options["output"]), options["report"], options["open_page"],
-        options["plots"], options["plot_formats"], options["sigma"],
-    )  # fmt: skip
+    apps, source, style = applications(options), reading(options), Style.of(options)
+    options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
+    options["names"] = named(scores, options["names"], together=options["engine"] is not None)
     if source["meaning"] == "decisions":
-        return _decided.evaluate(scores, apps, wanted.output, source)
-    asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
-    if options["engine"] is not None:
-        found = evaluate_parts(scores, asked, source, bayes_plot=grid, eer=options["eer"], **limits_of(options))
-        _deliver([found.to_dict()], [found], wanted)
+        systems = _decided.systems(scores, options["names"], apps, source)
+        show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
-    systems, conditions = _in_memory(scores, asked, source, options, grid, wanted)
-    _deliver([one.known() for one in systems], [one.evaluation for one in systems], wanted, conditions,
-             [one.bands for one in systems])  # fmt: skip
-    if not apps and wanted.output == "table" and isinstance(systems[0].evaluation, Evaluation):
-        _first_minute(systems[0])
+    asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
+    conditions: list[Facts] = []
+    if options["engine"] is not None:
+        systems = [_in_parts(scores, asked, source, options, style)]
+    else:
+        systems, conditions = _in_memory(scores, asked, source, options, style)
+    for one in systems:
+        for hint in hints_about(one):
+            say(hint)
+    _deliver(arranged(systems, options["sort"]), conditions, options, style)
+    if not apps and style.output == "table" and not style.wanted and isinstance(systems[0].evaluation, Evaluation):
+        _first_minute(systems[0], options["engine"] is None)
     return 0
 
 
+def _in_parts(scores: Sequence[str], asked: Sequence[Any], source: Facts, options: Facts, style: Style) -> System:
+    """All files as the parts of one system, in bounded memory."""
+    settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
+    found = evaluate_parts(scores, asked, source, **settings, **limits_of(options))
+    facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
+    return System(scores[0], str(facts["name"] or "system"), None, None, found, _with_wanted(facts, found, style))
+
+
 def _in_memory(
-    scores: Sequence[str], asked: Sequence[Any], source: Facts, options: Facts, grid: tuple[float, float, int],
-    wanted: _Wanted,
-) -> tuple[list[System], list[Facts]]:  # fmt: skip
-    """The systems, read whole, calibrated and evaluated, the best first; and the results by condition."""
+    scores: Sequence[str], asked: Sequence[Any], source: Facts, options: Facts, style: Style
+) -> tuple[list[System], list[Facts]]:
+    """The systems, read whole, calibrated and evaluated, and the results by condition."""
     columns = options["condition_columns"]
-    draws = _resampling.Resampling.of(options, source)
-    calibration = _resampling.Calibration.of(options, source)
+    draws, calibration = _resampling.Resampling.of(options, source), _resampling.Calibration.of(options, source)
     split = {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
+    rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
+    settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     with local_files(scores) as files:
-        systems = read_systems(files, split)
+        systems = read_systems(files, split, options["names"])
         if calibration is not None:
             systems = calibration.applied(systems)
-        settings: Facts = {"bayes_plot": grid, "eer": options["eer"]}
-        systems = [_evaluated(one, asked, source, settings, wanted.report is not None) for one in systems]
+        systems = [_evaluated(one, asked, source, settings | {"one_vs_rest": rest}, style) for one in systems]
     if calibration is not None:
         systems = calibration.named(systems)
     if draws is not None:
-        bands = options["bands"] if options["bands"] is not None else wanted.draws
+        drawn = options["report"] is not None or options["plots"] is not None
+        bands = drawn if options["bands"] is None else options["bands"]
         systems = _resampling.with_intervals(systems, asked, draws, bands, calibration, settings)
     if options["with_posteriors"]:
         from tercet.report.embedded_rows import with_rows
 
-        systems = [replace(one, facts=with_rows(one.known(), one.trials, seed=options["seed"])) for one in systems]
-    systems = sorted(systems, key=lambda one: one.cost)
+        systems = [replace(one, facts=with_rows(one.known(), one.used(), seed=options["seed"])) for one in systems]
     return systems, _resampling.conditions_of(systems, columns, asked, draws, options["eer"])
 
 
-def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts, one_vs_rest: bool) -> System:
-    log(f"evaluating {one.name}: {len(one.trials)} trials, in memory.")
-    found = tercet.evaluate(one.trials, asked, one_vs_rest=one_vs_rest, **settings)
-    return replace(one, evaluation=found, facts=with_files(found.to_dict(), one.path, source))
+def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts, style: Style) -> System:
+    log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
+    found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
+    facts = found.to_dict()
+    if isinstance(found, Evaluation):
+        facts["class_names"] = list(one.used().classes)
+    return replace(one, evaluation=found, facts=_with_wanted(with_files(facts, one.path, source), found, style))
 
 
-def _deliver(
-    systems: list[Facts], found: list[Any], wanted: _Wanted, conditions: Sequence[Facts] = (),
-    bands: Sequence[Any] | None = None,
-) -> None:  # fmt: skip
+def _with_wanted(facts: Facts, found: Any, style: Style) -> Facts:
+    return with_quantities(facts, found, style.wanted) if isinstance(found, Evaluation) else facts
+
+
+def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Facts, style: Style) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
-    if wanted.output == "tsv":  # the other forms say it themselves
-        for line in (line for entry in conditions for line in text.reasons(entry)):
+    facts = [one.known() for one in systems]
+    if style.output == "tsv":  # the other forms say it themselves
+        for line in (line for entry in conditions for line in tables.reasons(entry)):
             say(line)
-    if wanted.report is not None:
-        write_page(document(systems, conditions), wanted.report, None, wanted.open_page)
-    if wanted.plots is not None:
+    if options["report"] is not None:
+        write_page(document(facts, conditions, style.title), options["report"], style.title, options["open_page"])
+    if options["plots"] is not None:
         from tercet.report.plots import save_all
 
-        made = save_all(found, wanted.plots, bands=bands, sigma=wanted.sigma, formats=wanted.formats)
-        say(f"{len(made)} figures are in {wanted.plots}.")
-    show(systems, wanted.output, conditions)
+        drawn = {"bands": [one.bands for one in systems], "sigma": options["sigma"]}
+        found = [one.evaluation for one in systems]
+        made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
+        say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
+    show(facts, style, conditions)
+    if options["one_vs_rest"] and style.output == "table":
+        print_lines(["", *(line for one in facts for line in tables.summaries(one.get("versus", ())))], width())
 
 
-def _first_minute(one: System) -> None:
+def _first_minute(one: System, in_memory: bool) -> None:
     """Without an application: the Bayes error plot, where the system is worth using, and what to type next."""
     ev: Evaluation = one.evaluation
-    print("\n" + "\n".join(text.block_plot(ev.to_dict()["bayes_plot"])) + "\n")
-    if one.trials.meaning == "raw":
-        print("These are raw scores: they rank, but no threshold comes with them. Calibrate them first.")
+    wide = width()
+    out("\n" + "\n".join(text.block_plot(ev.to_dict()["bayes_plot"], wide)) + "\n")
+    if ev.meaning == "raw":
+        lines = ["These are raw scores: they rank, but no threshold comes with them. Calibrate them first."]
     else:
-        print(text.worth_sentence(useful_priors(ev.curve)))
-    print(_savings(one))
-    asked = " ".join(word for word in sys.argv[2:] if word not in ("--format", "table"))
-    print(f"Calibrate:           tercet calibrate fit {asked} -o calibrator.json")
-    print(f"Your own use:        tercet evaluate {asked} --app PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM")
+        lines = [text.worth_sentence(useful_priors(ev.curve))]
+    lines += [_savings(one)] if in_memory else []
+    asked = shlex.join(_without_format(sys.argv[2:]))
+    print_lines([*lines, "To calibrate:"], wide)
+    print_command(f"  tercet calibrate fit {text.harmless(asked, 400)} -o calibrator.json", wide)
+    print_lines(["For your own operating point:"], wide)
+    print_command(f"  tercet evaluate {text.harmless(asked, 400)} --app PRIOR,COST_OF_MISS,COST_OF_FALSE_ALARM", wide)
+
+
+def _without_format(words: Sequence[str]) -> list[str]:
+    """The words that were typed without those that choose the format."""
+    found, skip = [], False
+    for word in words:
+        if skip or word == "--format":
+            skip = not skip
+        elif not word.startswith("--format="):
+            found.append(word)
+    return found
 
 
 def _savings(one: System) -> str:
@@ -245,7 +209,7 @@ def _savings(one: System) -> str:
     from tercet.calibration.two_class import Logistic
 
     try:
-        fitted = cross_fit(Logistic, one.trials, 0.5, folds=5).scores
+        fitted = cross_fit(Logistic, one.used(), 0.5, folds=5).scores
     except TercetError as error:
         return f"What calibration would save could not be judged by 5 folds: {error}"
     after = tercet.evaluate(fitted, [Application(prior) for prior in DEFAULT_PRIORS]).applications
@@ -254,6 +218,6 @@ def _savings(one: System) -> str:
     cost, best = max(pairs, key=lambda pair: min(pair[0], 1.0) - pair[1].dcf)
     if min(cost, 1.0) - best.dcf < 0.01:
         return "Calibration (logistic, judged by 5 folds) would make these scores no more useful at these priors."
-    old = "the dummy's 1.000" if one.trials.meaning == "raw" else f"{cost:.3f}"
+    old = "the dummy's 1.000" if one.used().meaning == "raw" else f"{cost:.3f}"
     where = text.frequency(best.prior)
-    return f"Calibration (logistic, judged by 5 folds) would bring the cost at {where} from {old} to {best.dcf:.3f}."
+    return f"Calibration (logistic, judged by 5 folds) would bring the DCF at {where} from {old} to {best.dcf:.3f}."

@@ -22,5 +22,5 @@ def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     source, (maker, settings) = reading(options), method("fusion")
     systems = read_systems(scores, source)
     asked = {"folds": options["folds"], "by": options["by"], "prior": prior(options["prior"])}
-    fit_and_save(systems, [one.trials for one in systems], maker, settings, asked, out)
+    fit_and_save(systems, [one.used() for one in systems], maker, settings, asked, out)
     return 0

@@ -14,6 +14,7 @@ COMMANDS = {
     "decide": "The decision of least expected cost for every trial, with that cost.",
     "calibrate": "Trains a map from scores to llrs, and applies it.",
     "fuse": "Trains one score out of several systems' scores for the same trials, and saves the model.",
+    "select": "Ranks calibrators and training priors by their held-out cost at one operating point.",
     "compare": "Is one system better than another? Paired differences with intervals.",
     "sample-size": "How many targets and non-targets a wanted half-width takes.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
@@ -24,6 +25,7 @@ COMMANDS = {
     "sweep": "Costs over a grid of models, the choice made on validation data, and its held-out cost.",
     "points": "The named operating points, with prior, costs, threshold and source.",
     "check": "A gate for pipelines: exit code 3 if a condition holds.",
+    "metrics": "Lists every quantity with its definition.",
 }
 _EXAMPLES = """\b
 Examples:
@@ -34,10 +36,12 @@ Examples:
   tercet calibrate fit scores.csv --method logistic -o calibrator.json
   tercet calibrate apply calibrator.json new.csv -o calibrated.csv
   tercet fuse a.csv b.csv -o fusion.json
+  tercet select scores.csv --app 0.01,10,1
   tercet compare a.csv b.csv --app 0.01,10,1
   tercet sample-size --app 0.01,10,1 --fnr 0.05 --fpr 0.01 --half-width 0.05
   tercet report result.json -o report.html
-  tercet check result.json --fail-if 'dcf>0.3'"""
+  tercet check result.json --fail-if 'dcf>0.3'
+  tercet metrics"""
 
 
 class Commands(click.Group):
@@ -72,6 +76,9 @@ class Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Runs a command and ends the process with its exit code."""
         kwargs["standalone_mode"] = False  # so that errors come here
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its code
         try:
             result = super().main(*args, **kwargs)
         except click.exceptions.Exit as stop:

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import click
 
+from tercet._numeric.validation import shown
 from tercet.cli._command import new_command, option
-from tercet.cli._output import saved_document, write_page
+from tercet.cli._output import write_page
+from tercet.errors import InputError, TercetError
+from tercet.report.schema import read_result
+
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # numbers that contradict each other
 
 
 @new_command()
 @click.argument("result")
-@option("-o", "--out", required=True, metavar="FILE.html")
-@option("--title", metavar="WORDS")
+@option("-o", "--out", required=True, writes=True, metavar="FILE.html", help="Where the page goes.")
+@option("--title", metavar="WORDS", help="Of the page.")
 @option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 def command(result: str, out: str, title: str | None, open_page: bool) -> int:
     """The page from a saved result of `tercet evaluate --json`."""
-    write_page(saved_document(result), out, title, open_page)
+    facts = read_result(result)
+    if any(system["meaning"] == "decisions" for system in facts["systems"]):
+        raise InputError("decided labels have no page: it is about scores and their thresholds.")
+    try:
+        write_page(facts, out, title, open_page)
+    except (TercetError, OSError):
+        raise
+    except _DAMAGE as error:
+        raise InputError(
+            f"{shown(result)[1:-1]} is damaged: no page can be made of it ({shown(str(error))})."
+        ) from error
     return 0

@@ -9,10 +9,10 @@ import click
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS
-from tercet.cli._output import saved_document
 from tercet.cli._values import applications, level
 from tercet.errors import InputError
 from tercet.report import text
+from tercet.report.schema import read_result
 
 _HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets_for\tnontargets_for"
 
@@ -59,9 +59,12 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
 
 def _saved_rates(path: str) -> list[tuple[str, Any, Any, Any]]:
     """Name, operating point and error rates of every system and application in a saved result."""
+    systems = read_result(path)["systems"]
+    if any("classes" in system for system in systems):
+        raise InputError("sample-size is for two classes: the result holds systems of several classes.")
     return [
         (text.harmless(system.get("name") or "system"), (app["prior"], app["cost_fn"], app["cost_fp"]),
          app.get("fnr"), app.get("fpr"))
-        for system in saved_document(path)["systems"]
+        for system in systems
         for app in system["applications"]
     ]  # fmt: skip

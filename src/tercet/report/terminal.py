@@ -1,44 +1,243 @@
-"""The costs table as a person likes to read it in a terminal."""
+"""Tables as a person reads them in a terminal: from 60 columns on no word and no number is split."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from collections.abc import Sequence
-from typing import Any
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from tercet.report import text
+from tercet.report import tables
+from tercet.report.quantities import Quantity
+from tercet.report.tables import Cell, Table
+from tercet.report.text import harmless, showable
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+Facts = dict[str, Any]
+WIDTH_IN_A_PIPE = 120
+_NARROWEST = 60
+_MARKS = {"harmful": "!", "few": "*", "no": "="}
 
 
-def print_table(systems: list[dict[str, Any]], conditions: Sequence[dict[str, Any]] = ()) -> None:
-    """Prints a line a system, a row for each of its applications, and a table for each column of conditions."""
+def width() -> int:
+    """How many columns there are: COLUMNS if it is set, else those of the terminal, else 120."""
+    fallback = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_IN_A_PIPE
+    asked = os.environ.get("COLUMNS", "")
+    return max(int(asked) if asked.isdecimal() and len(asked) < 6 else fallback, _NARROWEST)
+
+
+def print_table(
+    systems: Sequence[Facts],
+    conditions: Sequence[Facts] = (),
+    title: str | None = None,
+    wanted: Sequence[Quantity] = (),
+) -> None:
+    """Prints a line per system, a row for each operating point, its confusion matrix, and tables by condition.
+
+    Where quantities are wanted by name, a table of these instead.
+    """
+    wide = width()
+    keys = _keys(systems, wide)
+    shown = [{**system, "name": keys.get(tables.name_of(system), system.get("name"))} for system in systems]
+    entries = [{**entry, "system": keys.get(harmless(entry["system"]), entry["system"])} for entry in conditions]
+    if title is not None:
+        print_lines([harmless(title, 200)], wide)
+    for name, key in keys.items():
+        print_lines([f"{key} = {_cut(name, wide - 6)}"], wide)
+    if wanted:
+        print_one(tables.metrics(shown, wanted), wide)
+        return
+    print_lines(tables.summaries(shown), wide)
+    costs = tables.costs(shown)
+    if costs.rows:
+        print_lines([""], wide)
+        print_one(costs, wide)
+    print_lines(tables.notes(shown), wide)
+    for one in [*tables.confusions(shown), *map(tables.conditions, entries)]:
+        print_lines(["", one.title], wide)
+        print_one(one, wide)
+    print_lines([line for entry in entries for line in tables.reasons(entry)], wide)
+
+
+def print_lines(lines: Iterable[str], wide: int) -> None:
+    """Prints sentences, broken between words."""
+    for line in lines:
+        for part in _wrapped(line, wide) or [""]:
+            print(showable(part, sys.stdout.encoding))
+
+
+def print_command(words: str, wide: int) -> None:
+    """Prints a command to paste, with a backslash at the end of each line but the last."""
+    print(showable(" \\\n".join(_wrapped(words, wide - 2)), sys.stdout.encoding))
+
+
+def _wrapped(line: str, wide: int) -> list[str]:
+    """A line broken between words; a number stays with its unit."""
+    kept = line.replace(" %", "\xa0%")
+    parts = textwrap.wrap(kept, wide, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    return [part.replace("\xa0", " ") for part in parts]
+
+
+def print_one(table: Table, wide: int) -> None:
+    """Prints a table in the first layout that fits; where none does, one block of lines per row."""
+    narrow, settings = _without_settings(table)
+    for one in (table, narrow):
+        for layout in _LAYOUTS:
+            laid = _Laid.of(one, layout)
+            if laid.total <= wide:
+                print_lines([] if one is table else settings, wide)
+                _print_rich(laid, wide)
+                return
+    _print_records(table, wide)
+
+
+def _without_settings(table: Table) -> tuple[Table, list[str]]:
+    """The table without the settings that are the same in every row, and these as a sentence."""
+    once = [place for place in table.settings if len({row[place] for row in table.rows}) == 1]
+    kept = [place for place in range(len(table.head)) if place not in once]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    words = ", ".join(f"{table.head[place]} {table.rows[0][place]}" for place in once)
+    return replace(table, head=tuple(table.head[place] for place in kept), rows=rows), [words] if once else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How cells are written: intervals over so many lines more, remarks as words or marks."""
+
+    interval_lines: int
+    marks: bool
+    gap: int = 2
+
+
+_LAYOUTS = (
+    *(_Layout(lines, marks) for marks in (False, True) for lines in (0, 1, 2)),
+    _Layout(1, True, 1),
+    _Layout(2, True, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A table whose cells are lines of text, with the width of each column."""
+
+    table: Table
+    cells: list[list[str]]
+    widths: list[int]
+    gap: int
+
+    @classmethod
+    def of(cls, table: Table, layout: _Layout) -> _Laid:
+        cells = [
+            [
+                _remark(cell.words, layout) if table.remarks and place == len(row) - 1 else _written(cell, layout)
+                for place, cell in enumerate(row)
+            ]
+            for row in table.rows
+        ]
+        columns = list(zip(*cells, strict=True)) if cells else [()] * len(table.head)
+        widths = [
+            max([_longest_word(head), *(_longest_line(cell) for cell in column)])
+            for head, column in zip(table.head, columns, strict=True)
+        ]
+        return cls(table, cells, widths, layout.gap)
+
+    @property
+    def total(self) -> int:
+        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+
+
+def _written(cell: Cell, layout: _Layout) -> str:
+    if not cell.interval:
+        return cell.words
+    if layout.interval_lines == 0:
+        return str(cell)
+    low, _, high = cell.interval.partition(" to ")
+    return f"{cell.words}\n{low} to{' ' if layout.interval_lines == 1 else chr(10)}{high}"
+
+
+def _remark(words: str, layout: _Layout) -> str:
+    if not layout.marks or not words:
+        return words
+    return "".join(_MARKS[part.split()[0]] for part in words.split(", "))
+
+
+def _longest_word(words: str) -> int:
+    return max((_cells(word) for word in words.split(" ")), default=0)
+
+
+def _longest_line(words: str) -> int:
+    return max((_cells(line) for line in words.split("\n")), default=0)
+
+
+def _cells(words: str) -> int:
+    """How many columns a terminal needs for these letters."""
+    from rich.cells import cell_len
+
+    return cell_len(words)
+
+
+def _print_rich(laid: _Laid, wide: int) -> None:
     from rich.console import Console
+
+    console = Console(highlight=False, width=wide, emoji=False, markup=False)
+    console.print(_rich(laid, sys.stdout.encoding))
+    used = {mark for row in laid.cells for mark in row[-1]} if laid.table.remarks else set()
+    legend = {"!": "! harmful", "*": "* few errors", "=": "= no better than the dummy"}
+    if used and used <= set(legend):
+        print_lines([", ".join(words for mark, words in legend.items() if mark in used)], wide)
+
+
+def _rich(laid: _Laid, encoding: str | None) -> RichTable:
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    for line in text.summaries(systems):
-        console.print(Text(line))
-    head, rows = text.table_cells(systems)
-    if rows:
-        console.print()
-        console.print(_table(head, rows))
-    for line in text.notes(systems):
-        console.print(Text(line))
-    for entry in conditions:
-        console.print()
-        console.print(Text(text.condition_title(entry), style="bold"))
-        console.print(_table(*text.condition_cells(entry)))
-        for line in text.reasons(entry):
-            console.print(Text(line))
+    found = RichTable(
+        box=None, pad_edge=False, padding=(0, laid.gap, 0, 0), header_style="bold", collapse_padding=False
+    )
+    last = len(laid.widths) - 1
+    for place, (head, wide) in enumerate(zip(laid.table.head, laid.widths, strict=True)):
+        left = place < laid.table.left or (laid.table.remarks and place == last)
+        found.add_column(Text(head), justify="left" if left else "right", width=wide, vertical="top")
+    for row in laid.cells:
+        harm = laid.table.remarks and row[-1].startswith(("harmful", "!"))
+        found.add_row(*(
+            Text(showable(cell, encoding), style="red" if harm and place == last else "")
+            for place, cell in enumerate(row)
+        ))  # fmt: skip
+    return found
 
 
-def _table(head: list[str], rows: list[list[str]]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
+def _print_records(table: Table, wide: int) -> None:
+    """One block per row: the first cell, then a line for each column."""
+    label = max(_cells(head) for head in table.head) + 2
+    for row in table.rows:
+        print_lines([_cut(row[0].words, wide)], wide)
+        for head, cell in zip(table.head[1:], row[1:], strict=True):
+            if str(cell):
+                print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"] if head else [f"  {cell}"], wide)
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, title in enumerate(head):
-        table.add_column(title, justify="left" if place in (0, len(head) - 1) else "right", overflow="fold")
-    for row in rows:
-        style = "red" if row[-1].startswith("harmful") else ""
-        table.add_row(*(Text(cell, style=style if place == len(row) - 1 else "") for place, cell in enumerate(row)))
-    return table
+
+def _keys(systems: Sequence[Facts], wide: int) -> dict[str, str]:
+    """Letters for the names of systems, where the names are too long for the table; else none."""
+    names = list(dict.fromkeys(tables.name_of(system) for system in systems))
+    costs = tables.costs(systems)
+    costs, _ = _without_settings(costs)
+    short = replace(costs, rows=tuple((Cell("A"), *row[1:]) for row in costs.rows))
+    fits = [_Laid.of(one, _LAYOUTS[-1]).total <= wide for one in (costs, short)]
+    if max(map(_cells, names), default=0) <= wide // 2 and fits[0] >= fits[1]:
+        return {}
+    return {name: _letters(place) for place, name in enumerate(names)}
+
+
+def _letters(place: int) -> str:
+    """A, B, ... Z, AA, AB ..."""
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
+
+
+def _cut(words: str, most: int) -> str:
+    return words if _cells(words) <= most else words[: most - 1] + "…"

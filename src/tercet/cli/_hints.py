@@ -1,0 +1,43 @@
+"""Hints where scores look like something else than what they were taken for: said on stderr, never acted upon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tercet.cli._systems import System
+from tercet.evaluation import Evaluation
+
+_LARGE = 50.0  # an llr above this claims odds of 10^21 to 1
+_LOW_AUC = 0.4
+
+
+def hints_about(one: System) -> Iterator[str]:
+    """What about a two-class system's scores suggests another meaning or target."""
+    found = one.evaluation
+    if not isinstance(found, Evaluation):
+        return
+    if found.auc is not None and found.auc < _LOW_AUC:
+        yield (
+            f"{one.name}: hint: AUC {found.auc:.3f}, so targets score lower than non-targets. Is --target the right "
+            f"label, and do higher scores speak for it?"
+        )
+    if found.meaning != "llr" or one.trials is None or not len(one.trials):
+        return
+    low, high = float(one.trials.scores.min()), float(one.trials.scores.max())
+    if low >= 0.0 and high <= 1.0:
+        yield (
+            f"{one.name}: hint: all scores lie in 0..1 and were taken as llrs. If they are posteriors, say --meaning "
+            f"posterior --trained-prior P."
+        )
+    elif low >= 0.0:
+        yield (
+            f"{one.name}: hint: no score is negative, and they were taken as llrs. If they are likelihood ratios, say "
+            f"--meaning lr; if they are raw, --meaning raw."
+        )
+    largest = max((abs(value) for value in (low, high) if math.isfinite(value)), default=0.0)
+    if largest > _LARGE:
+        yield (
+            f"{one.name}: hint: llrs as large as {largest:.3g} claim near certainty. If these are raw scores, say "
+            f"--meaning raw, or calibrate them."
+        )

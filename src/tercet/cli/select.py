@@ -1,0 +1,106 @@
+"""`tercet select`: calibrators ranked by held-out cost."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import click
+
+from tercet._numeric.plain import plain
+from tercet.application import MulticlassApplication
+from tercet.cli._command import new_command, option
+from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
+from tercet.cli._output import chosen_format, out, stamp
+from tercet.cli._systems import read_trials
+from tercet.cli._values import applications, method, numbers, reading
+from tercet.report import tables
+from tercet.report.terminal import print_lines, print_one, width
+from tercet.report.text import number, short
+
+_COLUMNS = ("method", "prior", "dcf", "cross_entropy")
+_TWO_CLASS_METHODS = ("logistic", "isotonic", "gaussian")
+_CLASS_METHODS = ("affine", "temperature", "matrix")
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores")
+@source_options((*TWO_CLASS, *SEVERAL), groups=("by",), ids=("key",))
+@application_options
+@option(
+    "--method",
+    "methods",
+    multiple=True,
+    type=click.Choice(METHODS),
+    help="A calibrator to try; repeat it. [default: all that fit]",
+)
+@option(
+    "--prior",
+    "priors_to_try",
+    multiple=True,
+    metavar="P[,P...]",
+    help="A prior to train for; repeat it. [default: that of the operating point]",
+)
+@option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is judged.")
+@option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
+@option(
+    "--scheme",
+    type=click.Choice(["stratified", "plain", "interleaved"]),
+    default="stratified",
+    show_default=True,
+    help="How trials are dealt to folds.",
+)
+@option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
+@option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
+def command(scores: str, **options: Any) -> int:
+    """Ranks calibrators and training priors by their held-out cost at one operating point."""
+    from tercet.calibration.cross_fit import select_calibrator
+
+    apps, source = applications(options), reading(options)
+    if len(apps) != 1:
+        raise click.UsageError("select takes exactly one operating point: --app, or --priors and --costs.")
+    trials = read_trials(scores, source)
+    names = options["methods"] or (_CLASS_METHODS if trials.is_matrix else _TWO_CLASS_METHODS)
+    priors: list[Any] = [numbers(words, "--prior") for words in options["priors_to_try"]]
+    priors = [values[0] if len(values) == 1 else values for values in priors] or _own_prior(apps[0])
+    found = select_calibrator(
+        {name: _trained_by(name) for name in names}, priors, trials, apps[0], folds=options["folds"],
+        by=options["by"], scheme=options["scheme"], seed=options["seed"],
+    )  # fmt: skip
+    _show(found, chosen_format(options["as_json"], options["output"]))
+    return 0
+
+
+def _own_prior(app: Any) -> list[Any]:
+    """The prior of the operating point, as calibrators are trained for it."""
+    return [app.prior.tolist()] if isinstance(app, MulticlassApplication) else [app.effective_prior]
+
+
+def _trained_by(name: str) -> Any:
+    maker, settings = method(name)
+    return partial(maker.fit, **settings) if settings else maker
+
+
+def _show(found: Any, output: str) -> None:
+    rows = [
+        {"method": one.method, "prior": one.prior, "dcf": one.dcf, "cross_entropy": one.cross_entropy}
+        | ({} if one.reason is None else {"reason": one.reason})
+        for one in found.rows
+    ]
+    if output == "json":
+        print(json.dumps(stamp() | {"rows": plain(rows), "min_dcf": plain(found.min_dcf)}, allow_nan=False))
+    elif output == "tsv":
+        out("method\tprior\tdcf\tcross_entropy")
+        for row in rows:
+            out("\t".join("" if row[key] is None else str(row[key]) for key in _COLUMNS))
+    else:
+        head = ("method", "prior", "actual DCF", "cross-entropy, bits")
+        cells = [[row["method"], _prior(row["prior"]), short(row["dcf"]), short(row["cross_entropy"])] for row in rows]
+        print_one(tables.of_words(head, cells), width())
+        print_lines([f"minimum DCF {short(found.min_dcf)}; costs are held-out, judged by folds."], width())
+
+
+def _prior(value: Any) -> str:
+    return "" if value is None else ", ".join(map(number, value)) if isinstance(value, list) else number(value)

@@ -1,0 +1,433 @@
+"""Results as tables of words, and those tables as Markdown, LaTeX and TSV; tercet.report.terminal lays them out.
+
+Every table is made from the facts of the JSON, so that each form says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tercet.report.quantities import Quantity
+from tercet.report.text import count, frequency, harmless, number, percent, short, verdict
+
+Facts = dict[str, Any]
+MOST_MATRICES = 8  # confusion matrices that a table on a terminal shows; more would bury the costs
+MOST_CLASSES = 12
+
+_TSV = (
+    "prior", "cost_fn", "cost_fp", "effective_prior", "threshold", "threshold_score", "fnr", "fpr", "dcf_u", "dcf",
+    "min_dcf_u", "min_dcf", "min_threshold", "min_threshold_llr", "calibration_loss",
+)  # fmt: skip
+_TSV_SYSTEM = ("auc", "cllr", "min_cllr")
+_TSV_CLASSES = ("risk", "dcf", "dummy_cost", "dummy_action")
+_TSV_CLASSES_SYSTEM = ("accuracy", "log_loss", "normalised_cross_entropy", "brier")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a table: words, and the interval beside them."""
+
+    words: str
+    interval: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.words} ({self.interval})" if self.interval else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A head and rows of cells; the first `left` columns and the last one (remarks) are words, the others numbers."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    left: int = 1
+    remarks: bool = False  # the last column holds remarks
+    settings: tuple[int, ...] = ()  # columns that a narrow layout may say once, where they hold one value
+
+
+def of_words(head: Sequence[str], rows: Iterable[Sequence[Cell | str]], title: str = "", **more: Any) -> Table:
+    """A table of words; a cell with an interval is a Cell."""
+    cells = tuple(tuple(one if isinstance(one, Cell) else Cell(one) for one in row) for row in rows)
+    return Table(tuple(head), cells, title, **more)
+
+
+def name_of(system: Facts) -> str:
+    """A system's name as a terminal may show it."""
+    return harmless(system.get("name") or "system")
+
+
+def is_multiclass(systems: Sequence[Facts]) -> bool:
+    """Whether these are results of several classes, or of decided labels."""
+    return any("classes" in system for system in systems)
+
+
+# Costs
+
+
+def costs(systems: Sequence[Facts]) -> Table:
+    """One row per system and operating point: thresholds and costs."""
+    if is_multiclass(systems):
+        return _class_costs(systems)
+    scale = _other_scale(systems)
+    head = ["system", "prior", "cost of a miss", "cost of a false alarm", "llr threshold"]
+    head += [] if scale is None else [f"{scale} threshold"]
+    head += ["actual DCF", "minimum DCF", "calibration loss", ""]
+    rows: list[list[Cell | str]] = []
+    for system in systems:
+        for app in system["applications"]:
+            own = [] if scale is None else [_threshold(app.get("threshold_score"))]
+            rows.append([
+                name_of(system), frequency(app["prior"]), number(app["cost_fn"]), number(app["cost_fp"]),
+                _threshold(None if system["meaning"] == "raw" else app["threshold"]), *own,
+                *(_between(app, key) for key in ("dcf", "min_dcf", "calibration_loss")), _remark(app),
+            ])  # fmt: skip
+    return of_words(head, rows, remarks=True, settings=(2, 3))
+
+
+def metrics(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
+    """One row per system and operating point, with the quantities that were asked for."""
+    head = ["system", "operating point", *(one.name for one in wanted)]
+    rows: list[list[Cell | str]] = [
+        [name_of(system), point(app) if app else "", *(_quantity(system, app, one.name) for one in wanted)]
+        for system in systems
+        for app in system["applications"] or [{}]
+    ]
+    return of_words(head, rows, left=2)
+
+
+def _quantity(system: Facts, app: Facts, name: str) -> Cell:
+    held = app if name in app else system
+    value = held.get(name)
+    return Cell(short(value["value"])) if isinstance(value, dict) else _between(held, name)
+
+
+def _other_scale(systems: Sequence[Facts]) -> str | None:
+    """The scale of the scores, where it is not the llr."""
+    meanings = {system["meaning"] for system in systems} - {"llr", "raw"}
+    return None if not meanings else meanings.pop() if len(meanings) == 1 else "score"
+
+
+def _threshold(value: float | str | None) -> str:
+    return "none" if value is None else number(value)
+
+
+def _class_costs(systems: Sequence[Facts]) -> Table:
+    head = ["system", "priors", "risk", "dummy's risk", "actual DCF", ""]
+    rows: list[list[Cell | str]] = [
+        [name_of(system), _priors(app), _between(app, "risk"), short(app["dummy_cost"]), _between(app, "dcf"),
+         _remark(app)]
+        for system in systems
+        for app in system["applications"]
+    ]  # fmt: skip
+    return of_words(head, rows, remarks=True)
+
+
+def _remark(app: Facts) -> str:
+    """A word beside a cost: whether it does harm, and whether it is unreliable."""
+    few = "few errors" if app.get("warnings") else ""
+    return ", ".join(word for word in (verdict(app["dcf"]), few) if word)
+
+
+def _between(app: Facts, key: str) -> Cell:
+    """A cost, with its interval where there is one."""
+    ends = app.get(f"{key}_ci")
+    return Cell(short(app.get(key)), "" if ends is None else f"{short(ends[0])} to {short(ends[1])}")
+
+
+def _priors(app: Facts) -> str:
+    shown = [number(prior) for prior in app["priors"][:6]]
+    return ", ".join(shown + (["…"] if len(app["priors"]) > 6 else []))
+
+
+def point(app: Facts) -> str:
+    """An operating point in words."""
+    if app.get("name"):
+        return harmless(app["name"])
+    if "priors" in app:
+        return f"priors {_priors(app)}"
+    return f"{frequency(app['prior'])}, costs {number(app['cost_fn'])} : {number(app['cost_fp'])}"
+
+
+# Confusion matrices
+
+
+def confusions(systems: Sequence[Facts]) -> list[Table]:
+    """The confusion matrix of every operating point; none where they would be too many or too large to read."""
+    found = []
+    for system in systems:
+        names = [harmless(name, 24) for name in system.get("classes") or system.get("class_names") or _USUAL]
+        for app in system["applications"]:
+            matrix = app.get("confusion")
+            if matrix is None or len(names) > MOST_CLASSES or len(matrix) > MOST_CLASSES:
+                continue
+            actions = [harmless(name, 24) for name in app.get("actions") or system.get("actions") or names]
+            title = f"{name_of(system)}, {point(app)}: counts by decision (rows) and true class (columns)"
+            rows = [[action, *map(count, row)] for action, row in zip(actions, matrix, strict=True)]
+            found.append(of_words(["decision", *names], rows, title))
+    return found if len(found) <= MOST_MATRICES else []
+
+
+_USUAL = ("nontarget", "target")
+
+
+# Conditions
+
+
+def condition_title(entry: Facts) -> str:
+    """What a table of conditions is about."""
+    return f"{harmless(entry['system'] or 'system')} by {harmless(entry['column'])}"
+
+
+def conditions(entry: Facts) -> Table:
+    """Each value of a column, pooled and equalised, at each operating point."""
+    rows = condition_rows(entry)
+    several = any("classes" in row["input"] for row, *_ in rows)
+    keys = ("risk", "dcf") if several else ("dcf", "min_dcf")
+    sizes = ["trials"] if several else ["targets", "nontargets"]
+    words = {"nontargets": "non-targets", "dcf": "actual DCF", "min_dcf": "minimum DCF"}
+    head = [harmless(entry["column"]), *(words.get(key, key) for key in sizes), "priors" if several else "prior"]
+    head += [words.get(key, key) for key in keys]
+    found = []
+    for row, _, value in rows:
+        for app in row["applications"] or [None]:
+            cells: list[Cell | str] = [harmless(value), *(count(row["input"][key]) for key in sizes)]
+            if app is None:
+                cells += ["", "undefined", "undefined", ""]
+            else:
+                where = _priors(app) if several else frequency(app["prior"])
+                cells += [where, *(_between(app, key) for key in keys), _remark(app)]
+            found.append(cells)
+    return of_words([*head, ""], found, condition_title(entry), remarks=True)
+
+
+def condition_rows(entry: Facts) -> list[tuple[Facts, str, str]]:
+    """The facts of each condition, pooled and equalised, with the names of the column and of the condition."""
+    rows = [(row, entry["column"], str(row["value"])) for row in entry["rows"]]
+    rows += [(entry[key], entry["column"], f"({key})") for key in ("pooled", "equalised") if entry[key] is not None]
+    return [({**row, "name": entry["system"]}, column, value) for row, column, value in rows]
+
+
+def reasons(entry: Facts) -> list[str]:
+    """Why a condition is undefined, or has no interval."""
+    return [
+        f"{harmless(value)}: {harmless(why, 400)}"
+        for row, _, value in condition_rows(entry)
+        for key, why in row.get("reasons", {}).items()
+        if key in ("applications", "intervals")
+    ]
+
+
+# Sentences around the tables
+
+
+def summaries(systems: Iterable[Facts]) -> list[str]:
+    """One line per system: what was evaluated, and the numbers that no application changes."""
+    return [_summary(system) for system in systems]
+
+
+def _summary(system: Facts) -> str:
+    name, facts = name_of(system), system["input"]
+    if system["meaning"] == "decisions":
+        return (
+            f"{name}: {count(facts['trials'])} decided labels of {len(system['classes'])} classes; accuracy "
+            f"{_between(system, 'accuracy')}"
+        )
+    if "classes" in system:
+        return (
+            f"{name}: {count(facts['trials'])} trials of {len(system['classes'])} classes, scores taken as "
+            f"{system['meaning']}; accuracy {_between(system, 'accuracy')}, log-loss {_between(system, 'log_loss')} "
+            f"bits ({short(system.get('normalised_cross_entropy'))} of the prior's)"
+        )
+    eer = system["eer"]
+    return (
+        f"{name}: {count(facts['targets'])} targets, {count(facts['nontargets'])} non-targets, scores taken as "
+        f"{system['meaning']}; EER {percent(eer['value'])}{_percents(system.get('eer_ci'))} ({eer['definition']}), "
+        f"AUC {_auc(system)}, Cllr {_between(system, 'cllr')} bits, minimum Cllr {_between(system, 'min_cllr')}"
+    )
+
+
+def _auc(system: Facts) -> str:
+    """The AUC, or both ends of what bounded memory leaves open."""
+    low, high = system.get("brackets", {}).get("auc", (None, None))
+    return str(_between(system, "auc")) if low is None else f"between {low:.9g} and {high:.9g}"
+
+
+def _percents(ends: Sequence[float] | None) -> str:
+    return "" if ends is None else f" ({percent(ends[0])} to {percent(ends[1])})"
+
+
+def notes(systems: Sequence[Facts]) -> list[str]:
+    """What a reader of the table must know: which costs are unreliable, and what the resamples could not do."""
+    found = []
+    apps = [app for system in systems for app in system["applications"]]
+    if any(verdict(app["dcf"]).startswith("harmful") for app in apps):
+        found.append("harmful: these decisions cost more than deciding without the scores (DCF above 1).")
+    if any(app.get("warnings") for app in apps):
+        found.append("few errors: unreliable, fewer than 30 of a kind; the number may be off by more than 30 %.")
+    levels = [system["intervals"]["level"] for system in systems if "level" in system.get("intervals", {})]
+    found += [f"beside a number: its {100 * levels[0]:g} % interval."] if levels else []
+    for system in systems:
+        found += [f"{name_of(system)}: {harmless(note, 400)}." for note in system.get("intervals", {}).get("notes", ())]
+    return found
+
+
+# Comparisons
+
+
+def comparison(facts: Facts, spoken: Callable[[str], str], told: Callable[[str], bool]) -> Table:
+    """The differences between systems; a p-value is never shown below what the resamples can show."""
+    rows = [
+        [spoken(one["quantity"]), harmless(f"{one['first']} - {one['second']}"), signed(one["value"]),
+         f"{signed(one['value_ci'][0])} to {signed(one['value_ci'][1])}", p_value(one["p_value"], facts["resamples"]),
+         p_value(one["adjusted"], facts["resamples"])]
+        for one in facts["differences"]
+        if told(one["quantity"])
+    ]  # fmt: skip
+    head = ["difference in", "of", "value", f"interval ({100 * facts['level']:g} %)", "p", "p (Holm)"]
+    return of_words(head, rows, left=2)
+
+
+def signed(value: float | str | None) -> str:
+    """A difference with its sign and four decimals."""
+    return "undefined" if value is None else value if isinstance(value, str) else f"{value:+.4f}"
+
+
+def p_value(value: float | None, resamples: int) -> str:
+    """A p-value, not below what this number of resamples can show.
+
+    >>> p_value(0.0312, 999), p_value(0.002, 999), p_value(0.0, 999)
+    ('0.031', '< 0.002', '< 0.002')
+    """
+    least = 2.0 / (resamples + 1)
+    if value is None:
+        return "undefined"
+    return f"< {least:.2g}" if value <= least * (1.0 + 1e-9) else f"{value:.2g}"
+
+
+# Markdown, LaTeX, TSV
+
+
+def markdown(
+    systems: Sequence[Facts],
+    by_condition: Sequence[Facts] = (),
+    title: str | None = None,
+    wanted: Sequence[Quantity] = (),
+) -> str:
+    """Tables for a page or a pull request."""
+    parts = [] if title is None else [f"# {harmless(title, 200)}", ""]
+    if wanted:
+        return "\n".join([*parts, markdown_table(metrics(systems, wanted))])
+    parts += [markdown_table(costs(systems)), "", *summaries(systems), *notes(systems)]
+    for one in confusions(systems):
+        parts += ["", one.title, "", markdown_table(one)]
+    for entry in by_condition:
+        parts += ["", f"**{condition_title(entry)}**", "", markdown_table(conditions(entry)), *reasons(entry)]
+    return "\n".join(parts)
+
+
+def markdown_table(table: Table) -> str:
+    """One table in GitHub's Markdown."""
+    lines = [table.head, ["---"] * len(table.head), *([str(cell) for cell in row] for row in table.rows)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def latex(
+    systems: Sequence[Facts],
+    by_condition: Sequence[Facts] = (),
+    title: str | None = None,
+    wanted: Sequence[Quantity] = (),
+) -> str:
+    """Tables for a paper: booktabs, one tabular per table."""
+    parts = ["% \\usepackage{booktabs}"] + ([] if title is None else [f"% {latex_text(harmless(title, 200))}"])
+    if wanted:
+        return "\n".join([*parts, latex_table(metrics(systems, wanted))])
+    parts += [f"% {latex_text(line)}" for line in summaries(systems)]
+    parts.append(latex_table(costs(systems)))
+    parts += [f"% {latex_text(line)}" for line in notes(systems)]
+    for one in [*confusions(systems), *map(conditions, by_condition)]:
+        parts += [f"% {latex_text(one.title)}", latex_table(one)]
+    return "\n".join(parts)
+
+
+def latex_table(table: Table) -> str:
+    """One table as a tabular of booktabs; a column that is empty everywhere is left out."""
+    kept = [
+        place for place in range(len(table.head)) if table.head[place] or any(row[place].words for row in table.rows)
+    ]
+    columns = "".join("l" if place < table.left or not table.head[place] else "r" for place in kept)
+    head = " & ".join(latex_text(table.head[place]) for place in kept) + r" \\"
+    rows = [" & ".join(latex_text(str(row[place])) for place in kept) + r" \\" for row in table.rows]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
+                      r"\end{tabular}"])  # fmt: skip
+
+
+def latex_text(words: str) -> str:
+    r"""Words as LaTeX prints them.
+
+    >>> latex_text("50 % of a_b")
+    '50 \\% of a\\_b'
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in words)
+
+
+def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()) -> str:
+    """One line per system and application, every digit there; undefined numbers are empty.
+
+    `threshold` is an llr and `threshold_score` the same on the scores' own scale; `min_threshold` is on the scores'
+    scale and `min_threshold_llr` the same as an llr. Results by condition follow, under the same columns and two more
+    that name the condition.
+    """
+    several = is_multiclass(systems)
+    rows = [(system, "", "") for system in systems]
+    rows += [row for entry in by_condition for row in condition_rows(entry)]
+    every = [row for row, *_ in rows]
+    apps = [app for row in every for app in row["applications"]]
+    own = _with_ends(_TSV_CLASSES if several else _TSV, apps)
+    shared = _with_ends(_TSV_CLASSES_SYSTEM if several else ("eer", *_TSV_SYSTEM), every)
+    if wanted:
+        names = [one.name for one in wanted]
+        own = _with_ends([name for name in names if any(name in app for app in apps)], apps)
+        shared = _with_ends([name for name in names if name not in own], every)
+    named = ["condition_column", "condition"] if by_condition else []
+    lines = ["\t".join(["system", "meaning", "application", *own, *shared, *named])]
+    for row, column, value in rows:
+        for place, app in enumerate(row["applications"] or [{}]):
+            cells = [_cell_of(app, key) for key in own] + [_cell_of(row, key) for key in shared]
+            told = ["" if cell is None else _tabless(cell) for cell in cells]
+            where = [_tabless(column), _tabless(value)] if by_condition else []
+            first = [_tabless(row.get("name") or ""), str(row.get("meaning", "")), str(place)]
+            lines.append("\t".join([*first, *told, *where]))
+    return "\n".join(lines)
+
+
+def _with_ends(keys: Sequence[str], held: Sequence[Facts]) -> list[str]:
+    """The keys, each followed by both ends of its interval where any of the facts has one."""
+    found = []
+    for key in keys:
+        found.append(key)
+        if any(f"{key}_ci" in facts for facts in held):
+            found += [f"{key}_low", f"{key}_high"]
+    return found
+
+
+def _cell_of(facts: Facts, key: str) -> Any:
+    """A number of the facts, or an end of its interval; of the EER its value."""
+    name, _, end = key.rpartition("_")
+    if end in ("low", "high") and f"{name}_ci" in facts:
+        return facts[f"{name}_ci"][end == "high"]
+    value = facts.get(key)
+    return value.get("value") if isinstance(value, dict) else value
+
+
+def _tabless(value: object) -> str:
+    return value.replace("\t", "\\t").replace("\n", "\\n") if isinstance(value, str) else repr(value)

@@ -1,0 +1,112 @@
+"""The process itself: interrupts, terminals that cannot show everything, missing extras, files that are both ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from tercet.cli.main import main
+
+ROWS = "score,label\n" + "".join(f"{(i % 7) - 3 + (i % 2) * 1.5},{i % 2}\n" for i in range(200))
+COMMAND = [sys.executable, "-m", "tercet"]
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def started(*words, **more):
+    return subprocess.run([*COMMAND, *map(str, words)], capture_output=True, timeout=60, **more)
+
+
+def test_the_module_runs_as_the_command_does(scores):
+    found = started("evaluate", scores, "--app", "0.5,1,1", "--json", text=True)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["systems"][0]["name"] == "scores"
+
+
+STARTING = "import tercet.cli.entry as entry; print('started', flush=True); entry.main()"
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.03, 0.08, 0.15, 0.3, 0.6])
+def test_an_interrupt_ends_with_130_at_any_moment(wait):
+    reader, writer = os.pipe()  # stdin that never ends keeps the command running
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTING, "evaluate", "-"],
+        stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        os.close(reader)
+        assert process.stdout.readline() == "started\n"
+        time.sleep(0.005 + wait)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert "Traceback" not in process.stderr.read()
+    os.close(writer)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])
+def test_a_terminal_of_any_encoding_shows_the_table_and_the_plot(scores, encoding):
+    found = started("evaluate", scores, "--format", "table", env={**os.environ, "PYTHONIOENCODING": encoding})
+    assert found.returncode == 0, found.stderr
+    shown = found.stdout.decode(encoding)
+    assert "1 in 100" in shown
+    assert "\\u" not in shown
+
+
+def test_a_file_name_that_is_not_utf8_is_refused_in_a_sentence(scores, tmp_path):
+    path = os.fsencode(tmp_path) + b"/sc\xffres.csv"
+    with open(path, "wb") as file:
+        file.write(scores.read_bytes())
+    found = subprocess.run([*map(os.fsencode, COMMAND), b"evaluate", path], capture_output=True)
+    assert found.returncode == 1
+    assert b"is not UTF-8: rename the file" in found.stderr
+    assert b"Traceback" not in found.stderr
+
+
+def test_a_missing_extra_says_what_to_install(scores, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    found = run("evaluate", scores, "--plots", tmp_path / "plots")
+    assert found.exit_code == 1
+    assert "pip install 'tercet[plot]'" in found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "SCORES", "--report", "SCORES"),
+        ("evaluate", "SCORES", "--report", "LINK"),
+        ("evaluate", "OTHER", "--labels", "SCORES", "--report", "HARD"),
+        ("decide", "SCORES", "--app", "0.5,1,1", "-o", "SCORES"),
+        ("calibrate", "fit", "SCORES", "-o", "HARD"),
+        ("calibrate", "apply", "SCORES", "OTHER", "-o", "LINK"),
+        ("fuse", "SCORES", "OTHER", "-o", "SCORES"),
+        ("report", "SCORES", "-o", "SCORES"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(scores, tmp_path, words):
+    files = {"SCORES": scores, "OTHER": tmp_path / "o.csv", "LINK": tmp_path / "link.csv", "HARD": tmp_path / "h.csv"}
+    files["OTHER"].write_text(ROWS)
+    files["LINK"].symlink_to(scores)
+    os.link(scores, files["HARD"])
+    found = run(*(files.get(word, word) for word in words))
+    assert found.exit_code == 2
+    assert "which is read" in found.stderr
+    assert scores.read_text() == ROWS
+
+
+def test_an_endless_grid_is_refused(scores):
+    found = run("evaluate", scores, "--bayes-plot", "-3,3,1e9", "--json")
+    assert found.exit_code == 1
+    assert "100,000 points" in found.stderr
