@@ -16,7 +16,7 @@ Decorator = Callable[[Function], Function]
 VERBOSITY = "tercet.verbosity"  # in the context's meta: -1 quiet, 0, 1 verbose
 _ALIASES = {  # parameters of Python functions that another name stands for here
     "applications": "apps", "by": "group_columns", "calibration_trials": "calibrate_on", "format": "format",
-    "level": "ci", "memory": "memory_limit", "path": "scores", "classes": "class_columns",
+    "level": "ci", "memory": "memory_limit", "path": "scores",
 }  # fmt: skip
 
 
