@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tercet import biometrics, datasets, forensics, io, nist, recognizers, sklearn, spoofing, testing  # noqa: F401
+    from tercet.abstention import RiskCoverage, risk_coverage
     from tercet.application import Application, ApplicationMean, MulticlassApplication, costs_from_utilities
+    from tercet.calibration.assessment import (
+        calibration_line,
+        corp_diagram,
+        expected_calibration_error,
+        spiegelhalter_test,
+    )
     from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
     from tercet.calibration.fusion import Fusion, load_model
     from tercet.calibration.multiclass import Affine
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     )
     from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
     from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
+    from tercet.gaps import GroupGaps, group_gaps
     from tercet.io.read import read
     from tercet.metrics.binomial import (
         Interval,
@@ -73,6 +81,7 @@ if TYPE_CHECKING:
     from tercet.metrics.posteriors import posteriors
     from tercet.metrics.tally import Tally
     from tercet.outofcore.scan import Scan, scan
+    from tercet.prevalence import Prevalence, deployed_cost, estimate_prevalence
     from tercet.report import report
     from tercet.report.plots import Plot, plot
     from tercet.rules import Rule
@@ -85,11 +94,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "abstention": (
+        "RiskCoverage",
+        "risk_coverage",
+    ),
     "application": (
         "Application",
         "ApplicationMean",
         "MulticlassApplication",
         "costs_from_utilities",
+    ),
+    "calibration.assessment": (
+        "calibration_line",
+        "corp_diagram",
+        "expected_calibration_error",
+        "spiegelhalter_test",
     ),
     "calibration.cross_fit": (
         "cross_fit",
@@ -132,6 +151,10 @@ _PUBLIC = {
         "evaluate",
         "risk_curve",
         "risk_path",
+    ),
+    "gaps": (
+        "GroupGaps",
+        "group_gaps",
     ),
     "io.read": ("read",),
     "metrics.binomial": (
@@ -194,10 +217,25 @@ _PUBLIC = {
     ),
     "metrics.posteriors": ("posteriors",),
     "metrics.tally": ("Tally",),
-    "outofcore.scan": ("Scan", "scan"),
-    "report.plots": ("Plot", "plot"),
+    "outofcore.scan": (
+        "Scan",
+        "scan",
+    ),
+    "prevalence": (
+        "Prevalence",
+        "deployed_cost",
+        "estimate_prevalence",
+    ),
+    "report.plots": (
+        "Plot",
+        "plot",
+    ),
     "rules": ("Rule",),
-    "sweeping": ("Sweep", "sweep", "sweep_trials"),
+    "sweeping": (
+        "Sweep",
+        "sweep",
+        "sweep_trials",
+    ),
     "trials": ("Trials",),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
@@ -238,6 +276,7 @@ __all__ = [
     "Evaluation",
     "Fusion",
     "Gaussian",
+    "GroupGaps",
     "Hull",
     "InputError",
     "Interval",
@@ -246,7 +285,9 @@ __all__ = [
     "MulticlassApplication",
     "MulticlassEvaluation",
     "Plot",
+    "Prevalence",
     "RandomisedRule",
+    "RiskCoverage",
     "Rule",
     "Scan",
     "Sweep",
@@ -261,11 +302,13 @@ __all__ = [
     "brier",
     "brier_parts",
     "by_condition",
+    "calibration_line",
     "classification_report",
     "cllr",
     "clopper_pearson",
     "compare",
     "confusion_of",
+    "corp_diagram",
     "costs_from_utilities",
     "count_report",
     "cross_entropy_of_truth",
@@ -275,13 +318,17 @@ __all__ = [
     "decisions",
     "delong",
     "delong_test",
+    "deployed_cost",
     "empirical_cross_entropy",
     "enough_errors",
     "entropy",
+    "estimate_prevalence",
     "evaluate",
     "evaluate_case_costs",
+    "expected_calibration_error",
     "expected_costs",
     "fit_recognizer_and_calibrator",
+    "group_gaps",
     "hand_till_auc",
     "hull_rule",
     "interval",
@@ -304,12 +351,14 @@ __all__ = [
     "rates_report",
     "read",
     "report",
+    "risk_coverage",
     "risk_curve",
     "risk_path",
     "sample_size",
     "scan",
     "select_calibrator",
     "shift_prior",
+    "spiegelhalter_test",
     "split",
     "sweep",
     "sweep_trials",

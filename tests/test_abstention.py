@@ -1,0 +1,148 @@
+"""Abstaining: the curve and its area against plain loops and all orders of ties, prices, wanted points, refusals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+
+PRIOR = [0.5, 0.5]
+
+
+def tied(seed, size=None, classes=3):
+    """Posteriors in tenths, so that confidences tie; rows sum to one exactly enough."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 7)) if size is None else size
+    parts = rng.multinomial(10, np.full(classes, 1 / classes), size=size)
+    labels = np.r_[np.arange(classes), rng.integers(0, classes, max(size - classes, 0))][:size]
+    return tc.Trials.of_posteriors(parts / 10, labels, trained_prior=np.full(classes, 1 / classes),
+                                   orientation="samples x classes")  # fmt: skip
+
+
+def area_of(losses):
+    return sum(sum(losses[:k]) / k for k in range(1, len(losses) + 1)) / len(losses)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=200)
+@given(seeds, st.sampled_from(["0-1", "ordinal"]))
+def test_the_area_is_the_mean_over_all_orders_of_tied_cases(seed, costs):
+    trials = tied(seed)
+    app = tc.Application.multiclass([1 / 3] * 3, costs)
+    found = tc.risk_coverage(trials, app)
+    chosen = tc.decisions(trials, app)
+    losses = [float(app.costs[a, y]) for a, y in zip(chosen.actions, trials.labels, strict=True)]
+    surest = chosen.expected_cost
+    orders = [
+        order
+        for order in itertools.permutations(range(len(losses)))
+        if all(surest[a] <= surest[b] for a, b in itertools.pairwise(order))
+    ]
+    assert found.aurc == pytest.approx(np.mean([area_of([losses[i] for i in order]) for order in orders]), abs=1e-12)
+    assert found.best_aurc == pytest.approx(area_of(sorted(losses)), abs=1e-12)
+    assert found.excess_aurc >= -1e-12
+
+
+@settings(max_examples=200)
+@given(seeds)
+def test_every_point_answers_exactly_the_cases_above_its_threshold(seed):
+    trials = tied(seed, size=25)
+    app = tc.Application.multiclass([1 / 3] * 3, "ordinal")
+    found, chosen = tc.risk_coverage(trials, app), tc.decisions(trials, app)
+    losses = app.costs[chosen.actions, trials.labels]
+    wrong = chosen.actions != trials.labels
+    assert found.coverage[-1] == 1.0
+    assert (np.diff(found.coverage) > 0.0).all()
+    for place, threshold in enumerate(found.threshold):
+        answered = -chosen.expected_cost > threshold
+        assert found.coverage[place] == answered.mean()
+        assert found.cost[place] == pytest.approx(losses[answered].mean())
+        assert found.error[place] == pytest.approx(wrong[answered].mean())
+
+
+@settings(max_examples=100)
+@given(seeds, st.floats(0.0, 2.0))
+def test_a_price_of_abstaining_is_an_extra_action(seed, price):
+    trials = tied(seed, size=25)
+    plain = tc.Application.multiclass([1 / 3] * 3, "ordinal")
+    costs = [*plain.costs.tolist(), [price] * 3]
+    app = tc.Application.multiclass([1 / 3] * 3, costs, actions=["0", "1", "2", "abstain"])
+    actions = tc.decide(trials, app)
+    paid = app.costs[actions, trials.labels].mean()
+    found = tc.risk_coverage(trials, plain).abstention_costs([price])
+    margin = np.abs(tc.decisions(trials, plain).expected_cost - price)
+    if margin.min() > 1e-9:  # a tie with the price may fall either way by rounding
+        assert found.cost[0] == pytest.approx(paid)
+        assert found.coverage[0] == np.mean(actions != 3)
+    assert found.best_apparent[0] <= found.cost[0]
+    assert found.best_apparent[0] <= min(price, tc.risk_coverage(trials, plain).cost[-1]) + 1e-12
+
+
+@given(seeds)
+def test_whole_weights_repeat_cases_and_row_order_changes_no_bit(seed):
+    trials = tied(seed, size=12)
+    rng = np.random.default_rng(seed)
+    weights, order = rng.integers(1, 4, 12), rng.permutation(12)
+    one, app = trials.scores, tc.Application.multiclass([1 / 3] * 3, "ordinal")
+
+    def made(rows, **more):
+        return tc.risk_coverage(
+            tc.Trials.of_posteriors(one[rows], trials.labels[rows], trained_prior=[1 / 3] * 3,
+                                    orientation="samples x classes", **more), app,
+        )  # fmt: skip
+
+    weighted, repeated = made(np.arange(12), weights=weights.astype(float)), made(np.repeat(np.arange(12), weights))
+    assert weighted.to_dict() == repeated.to_dict()
+    assert made(order).to_dict() == made(np.arange(12)).to_dict()
+
+
+def test_two_classes_go_the_same_way_as_two_columns():
+    scores, labels = [0.9, 0.7, 0.4, 0.2, 0.55], [1, 0, 1, 0, 1]
+    one = tc.Trials.of_posteriors(scores, labels, trained_prior=0.6)
+    two = tc.Trials.of_posteriors([[1 - p, p] for p in scores], labels, trained_prior=[0.4, 0.6])
+    assert tc.risk_coverage(one).aurc == pytest.approx(tc.risk_coverage(two).aurc)
+    point = tc.risk_coverage(one).at(coverage=0.4)
+    assert (point.answered, point.error) == (2, 0.0)
+    assert tc.risk_coverage(one, (0.6, 5, 1)).cost[-1] == pytest.approx((0 + 1 + 0 + 1 + 0) / 5)  # 0.2 is above 1/6
+
+
+def test_the_interval_of_the_area_covers_about_as_often_as_it_says():
+    rng = np.random.default_rng(6)
+
+    def found(size):
+        labels = rng.random(size) < 0.5
+        return tc.risk_coverage(
+            tc.Trials.of_llr(rng.normal(np.where(labels, 1, -1), math.sqrt(2)), labels), (0.5, 1, 1)
+        )
+
+    true = found(300_000).aurc
+    sets = [found(400) for _ in range(200)]
+    assert 0.91 <= np.mean([one.aurc_ci.low <= true <= one.aurc_ci.high for one in sets]) <= 0.985
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda curve: curve.at(), tc.InputError),
+        (lambda curve: curve.at(coverage=0.5, error_at_most=0.1), tc.InputError),
+        (lambda curve: curve.at(coverage=0.0), tc.InputError),
+        (lambda curve: curve.at(error_at_most=2.0), tc.InputError),
+        (lambda curve: curve.abstention_costs([-1.0]), tc.InputError),
+        (lambda curve: curve.abstention_costs(0.3), tc.InputError),
+        (lambda _: tc.risk_coverage(tc.Trials.of_scores([1.0], [1])), tc.TercetError),
+        (lambda _: tc.risk_coverage(tc.Trials.of_llr([1.0, 2.0], [1, 0], weights=[0.5, 1.0])), tc.InputError),
+        (lambda _: tc.risk_coverage(tc.Trials.of_llr([], [])), tc.UndefinedError),
+        (lambda _: tc.risk_coverage([0.1]), tc.InputError),
+        (lambda _: tc.risk_coverage(tc.Trials.of_llr([9.0], [0]), 0.5).at(error_at_most=0.0), tc.UndefinedError),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(call, error):
+    curve = tc.risk_coverage(tc.Trials.of_llr([1.0, -1.0], [1, 0]))
+    with pytest.raises(error):
+        call(curve)

@@ -1,0 +1,107 @@
+"""Gaps between groups: rates by hand, intervals that cover, Holm, groups that lack a class, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tercet as tc
+
+
+def trials_of(rows, **groups):
+    llrs, labels = zip(*rows, strict=True)
+    return tc.Trials.of_llr(llrs, labels, groups=groups)
+
+
+ROWS = [(1, 1), (-1, 1), (-1, 0), (1, 0), (1, 1), (1, 1), (-1, 0), (-1, 0)]
+
+
+def test_rates_and_costs_are_those_of_each_group_alone():
+    trials = trials_of(ROWS, site=list("aaaabbbb"))
+    found = tc.group_gaps(trials, "site", (0.2, 5, 1))
+    for row in found.groups:
+        part = trials.select(trials.groups["site"] == row.group)
+        own = tc.evaluate(part, [(0.2, 5, 1)]).applications[0]
+        assert (row.values["fnr"], row.values["fpr"]) == (own.fnr, own.fpr)
+        assert row.values["dcf_u"] == pytest.approx(own.dcf_u)
+        assert row.intervals["fnr"][:2] == tc.wilson(round(own.fnr * row.targets), row.targets)[:2]
+    gap = found.of("dcf_u")[0]
+    assert gap.difference == pytest.approx(0.2 * 5 * 0.5 + 0.8 * 0.5)
+    assert found.worst == {"fnr": "a", "fpr": "a", "acceptance_rate": "a", "dcf_u": "a"}
+
+
+def test_a_group_without_a_class_is_reported_for_what_exists_there():
+    trials = trials_of([*ROWS, (1, 1), (-1, 1)], site=[*"aaaabbbb", "c", "c"])
+    found = tc.group_gaps(trials, "site", 0.5)
+    lonely = found.groups[2]
+    assert lonely.values["fnr"] == 0.5
+    assert lonely.values["fpr"] is lonely.values["dcf_u"] is None
+    assert "no non-targets in c" in lonely.reasons["fpr"]
+    assert {(gap.first, gap.second) for gap in found.of("fpr")} == {("a", "b")}
+    assert len(found.of("fnr")) == 3
+
+
+def test_a_reference_is_compared_with_every_other_group():
+    trials = trials_of(ROWS * 2, site=[*"aaaabbbb", *"ccccdddd"])
+    found = tc.group_gaps(trials, "site", 0.5, reference="b")
+    assert [(gap.first, gap.second) for gap in found.of("fnr")] == [("a", "b"), ("c", "b"), ("d", "b")]
+    assert found.of("fnr")[0].ratio is None
+    assert found.of("fnr")[0].ratio_ci.high == math.inf
+    assert found.to_dict()["gaps"][0]["ratio_ci"][1] == "inf"
+
+
+def test_the_p_value_and_the_interval_agree_and_holm_only_raises():
+    rng = np.random.default_rng(0)
+    labels = rng.random(600) < 0.5
+    trials = tc.Trials.of_llr(
+        rng.normal(np.where(labels, 1, -1), 1.4), labels, groups={"site": rng.choice(list("xyz"), 600)}
+    )
+    found = tc.group_gaps(trials, "site", 0.5)
+    for gap in found.gaps:
+        out = gap.difference_ci.low > 0.0 or gap.difference_ci.high < 0.0
+        assert out == (gap.p_value < 0.05)
+        assert gap.adjusted >= gap.p_value
+    ordered = sorted(found.gaps, key=lambda gap: gap.p_value)
+    assert ordered[0].adjusted == pytest.approx(min(1.0, ordered[0].p_value * len(ordered)))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_intervals_of_differences_cover_about_as_often_as_they_say(grouped):
+    rng, held, sets = np.random.default_rng(1), 0, 300 if grouped else 80
+    for _ in range(sets):
+        speakers = np.repeat(np.arange(50), 8)
+        shared = rng.normal(size=50)[speakers] * grouped
+        labels = np.arange(400) % 2 == 0
+        llrs = np.where(labels, 1.0, -1.0) + shared + rng.normal(size=400)
+        trials = tc.Trials.of_llr(llrs, labels, groups={"site": np.arange(400) // 2 % 2, "speaker": speakers})
+        gap = tc.group_gaps(trials, "site", 0.5, by="speaker" if grouped else None).of("fnr")[0]
+        held += gap.difference_ci.low <= 0.0 <= gap.difference_ci.high
+    assert 0.9 <= held / sets <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"column": "town"}, "column='town'"),
+        ({"reference": "z"}, "reference='z'"),
+        ({"by": "speaker"}, "by='speaker'"),
+        ({"ci": 95}, "ci"),
+        ({"column": "one"}, "at least two"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(change, words):
+    trials = trials_of(ROWS, site=list("aaaabbbb"), one=list("aaaaaaaa"))
+    with pytest.raises(tc.InputError, match=words):
+        tc.group_gaps(trials, **{"column": "site", "application": 0.5, **change})
+
+
+def test_weights_many_groups_and_raw_scores_are_refused():
+    with pytest.raises(tc.InputError, match="weights"):
+        tc.group_gaps(tc.Trials.of_llr([1.0, 2.0], [1, 0], weights=[1, 2], groups={"g": ["a", "b"]}), "g", 0.5)
+    with pytest.raises(tc.InputError, match="calibrate"):
+        tc.group_gaps(tc.Trials.of_scores([1.0, 2.0], [1, 0], groups={"g": ["a", "b"]}), "g", 0.5)
+    many = tc.Trials.of_llr(np.arange(30.0), np.arange(30) % 2, groups={"g": [f"{i}" for i in range(30)]})
+    with pytest.raises(tc.InputError, match="reference"):
+        tc.group_gaps(many, "g", 0.5)
+    with pytest.raises(tc.InputError, match="quantity"):
+        tc.group_gaps(trials_of(ROWS, site=list("aaaabbbb")), "site", 0.5).of("eer")
