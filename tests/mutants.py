@@ -86,7 +86,7 @@ MUTANTS = (
     ),
     Mutant(
         "cost matrix transposed, in decisions",
-        (("decision.py", "= _least_cost(costs, ", f"= _least_cost({TURNED.replace('app.costs', 'costs')}, "),),
+        (("metrics/least_cost.py", "costs = np.ldexp(app.costs, ", f"costs = np.ldexp({TURNED}, "),),
         CLASSES,
     ),
     Mutant(

@@ -16,11 +16,9 @@ from tercet.application import Application, MulticlassApplication
 from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.curves import Curve
-from tercet.metrics.posteriors import comparable, likelihoods_of, over_blocks, posteriors, priced
+from tercet.metrics.least_cost import least_cost_actions
+from tercet.metrics.posteriors import likelihoods_of, over_blocks, posteriors, priced
 from tercet.trials import Trials, as_trials, two_class
-
-_ROUNDING = 1.0 + 1e-11  # sums of 5,000 positive terms in any order agree within this
-_TINY = 1e-290  # two expected costs below this may differ by what underflow took
 
 
 class Decisions(NamedTuple):
@@ -77,7 +75,7 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     def fill(rows: slice) -> None:
         result[rows] = priced(app.costs, shares[rows].T).T
 
-    over_blocks(fill, len(result))
+    over_blocks(fill, *shares.shape)
     return result
 
 
@@ -97,51 +95,7 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
 
 def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:
     _check_classes(trials, app)
-    likelihoods, logs = likelihoods_of(trials), np.log(app.prior)
-    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
-    actions = np.empty(len(likelihoods), np.int8 if len(app.actions) < 128 else np.int32)
-
-    def fill(rows: slice) -> None:
-        if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
-            actions[rows] = _first_least(-comparable(likelihoods[rows], logs))
-        else:
-            actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
-
-    over_blocks(fill, len(actions))
-    return actions
-
-
-def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
-    """The action of least expected cost for each column of logs.
-
-    A matrix product finds it; where others come within its rounding, the sums are taken again in the order of the
-    classes, so that no decision depends on the shape of the block, and in logs where exponentials vanish.
-    """
-    shares = np.exp(logs)
-    prices = costs @ shares
-    least = prices.min(axis=0)
-    near = prices <= least * _ROUNDING
-    chosen = _first(near)
-    unclear = np.flatnonzero((near.sum(axis=0, dtype=np.int32) > 1) | (least < _TINY))
-    if len(unclear):
-        prices = priced(costs, shares[:, unclear])
-        chosen[unclear] = _first_least(prices)
-        for row in unclear[(prices < _TINY).sum(axis=0) > 1]:
-            with np.errstate(divide="ignore"):
-                chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
-    return chosen
-
-
-def _first_least(costs: Floats) -> NDArray[Any]:
-    """The row number of each column's least entry, the lowest on ties."""
-    return _first(costs == costs.min(axis=0))
-
-
-def _first(marks: NDArray[np.bool_]) -> NDArray[Any]:
-    """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
-    count = len(marks)
-    from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]
-    return np.asarray(count - (marks * from_the_end).max(axis=0))
+    return least_cost_actions(app, likelihoods_of(trials))
 
 
 def _as_two_class(trials: Trials) -> Trials:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.codes import codes_among, occurring
 from tercet._numeric.exact import Counts, as_integers, quotients, shifted
 from tercet._numeric.validation import (
-    distinct,
     frozen,
     listed,
     names,
@@ -711,7 +711,7 @@ def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[l
     other names are sorted, and that is nobody's order.
     """
     same_kind(decided, "decisions", true, "labels")
-    found = list(dict.fromkeys([*distinct(true), *distinct(decided)]))
+    found = list(dict.fromkeys([*occurring(true), *occurring(decided)]))
     if not found:
         raise InputError("There are no decisions to count: name the classes (classes=...).")
     if all(not isinstance(value, str) and value in (0, 1) for value in found):
@@ -728,11 +728,8 @@ def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[l
 
 
 def _codes(values: NDArray[Any], known: list[Any], name: str) -> NDArray[np.intp]:
-    codes = {value: code for code, value in enumerate(known)}
-    if values.dtype.kind in "iub" and known == [0, 1] and values.size and 0 <= values.min() <= values.max() <= 1:
-        return values.astype(np.intp)
     try:
-        return np.fromiter((codes[value] for value in values.tolist()), np.intp, len(values))
+        return codes_among(values, known)
     except KeyError as error:
         raise InputError(
             f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."

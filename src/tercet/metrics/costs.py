@@ -268,7 +268,9 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
 def surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
     """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
     top = logs == 0.0
-    rest = class_sum(np.where(top, 0.0, np.exp(logs))) + (top.sum(axis=0) - 1)
+    shares = np.exp(logs)
+    shares -= top  # e^0 is exactly 1
+    rest = class_sum(shares) + (top.sum(axis=0, dtype=np.int32) - 1)
     return np.asarray(np.log1p(rest) - logs[labels, np.arange(len(labels))])
 
 
@@ -357,7 +359,7 @@ def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[
     def fill(rows: slice) -> None:
         values[rows] = cost(joint(likelihoods[rows], log_prior), columns[rows])
 
-    over_blocks(fill, len(values))
+    over_blocks(fill, *likelihoods.shape)
     return math.fsum(
         pi * _class_mean(values, labels == code, weights, size, name)
         for code, (pi, size, name) in enumerate(zip(share.tolist(), sizes, trials.classes, strict=True))

@@ -14,7 +14,7 @@ from tercet._typing import Floats
 from tercet.errors import CalibrationError
 from tercet.trials import Trials, as_trials, prior_vector, probability
 
-_ROWS = 1 << 13  # rows at a time, so that a block and its products stay in the cache
+_CELLS = 1 << 16  # at a time, rows x classes, so that a block and its products stay in the cache
 
 
 def posteriors(trials: Trials, prior: object) -> Floats:
@@ -32,7 +32,7 @@ def posteriors(trials: Trials, prior: object) -> Floats:
         shares /= class_sum(shares)
         result[rows] = shares.T
 
-    over_blocks(fill, len(result))
+    over_blocks(fill, *likelihoods.shape)
     return result
 
 
@@ -74,12 +74,13 @@ def priced(costs: Floats, shares: Floats) -> Floats:
     return np.asarray(np.einsum("ak,kr->ar", costs, np.ascontiguousarray(shares), optimize=False))
 
 
-def over_blocks(function: Callable[[slice], Any], rows: int) -> None:
+def over_blocks(function: Callable[[slice], Any], rows: int, classes: int, /) -> None:
     """Calls function with slices that cover a range a cache-full at a time, on every core."""
+    height = max(_CELLS // classes, 16)
 
     def walk(part: slice) -> None:
-        for start in range(part.start, part.stop, _ROWS):
-            function(slice(start, min(start + _ROWS, part.stop)))
+        for start in range(part.start, part.stop, height):
+            function(slice(start, min(start + height, part.stop)))
 
     over_parts(walk, rows)
 
