@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
-from tercet._numeric.parallel import over_parts
+from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.validation import frozen, numbers, shown, whole
 from tercet._numeric.wide import take
 from tercet._typing import Floats
@@ -86,10 +86,26 @@ def empirical_cross_entropy(source: Source, prior: float) -> float:
     pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
     """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
-    llr = _tally(source).as_llr()
+    llr = _unsorted(source) if isinstance(source, Trials) and source.weights is None else _tally(source).as_llr()
     _need_both(llr)
     target, nontarget = _mean_softplus(llr.targets, -1.0, tau), _mean_softplus(llr.nontargets, 1.0, tau)
     return (share * target + (1.0 - share) * nontarget) / math.log(2.0)
+
+
+def _unsorted(trials: Trials) -> Tally:
+    """The llrs of each class, only those ranked that cost infinitely much: sums do not depend on the order."""
+    labels = trials.known_labels()
+    if trials.is_matrix:
+        return Tally.of(trials)
+    llr = trials.llr
+    sides = together([lambda: llr[labels], lambda: llr[~labels]], len(llr))
+    targets, nontargets = (
+        Ranked(np.concatenate((side[side == -math.inf], side[np.isfinite(side)], side[side == math.inf])))
+        if not np.isfinite(side).all()
+        else Ranked(side)
+        for side in sides
+    )
+    return Tally(targets, nontargets, "llr")
 
 
 def min_cllr(source: Source) -> float:

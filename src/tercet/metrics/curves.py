@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -192,10 +193,29 @@ class Curve:
         if definition in EER_DEFINITIONS and self.tally.gaps is not None:
             self._check_crossing(self.tally.gaps.next)
         if definition == "interpolated":
-            return _crossing(self.thresholds, self.misses, self.false_alarms, self, definition)
+            return _crossing(*self._around_crossing(), self, definition)
         if definition == "nearest":
             return self._nearest()
         raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(definition)}.")
+
+    def _around_crossing(self) -> tuple[Floats, Counts, Counts]:
+        """The last point with FNR < FPR and the one after it (thresholds, misses, false alarms), found by halving."""
+        sides = (self.tally.targets, self.tally.nontargets)
+
+        def crossed(threshold: float) -> bool:
+            rejected = self.nontargets - int(self.tally.nontargets.upto(threshold))
+            return int(self.tally.targets.upto(threshold)) * self.nontargets >= rejected * self.targets
+
+        found = [bisect_left(side.scores, True, key=crossed) for side in sides]
+        after = min(
+            float(side.scores[place]) for side, place in zip(sides, found, strict=True) if place < len(side.scores)
+        )
+        before = [side.scores[: np.searchsorted(side.scores, after)][-1:] for side in sides]
+        thresholds = np.append(np.max(np.concatenate(before), initial=-math.inf), after)
+        misses, rejected = (side.upto(thresholds) for side in sides)
+        if not any(map(len, before)):  # accepting everything, -inf too
+            misses[0] = rejected[0] = 0
+        return thresholds, misses, self.nontargets - rejected
 
     def _check_crossing(self, following: Floats) -> None:
         """Refuses an EER of the curve's own segments where rows are hidden in the one that crosses FPR = FNR."""
@@ -205,10 +225,11 @@ class Curve:
             self.tally.need_every_score("An EER of another definition than the one that was asked for")
 
     def _nearest(self) -> Eer:
-        misses, alarms = self._scaled_errors(self.misses, self.false_alarms)
-        place = int(np.abs(misses - alarms).argmin())
-        value = ratio(int(misses[place]) + int(alarms[place]), 2 * self.targets * self.nontargets)
-        return Eer(value, float(self.thresholds[place]), "nearest")
+        thresholds, misses, alarms = self._around_crossing()
+        scaled_misses, scaled_alarms = self._scaled_errors(misses, alarms)
+        place = int(np.abs(scaled_misses - scaled_alarms).argmin())
+        value = ratio(int(scaled_misses[place]) + int(scaled_alarms[place]), 2 * self.targets * self.nontargets)
+        return Eer(value, float(thresholds[place]), "nearest")
 
     def _scaled_errors(self, misses: Counts, alarms: Counts) -> tuple[Counts, Counts]:
         """Both error counts over the common denominator targets x nontargets."""
