@@ -147,7 +147,7 @@ def test_few_errors_are_told_beside_the_cost(tmp_path):
 def test_what_cannot_be_answered_is_refused_in_words(words, code, message, tmp_path):
     path = write(tmp_path / "a.csv")
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([lines[0] + ",one", *(line + ",x" for line in lines[1:])]))
+    path.write_text("\n".join([lines[0] + ",one", *(line + ",x" for line in lines[1:]), ""]))
     found = run("evaluate", path, *words)
     assert found.exit_code == code
     assert message in found.stderr

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import check_size
 from tercet.io._plain_files import PlainFile
-from tercet.io.columns import Store, Table, parquet_table, text_table
-from tercet.io.formats.jsonlines import as_table, line_of_object
+from tercet.io.columns import Store, Table, json_table, parquet_table, text_table
+from tercet.io.formats.jsonlines import as_table, json_place, keys_of_first
 from tercet.io.formats.parquet import Footer
-from tercet.io.formats.text import Dialect, check_text, first_lines
+from tercet.io.formats.text import Dialect, TextFacts, check_ended, check_text, first_lines
 from tercet.io.formats.trial_lists import Hints, Layout, key_layout, score_layout
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -48,34 +49,39 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
         raise InputError(
             f"{file.called} is {file.kind}, which has no trial ids to join by. Give labels by position: labels=."
         )
-    check_text(file)
+    facts = check_text(file)
     if hints.format == "jsonl" or (hints.format is None and _looks_like_json(file)):
-        return _json_source(store, file, number)
+        return _json_source(store, file, facts, number)
     layout = (key_layout if key else score_layout)(file, hints)
-    return ColumnSource(
-        file.called,
-        layout.dialect.names,
-        layout,
-        lambda wanted: _not_empty(text_table(store, file, layout.dialect, wanted, number), layout.dialect.header),
-    )
+    dialect = layout.dialect
+
+    def load(wanted: Sequence[str]) -> Table:
+        table = _not_empty(text_table(store, file, facts, dialect, wanted, number), dialect.header)
+        check_ended(file, facts)
+        return table
+
+    return ColumnSource(file.called, dialect.names, layout, load)
 
 
 def _looks_like_json(file: PlainFile) -> bool:
     return file.suffix in _JSON_SUFFIXES or first_lines(file, 1)[0].lstrip().startswith("{")
 
 
-def _json_source(store: Store, file: PlainFile, number: int) -> ColumnSource:
-    rewritten, dialect = store.stack.enter_context(as_table(file))
+def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -> ColumnSource:
+    names = keys_of_first(file)
 
     def load(wanted: Sequence[str]) -> Table:
-        table = text_table(store, rewritten, dialect, wanted, number)
+        table = json_table(store, file, facts, wanted, number)
+        return _not_empty(table if table is not None else _rewritten_json(store, file, names, wanted, number))
 
-        def place(row: int, name: str) -> tuple[str, str | None]:
-            return f"line {line_of_object(file, row)}", table.place(row, name)[1]
+    return ColumnSource(file.called, names, Layout(Dialect(",", names, True)), load)
 
-        return replace(table, place=place)
 
-    return ColumnSource(file.called, dialect.names, Layout(dialect), load)
+def _rewritten_json(store: Store, file: PlainFile, names: Sequence[str], wanted: Sequence[str], number: int) -> Table:
+    """The table by way of a CSV that Python's JSON parser gives: slow, and exact about what is refused and where."""
+    rewritten, dialect = store.stack.enter_context(as_table(file, names, store.folder))
+    table = text_table(store, rewritten, check_text(rewritten), dialect, wanted, number)
+    return replace(table, place=partial(json_place, file))
 
 
 def _checked(table: Table, footer: Footer, limit: int) -> Table:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +19,17 @@ _EVERY = 0.1  # seconds between two reports of progress
 
 
 @contextmanager
-def connected(limit: int | None = None, *, spill: bool = True) -> Iterator[DuckDBPyConnection]:
+def connected(
+    limit: int | None = None,
+    *,
+    spill: bool = True,
+    only: Sequence[Path] | None = None,
+    more: Mapping[str, str | int] | None = None,
+) -> Iterator[DuckDBPyConnection]:
     """A private database in memory: no extension is loaded or installed, whatever is spilled goes at the end.
 
-    Without `spill` nothing is written anywhere, so a process that is killed leaves nothing behind.
+    Without `spill` nothing is written anywhere, so a process that is killed leaves nothing behind. With `only` no other
+    files and folders can be reached, and no setting can be changed any more. `more` are further settings.
     """
     import duckdb
 
@@ -32,12 +40,15 @@ def connected(limit: int | None = None, *, spill: bool = True) -> Iterator[DuckD
             "allow_community_extensions": "false",
             "temp_directory": folder,
             "python_enable_replacements": "false",
+            **(more or {}),
         }
         if limit is not None:
             settings["memory_limit"] = f"{max(limit, 256 << 20)}B"
         con = duckdb.connect(":memory:", config=settings)
         try:
             con.execute("SET preserve_insertion_order = true")
+            if only is not None:
+                _restrict(con, only)
             yield con
         except RuntimeError as error:
             if "Query interrupted" not in str(error):
@@ -47,6 +58,15 @@ def connected(limit: int | None = None, *, spill: bool = True) -> Iterator[DuckD
             con.close()
 
 
+def _restrict(con: DuckDBPyConnection, only: Sequence[Path]) -> None:
+    """Leaves the database these files and folders alone, and locks its settings."""
+    folders = ", ".join(quoted(str(path)) for path in only if path.is_dir())
+    files = ", ".join(quoted(os.path.realpath(path)) for path in only if not path.is_dir())
+    con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    con.execute(f"SET allowed_directories = [{folders}]; SET allowed_paths = [{files}]")
+    con.execute("SET enable_external_access = false; SET lock_configuration = true")
+
+
 @contextmanager
 def watched(con: DuckDBPyConnection, size: int, progress: Progress | None) -> Iterator[None]:
     """Reports how far the running query is, in bytes of the file it reads."""
@@ -54,7 +74,6 @@ def watched(con: DuckDBPyConnection, size: int, progress: Progress | None) -> It
         yield
         return
     done = threading.Event()
-    con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
 
     def report() -> None:
         while not done.wait(_EVERY):
@@ -72,16 +91,16 @@ def watched(con: DuckDBPyConnection, size: int, progress: Progress | None) -> It
     progress(size, size)
 
 
-@contextmanager
-def unglobbed(path: Path) -> Iterator[Path]:
-    """The path, or a link to it whose name holds no pattern: duckdb reads *, ? and [ as wildcards."""
-    if not set("*?[{\\") & set(str(path)):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="tercet-link-") as folder:
-        link = Path(folder) / "file"
-        link.symlink_to(path)
-        yield link
+def is_pattern(path: Path) -> bool:
+    """Whether duckdb would take the name for a pattern."""
+    return bool(set("*?[{\\") & set(str(path)))
+
+
+def link_in(folder: Path, path: Path) -> Path:
+    """A link to a file, in a folder, under a plain name."""
+    link = Path(tempfile.mktemp(prefix="file-", dir=folder))
+    link.symlink_to(path)
+    return link
 
 
 def quoted(text: str) -> str:

@@ -20,7 +20,6 @@ from typing import BinaryIO
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import in_words
-from tercet.io.formats._zstd import is_whole
 
 Progress = Callable[[int, int], None]
 
@@ -28,7 +27,7 @@ _CHUNK = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _MAGIC = {b"PAR1": "parquet", b"\x93NUM": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz"}
 _STDIN_PREFIX = "tercet-stdin-"
-_LONGEST_LINE = 2_000_000
+LONGEST_LINE = 2_000_000  # bytes; duckdb takes no longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,11 @@ class PlainFile:
 @contextmanager
 def plain_file(path: str | os.PathLike[str], limit: int, progress: Progress | None = None) -> Iterator[PlainFile]:
     """The file as plain bytes; whatever was spilled is removed at the end."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise InputError(f"A file is named by text or a path, not by {shown(path)}.")
     with stdin_file() if str(path) == "-" else _existing(Path(path)) as source:
         called = called_as(source if str(path) == "-" else Path(path))
-        stem, suffix, packing = _name_parts(called)
+        stem, suffix, packing = _name_parts(called if called == "stdin" else Path(path).name)
         head = _head(source, called)
         packed = {_GZIP: "gzip", _ZSTD: "zstd"}.get(head[:2] if head[:2] == _GZIP else head[:4])
         if packing and not packed:
@@ -90,18 +91,26 @@ def _existing(path: Path) -> _Held:
         raise InputError(f"{called} is a folder: name a file in it.")
     if not os.access(path, os.R_OK):
         raise InputError(f"{called} may not be read: permission denied. Change its permissions (chmod u+r).")
-    return _Held(path, called, piped=not stat.S_ISREG(mode))
+    return _Held(path, called, copied=not stat.S_ISREG(mode) or not _is_utf8(str(path.absolute())))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Held:
-    """A path to hold open: itself, or the temporary copy of what a pipe gives."""
+    """A path to hold open: itself, or a temporary copy of what a pipe gives or of what has no name in UTF-8."""
 
-    def __init__(self, path: Path, called: str, piped: bool) -> None:
-        self._path, self._called, self._piped = path, called, piped
+    def __init__(self, path: Path, called: str, copied: bool) -> None:
+        self._path, self._called, self._copied = path, called, copied
         self._copy: Path | None = None
 
     def __enter__(self) -> Path:
-        if not self._piped:
+        if not self._copied:
             return self._path.absolute()
         handle, name = tempfile.mkstemp(prefix="tercet-")
         os.close(handle)
@@ -116,9 +125,9 @@ class _Held:
 
 
 @contextmanager
-def temporary(prefix: str = "tercet-") -> Iterator[Path]:
-    """An empty file in the temporary folder, removed at the end."""
-    handle, name = tempfile.mkstemp(prefix=prefix)
+def temporary(prefix: str = "tercet-", folder: Path | None = None) -> Iterator[Path]:
+    """An empty file in the temporary folder, or in another, removed at the end."""
+    handle, name = tempfile.mkstemp(prefix=prefix, dir=folder)
     os.close(handle)
     try:
         yield Path(name)
@@ -134,12 +143,12 @@ def called_as(path: Path) -> str:
     return text if text.isprintable() and len(text) <= 128 else shown(text)
 
 
-def _name_parts(called: str) -> tuple[str, str, str]:
+def _name_parts(file_name: str) -> tuple[str, str, str]:
     """Stem, suffix and packing of a name: scores.csv.gz -> scores, .csv, gzip."""
-    name = Path(called)
+    name = Path(file_name)
     packing = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}.get(name.suffix.lower(), "")
     inner = Path(name.stem) if packing else name
-    return inner.stem, inner.suffix.lower(), packing
+    return os.fsencode(inner.stem).decode("utf-8", "replace"), inner.suffix.lower(), packing
 
 
 def _head(path: Path, called: str) -> bytes:
@@ -192,11 +201,11 @@ def _unpack(source: Path, plain: Path, packing: str, called: str, limit: int, pr
                     f"{called} unpacks to more than {in_words(most)} of text from {in_words(source.stat().st_size)}. "
                     f"Unpack it yourself if it is meant to be that large, or raise the limit (memory=)."
                 )
-            if line > _LONGEST_LINE:
-                raise InputError(f"{called} unpacks to a line of more than {_LONGEST_LINE} bytes: it is no table.")
+            if line > LONGEST_LINE:
+                raise InputError(f"{called} unpacks to a line of more than {LONGEST_LINE} bytes: it is no table.")
             out.write(chunk)
     if not written:
-        raise InputError(f"{called} unpacks to nothing, or to one line that is too long for a table.")
+        raise InputError(f"{called} unpacks to nothing.")
 
 
 def _gunzipped(source: Path, called: str, progress: Progress | None) -> Generator[bytes]:
@@ -218,23 +227,17 @@ def _gunzipped(source: Path, called: str, progress: Progress | None) -> Generato
 
 
 def _unzstd(source: Path, called: str) -> Generator[bytes]:
-    """Lines of a zstd file through duckdb; latin-1 keeps every byte as one character, so nothing is judged yet."""
-    import duckdb
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
 
-    from tercet.io._database import connected, quoted, unglobbed
-
-    if not is_whole(source):
-        raise InputError(f"{called} is damaged zstd data, or cut off: copy or download it again.")
-    with connected() as con, unglobbed(source) as path:
-        lines = (
-            f"SELECT c FROM read_csv({quoted(str(path))}, auto_detect=false, columns={{'c': 'VARCHAR'}}, header=false, "
-            f"delim='\x01', quote='', escape='', compression='zstd', encoding='latin-1', nullstr='', "
-            f"max_line_size={_LONGEST_LINE}, strict_mode=false)"
-        )
-        try:
-            rows = con.execute(lines)
-            while batch := rows.fetchmany(50_000):
-                yield "".join(f"{line or ''}\n" for (line,) in batch).encode("latin-1")
-        except duckdb.Error as error:
-            why = "a line of it is too long for a table" if "line size" in str(error).lower() else "it is damaged"
-            raise InputError(f"{called} cannot be read as zstd text: {why}. Unpack it with zstd -d to see.") from None
+    with source.open("rb") as raw, zstd.ZstdFile(raw) as file:
+        while True:
+            try:
+                chunk = file.read(_CHUNK)
+            except (OSError, EOFError, MemoryError, zstd.ZstdError) as error:
+                raise InputError(f"{called} is damaged zstd data ({error}): copy or download it again.") from None
+            if not chunk:
+                return
+            yield chunk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
@@ -78,16 +78,17 @@ class Request:
         """The request that the options of `tercet.read` make."""
         meaning, trained_prior = options.get("meaning", "llr"), options.get("trained_prior")
         check_meaning(meaning, trained_prior)
-        ids, classes = tuple_of(options.get("id_column")), options.get("class_columns")
+        ids, classes = tuple_of(options.get("id_column"), "id_column"), options.get("class_columns")
+        weight = options.get("weight_column")
         labels, key, keep = options.get("labels"), options.get("key"), options.get("keep_ids")
-        score = options.get("score_column", "score")
+        score = _name(options.get("score_column", "score"), "score_column")
         wanted = WantedColumns(
             score,
-            options.get("label_column", "label"),
-            options.get("weight_column"),
-            tuple_of(options.get("group_columns")),
+            _name(options.get("label_column", "label"), "label_column"),
+            None if weight is None else _name(weight, "weight_column"),
+            tuple_of(options.get("group_columns"), "group_columns"),
             ids,
-            None if classes is None else tuple_of(classes),
+            None if classes is None else tuple_of(classes, "class_columns"),
             is_matrix(meaning),
             False if labels is not None else options.get("labelled"),
             (bool(ids) and key is None) if keep is None else keep,
@@ -96,7 +97,7 @@ class Request:
         hints = Hints(
             options.get("format"),
             options.get("separator"),
-            None if columns is None else tuple(columns),
+            None if columns is None else tuple_of(columns, "columns"),
             options.get("header"),
             score,
         )
@@ -107,6 +108,17 @@ class Request:
         )  # fmt: skip
 
 
-def tuple_of(names: str | Sequence[str] | None) -> tuple[str, ...]:
+def tuple_of(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
     """One name or several as a tuple."""
-    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+    if names is None or isinstance(names, str):
+        return () if names is None else (names,)
+    found = tuple(names) if isinstance(names, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in found):
+        raise InputError(f"{option} names columns by text, not by {shown(names)}.")
+    return found
+
+
+def _name(value: object, option: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{option} names a column by text, not by {shown(value)}.")
+    return value

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
@@ -15,14 +16,14 @@ from tercet.errors import InputError
 from tercet.io._column_roles import ColumnRoles, WantedColumns, label_column, score_roles, trial_columns
 from tercet.io._column_source import column_source
 from tercet.io._limits import check_size
-from tercet.io._plain_files import PlainFile, plain_file
-from tercet.io._request import Path, Request
+from tercet.io._plain_files import PlainFile
+from tercet.io._request import Request
 from tercet.io._trial_columns import TrialColumns, decisions_of, join_ids, label_array, words_of
-from tercet.io.columns import LabelColumn, Store, Table
+from tercet.io.columns import LabelColumn, Labels, Store, Table
 from tercet.io.formats.npy import ArrayFile, Npz, npy_file
-from tercet.io.formats.text import check_text, first_lines, missing_column
+from tercet.io.formats.text import first_lines, missing_column
 from tercet.io.formats.trial_lists import LISTS, Hints
-from tercet.io.join import joined
+from tercet.io.join import Join
 
 
 class RowRanges(Protocol):
@@ -47,19 +48,24 @@ class RowRanges(Protocol):
         """Their labels alone."""
 
 
-def score_ranges(store: Store, file: PlainFile, request: Request) -> tuple[RowRanges, str | None]:
+def score_ranges(
+    store: Store, file: PlainFile, key_file: PlainFile | None, request: Request
+) -> tuple[RowRanges, str | None]:
     """The columns of the file, joined with the key where there is one, and the format's usual target."""
     wanted = request.wanted
-    if file.kind in ("npy", "npz") and request.key is None:
+    if file.kind in ("npy", "npz") and key_file is None:
         return _array_ranges(store.stack, file, wanted, store.limit), None
     source = column_source(store, file, request.hints)
-    if request.key is None:
+    if key_file is None:
         roles = score_roles(source, wanted)
         return TableRanges.of(source.load(roles.columns), roles, wanted), source.layout.target
-    key_file = store.stack.enter_context(plain_file(request.key, request.limit, request.progress))
     key_hints = Hints(request.hints.format if request.hints.format in LISTS else None, expected=wanted.label)
     key = column_source(store, key_file, key_hints, key=True, number=1)
-    table, roles = joined(source, key, wanted, request.missing, request.meaning, request.notes)
+    join = Join.of(source, key, wanted)
+    partners = join.partners()
+    if partners is not None:
+        return WithKey.of(join, partners), key.layout.target
+    table, roles = join.table(request.missing, request.meaning, request.notes)
     return TableRanges.of(table, roles, wanted), key.layout.target
 
 
@@ -99,6 +105,51 @@ class TableRanges:
     def labels(self, start: int, stop: int) -> LabelColumn | None:
         """Their labels alone."""
         return label_column(self.table.between(start, stop), self.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class WithKey:
+    """Scores with a key that holds the same trials in its own order."""
+
+    scores: TableRanges
+    key: TrialColumns
+    partners: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, join: Join, partners: NDArray[np.int64]) -> WithKey:
+        """The columns of the key, and the scores to be read in ranges."""
+        unlabelled = replace(join.wanted, keep_ids=False, matrix=False, classes=None, decided=False)
+        key = TableRanges.of(join.key.table, join.theirs, unlabelled)
+        return cls(TableRanges.of(join.scores.table, join.ours, join.wanted), key.columns(0, key.rows), partners)
+
+    @property
+    def called(self) -> str:
+        """The name of the file in messages."""
+        return self.scores.called
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.scores.rows
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Row numbers at which reading is cheap to begin."""
+        return self.scores.starts
+
+    def columns(self, start: int, stop: int) -> TrialColumns:
+        """The checked columns of the rows start..stop-1."""
+        got, key, rows = self.scores.columns(start, stop), self.key, self.partners[start:stop]
+        groups = {**got.groups, **{name: values[rows] for name, values in key.groups.items()}}
+        weights = got.weights if key.weights is None else key.weights[rows]
+        return replace(got, labels=self.labels(start, stop), weights=weights, groups=groups)
+
+    def labels(self, start: int, stop: int) -> LabelColumn | None:
+        """Their labels alone."""
+        labels, rows = self.key.labels, self.partners[start:stop]
+        if isinstance(labels, Labels):
+            return Labels(labels.codes[rows], labels.names)
+        return None if labels is None else labels[rows]
 
 
 def _array_ranges(stack: ExitStack, file: PlainFile, wanted: WantedColumns, limit: int) -> RowRanges:
@@ -250,9 +301,8 @@ class WithLabels:
         return self.label_file.labels(start, stop)
 
 
-def label_ranges(store: Store, path: Path, column: str, limit: int) -> RowRanges:
+def label_ranges(store: Store, file: PlainFile, column: str, limit: int) -> RowRanges:
     """One column of labels: an npy or npz array, or a column of a table; a table of one column needs no header."""
-    file = store.stack.enter_context(plain_file(path, limit))
     if file.kind in ("npy", "npz"):
         _, take = _arrays(store.stack, file, limit)
         array = take(column)
@@ -271,7 +321,6 @@ def _label_hints(file: PlainFile, column: str) -> Hints:
     """A table of one column: its first line is a header if it is the column's name, and a label otherwise."""
     if file.kind == "parquet":
         return Hints(expected=column)
-    check_text(file)
     first = first_lines(file, 1)[0].strip().strip('"')
     if any(mark in first for mark in ",\t;{"):
         return Hints(expected=column)

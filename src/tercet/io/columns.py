@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,11 +18,21 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
-from tercet.io._database import connected, identifier, quoted, unglobbed, watched
+from tercet.io._database import connected, identifier, is_pattern, link_in, quoted, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
 from tercet.io._plain_files import PlainFile, Progress
+from tercet.io.formats.jsonlines import json_place
 from tercet.io.formats.parquet import Footer, PageChecks, footer_of
-from tercet.io.formats.text import Dialect, diagnose, ends_with_separator, is_utf8, line_of, missing_column, regular
+from tercet.io.formats.text import (
+    Dialect,
+    TextFacts,
+    data_records,
+    diagnose,
+    ends_with_separator,
+    line_of,
+    missing_column,
+    regular,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -36,6 +49,11 @@ _NUMERIC = (
     "UINTEGER",
     "UBIGINT",
 )
+_EXACT = 2**53  # whole numbers up to this are doubles
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_MERGED = "a 64-bit number would merge it with its neighbours. Rescale it, or write it as a label."
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
+_DOUBTFUL = r"(?i),\s*[}\]]|[:\[,]\s*[+-]?(inf|nan)|\\u0000"
 _NUMBERS = count()  # for types of the database, whose names must differ
 Place = Callable[[int, str], tuple[str, str | None]]
 
@@ -183,8 +201,12 @@ class Table:
             low, high = plain.min(), plain.max()
             if np.isnan(low):
                 raise self._not_a_number(int(np.isnan(plain).argmax()), name, int(np.isnan(plain).sum()))
-            if text and (np.isinf(low) or np.isinf(high)):
-                self._check_overflow(name)
+            if text and (low <= -_EXACT or high >= _EXACT):
+                self._check_large(name)
+        if plain.dtype.kind in "iu" and plain.size:
+            rounded = plain.astype(np.float64).astype(plain.dtype) != plain
+            if rounded.any():
+                raise self.refuse(int(rounded.argmax()), name, _MERGED)
         return plain
 
     def _not_a_number(self, row: int, name: str, count: int) -> InputError:
@@ -198,15 +220,19 @@ class Table:
             return self.refuse(row, name, f"not a number. {first}Write a decimal point, not a comma.")
         return self.refuse(row, name, f"not a number. {first}")
 
-    def _check_overflow(self, name: str) -> None:
-        """Refuses a finite number too large for a double: it must not become infinite in silence."""
+    def _check_large(self, name: str) -> None:
+        """Refuses what a double cannot hold: finite numbers that would become infinite, whole ones that would merge."""
         sql = self.columns[name].sql
-        ((row,),) = self.run(
-            f"SELECT min(r) FROM (SELECT row_number() OVER () - 1 AS r, {sql} AS v FROM {self.sql}) "
-            f"WHERE isinf(try_cast(v AS DOUBLE)) AND NOT contains(lower(v), 'inf')"
+        rows = self.con.execute(
+            f"SELECT r, v FROM (SELECT row_number() OVER () - 1 AS r, {sql} AS v FROM {self.sql}) "
+            f"WHERE abs(try_cast(v AS DOUBLE)) >= {_EXACT} AND NOT contains(lower(v), 'inf')"
         )
-        if row is not None:
-            raise self.refuse(int(row), name, "too large for a 64-bit number. Rescale it, or write inf.")
+        while found := rows.fetchmany(10_000):
+            for row, value in found:
+                if math.isinf(float(value)):
+                    raise self.refuse(int(row), name, "too large for a 64-bit number. Rescale it, or write inf.")
+                if _INTEGER.fullmatch(value.strip()) and len(value) < 400 and int(value) != int(float(value)):
+                    raise self.refuse(int(row), name, _MERGED)
 
     def _whole(self, values: NDArray[Any], name: str) -> NDArray[Any]:
         if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
@@ -265,27 +291,49 @@ class Store:
     memory: int  # bytes the database may hold before it spills
     limit: int  # bytes that columns read at once may take
     progress: Progress | None
+    files: Sequence[PlainFile] = ()  # all that the database may read
     one_thread: bool = False  # one thread per query and nothing written to disk: the caller has threads of its own
     _con: DuckDBPyConnection | None = None
+    _folder: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """A temporary folder for what is written anew, which the database may read too."""
+        if self._folder is None:
+            self._folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="tercet-")))
+        return self._folder
 
     @property
     def con(self) -> DuckDBPyConnection:
-        """The connection to the database."""
+        """The connection to the database, which reaches no other files and whose settings are locked."""
         if self._con is None:
-            self._con = self.stack.enter_context(connected(self.memory, spill=not self.one_thread))
-            if self.one_thread:
-                self._con.execute("SET threads = 1; SET enable_external_file_cache = false")
+            only = [file.path for file in self.files]
+            if not self.one_thread or any(file.kind == "text" or is_pattern(file.path) for file in self.files):
+                only.append(self.folder)
+            more: dict[str, str | int] = (
+                {"threads": 1, "enable_external_file_cache": "false"} if self.one_thread else {}
+            )
+            spill = not self.one_thread
+            self._con = self.stack.enter_context(connected(self.memory, spill=spill, only=only, more=more))
         return self._con
 
+    def name(self, path: Path) -> str:
+        """A file as SQL: its name, or that of a link where duckdb would take the name for a pattern."""
+        return quoted(str(link_in(self.folder, path) if is_pattern(path) else path))
 
-def text_table(store: Store, file: PlainFile, dialect: Dialect, wanted: Sequence[str], number: int) -> Table:
-    """The wanted columns of a delimited file, loaded as text."""
+
+def text_table(
+    store: Store, file: PlainFile, facts: TextFacts, dialect: Dialect, wanted: Sequence[str], number: int
+) -> Table:
+    """The wanted columns of a delimited file, loaded as text; every record that is there is a row."""
     places = {name: dialect.position(name, file) for name in dict.fromkeys(wanted)}
-    _bound(file, len(places), store.limit)
-    if not is_utf8(file) or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect.separator)):
+    check_size(file.called, min(facts.lines, file.size // 2 + 1), len(places), store.limit)
+    if not facts.utf8 or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect.separator)):
         diagnose(file, dialect)
-    _load(store, file, dialect, sorted(set(places.values())), f"s{number}")
+    picked = [f"c{place}" for place in sorted(set(places.values()))] or ["c0"]
+    _load(store, file, dialect, f"CREATE TABLE s{number} AS SELECT {', '.join(picked)}", facts.mixed_ends)
     (rows,) = store.con.execute(f"SELECT count(*) FROM s{number}").fetchone() or (0,)
+    _check_all_read(file, dialect, rows, facts)
     columns = {name: Column(f"c{place}", "text") for name, place in places.items()}
 
     def place(row: int, name: str) -> tuple[str, str | None]:
@@ -296,43 +344,69 @@ def text_table(store: Store, file: PlainFile, dialect: Dialect, wanted: Sequence
     return Table(store.con, f"s{number}", columns, rows, file.called, place, (f"s{number}", "rowid"))
 
 
-def _load(
-    store: Store, file: PlainFile, dialect: Dialect, places: Sequence[int], table: str, rewrite: bool = False
-) -> None:
+def _check_all_read(file: PlainFile, dialect: Dialect, rows: int, facts: TextFacts) -> None:
+    """Refuses a table of another number of rows than the file has records; blank lines and quotes take a count."""
+    if rows == facts.lines - dialect.header:
+        return
+    diagnose(file, dialect)
+    records = sum(1 for _ in data_records(file, dialect))
+    if rows != records:
+        raise InputError(f"{file.called} holds {records} records, of which {rows} were read. Write it again.")
+
+
+def _load(store: Store, file: PlainFile, dialect: Dialect, create: str, rewrite: bool) -> None:
     import duckdb
 
-    picked = ", ".join(f"c{place}" for place in places) or "c0"
-    with regular(file, dialect, rewrite) as (plain, separator), unglobbed(plain.path) as path:
+    with regular(file, dialect, store.folder, rewrite=rewrite) as (plain, separator):
         try:
             with watched(store.con, file.size, store.progress):
-                store.con.execute(f"CREATE TABLE {table} AS SELECT {picked} FROM {_scan(path, dialect, separator)}")
+                store.con.execute(f"{create} FROM {_scan(store.name(plain.path), dialect, separator)}")
             return
         except duckdb.Error as error:
             diagnose(file, dialect)
             if rewrite or dialect.quote:
                 raise InputError(f"{file.called} cannot be read: {first_line(error)}.") from None
-    _load(store, file, dialect, places, table, rewrite=True)  # fields apart by more than one space or tab
+    _load(store, file, dialect, create, rewrite=True)  # fields apart by more than one space or tab
 
 
-def _bound(file: PlainFile, columns: int, limit: int) -> None:
-    """Bounds the rows by the bytes of the file, and counts them only where that bound is above the limit."""
-    if 8 * (file.size // 2 + 1) * columns <= limit:
-        return
-    rows = 0
-    with file.path.open("rb") as data:
-        while chunk := data.read(1 << 20):
-            rows += chunk.count(b"\n")
-    check_size(file.called, rows, columns, limit)
-
-
-def _scan(path: Path, dialect: Dialect, separator: str) -> str:
+def _scan(path: str, dialect: Dialect, separator: str) -> str:
     columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(dialect.names)))
     mark = quoted(dialect.quote)
     return (
-        f"read_csv({quoted(str(path))}, auto_detect=false, columns={{{columns}}}, strict_mode=true, nullstr='', "
+        f"read_csv({path}, auto_detect=false, columns={{{columns}}}, strict_mode=true, nullstr='', "
         f"compression='none', header={str(dialect.header).lower()}, delim={quoted(separator)}, "
         f"quote={mark}, escape={mark})"
     )
+
+
+def json_table(store: Store, file: PlainFile, facts: TextFacts, wanted: Sequence[str], number: int) -> Table | None:
+    """The wanted keys of JSON lines by duckdb's reader; None where Python's must have a look.
+
+    duckdb takes a comma too many, `inf`, and a key twice; it does not say what is wrong in our words.
+    """
+    import duckdb
+
+    if not all(_PLAIN_KEY.fullmatch(name) for name in wanted) or not facts.utf8:
+        return None
+    check_size(file.called, facts.lines, max(len(wanted), 1), store.limit)
+    picked = "".join(f", json->>{quoted(name)} AS c{place}" for place, name in enumerate(wanted))
+    doubtful = (
+        "json_type(json) <> 'OBJECT' OR len(json_keys(json)) <> len(list_distinct(json_keys(json))) OR "
+        f"regexp_matches(json::VARCHAR, {quoted(_DOUBTFUL)})"
+    )
+    scan = f"read_json_objects({store.name(file.path)}, format='newline_delimited', compression='none')"
+    try:
+        with watched(store.con, file.size, store.progress):
+            store.con.execute(f"CREATE TABLE s{number} AS SELECT {doubtful} AS doubtful{picked} FROM {scan}")
+        ((rows, bad),) = store.con.execute(f"SELECT count(*), count(*) FILTER (doubtful) FROM s{number}").fetchall()
+    except duckdb.Error:
+        rows, bad = 0, 1
+    if bad or rows != facts.lines:
+        store.con.execute(f"DROP TABLE IF EXISTS s{number}")
+        return None
+    columns = {name: Column(f"nullif(c{place}, '')", "text") for place, name in enumerate(wanted)}
+    table, place = f"s{number}", partial(json_place, file)
+    return Table(store.con, table, columns, rows, file.called, place, (table, "rowid"))
 
 
 def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
@@ -341,7 +415,7 @@ def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
 
     footer = footer_of(file)
     check_size(file.called, footer.rows, 1, store.limit)
-    path = quoted(str(store.stack.enter_context(unglobbed(file.path))))
+    path = store.name(file.path)
     scan = f"read_parquet({path}, hive_partitioning=false)"
     try:
         described = store.con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
@@ -366,7 +440,7 @@ def _typed(name: str, kind: str) -> Column:
     if kind in _NUMERIC:
         return Column(sql, "number")
     if kind.startswith("DECIMAL"):
-        return Column(f"CAST({sql} AS DOUBLE)", "number")
+        return Column(f"CAST({sql} AS VARCHAR)", "text")
     if kind == "BOOLEAN":
         return Column(sql, "boolean")
     if kind == "VARCHAR" or kind.startswith("ENUM"):

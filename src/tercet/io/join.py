@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tercet.errors import InputError
 from tercet.io._column_roles import ColumnRoles, WantedColumns, key_roles, score_roles
 from tercet.io._column_source import ColumnSource
@@ -11,6 +14,7 @@ from tercet.io._request import Notes
 from tercet.io.columns import Column, Table
 
 _OF_KEY = " (key)"
+_IN_MEMORY = 1 << 24  # rows whose partners are held as numbers; more are joined in the database, which can spill
 _REJECTED = {"posterior": "0", "lr": "0"}  # the score of a trial that is not accepted at any threshold
 
 
@@ -26,22 +30,64 @@ class Side:
         return [f"CAST({prefix}{self.table.column(name).sql} AS VARCHAR)" for name in self.ids]
 
 
-def joined(
-    scores: ColumnSource, key: ColumnSource, wanted: WantedColumns, missing: str, meaning: str, notes: Notes | None
-) -> tuple[Table, ColumnRoles]:
-    """The trials of the scores in their order beside the columns of the key, as one table.
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Scores and key in the database, with the columns that are wanted of each."""
 
-    The ids themselves are compared, never their hashes alone. `missing` says what becomes of rows without a partner.
-    """
-    ours, theirs = score_roles(scores, _asked_of_scores(wanted, scores, key)), key_roles(key, wanted, scores)
-    ours, theirs = _same_ids(scores, key, ours, theirs)
-    left = Side(scores.load(ours.columns).stored("join_scores"), ours.ids)
-    right = Side(key.load(theirs.columns).stored("join_key"), theirs.ids)
-    if missing == "reject":
-        _check_rejection(left, right, ours, wanted)
-    both = _both_sides(left, right, ours, theirs, keep_ids=wanted.keep_ids)
-    _match(both, missing, notes)
-    return _trials_table(both, _REJECTED.get(meaning, "-inf") if missing == "reject" else None)
+    scores: Side
+    key: Side
+    ours: ColumnRoles
+    theirs: ColumnRoles
+    wanted: WantedColumns
+
+    @classmethod
+    def of(cls, scores: ColumnSource, key: ColumnSource, wanted: WantedColumns) -> Join:
+        """Both files loaded; their ids must have as many fields."""
+        ours, theirs = score_roles(scores, _asked_of_scores(wanted, scores, key)), key_roles(key, wanted, scores)
+        ours, theirs = _same_ids(scores, key, ours, theirs)
+        left = Side(scores.load(ours.columns).stored("join_scores"), ours.ids)
+        right = Side(key.load(theirs.columns).stored("join_key"), theirs.ids)
+        return cls(left, right, ours, theirs, wanted)
+
+    def pairs(self, columns: str = "") -> str:
+        """SQL for the rows with the same id: their numbers and some columns.
+
+        The ids themselves are compared, never their hashes alone. Without duplicates there are at most as many pairs
+        as rows in the smaller file: one more is proof enough, so that a file of one trial repeated does not multiply.
+        """
+        ids = zip(self.scores.sql("s."), self.key.sql("k."), strict=True)
+        return (
+            f"SELECT s.rowid AS s, k.rowid AS k{columns} FROM {self.scores.table.sql} s JOIN {self.key.table.sql} k "
+            f"ON {' AND '.join(f'{a} = {b}' for a, b in ids)} LIMIT {self.fewer + 1}"
+        )
+
+    @property
+    def fewer(self) -> int:
+        """The rows of the smaller file."""
+        return min(self.scores.table.rows, self.key.table.rows)
+
+    def partners(self) -> NDArray[np.int64] | None:
+        """For every row of the scores the row of the key with its id; None unless each has exactly one partner."""
+        rows = self.scores.table.rows
+        if rows != self.key.table.rows or rows > _IN_MEMORY:
+            return None
+        found = self.scores.table.arrays(self.pairs())
+        partner = np.full(rows, -1, np.int64)
+        partner[found["s"]] = found["k"]
+        hit = np.zeros(rows, np.bool_)
+        hit[found["k"]] = True
+        return partner if len(found["s"]) == rows and hit.all() and partner.min() >= 0 else None
+
+    def table(self, missing: str, meaning: str, notes: Notes | None) -> tuple[Table, ColumnRoles]:
+        """The trials of the scores in their order beside the columns of the key, as one table and its roles.
+
+        `missing` says what becomes of rows without a partner.
+        """
+        if missing == "reject":
+            _check_rejection(self.scores, self.key, self.ours, self.wanted)
+        both = _both_sides(self)
+        _match(both, missing, notes)
+        return _trials_table(both, _REJECTED.get(meaning, "-inf") if missing == "reject" else None)
 
 
 def _asked_of_scores(wanted: WantedColumns, scores: ColumnSource, key: ColumnSource) -> WantedColumns:
@@ -72,8 +118,7 @@ def _same_ids(
 class BothSides:
     """What the joined table holds: its columns by name, from which side each comes, and their roles."""
 
-    left: Side
-    right: Side
+    join: Join
     from_scores: dict[str, Column]  # as they stand in the scores
     from_key: dict[str, Column]  # likewise; a name that the scores have too is followed by (key)
     roles: ColumnRoles
@@ -88,11 +133,11 @@ class BothSides:
         return ", ".join(f"{sql} AS c{place}" for place, sql in enumerate(found))
 
 
-def _both_sides(left: Side, right: Side, ours: ColumnRoles, theirs: ColumnRoles, *, keep_ids: bool) -> BothSides:
+def _both_sides(join: Join) -> BothSides:
+    ours, theirs, keep_ids = join.ours, join.theirs, join.wanted.keep_ids
     needed = replace(theirs, ids=theirs.ids if keep_ids else ()).columns
-    from_scores = {name: left.table.column(name) for name in replace(ours, ids=()).columns}
+    from_scores = {name: join.scores.table.column(name) for name in replace(ours, ids=()).columns}
     called = {name: f"{name}{_OF_KEY}" if name in from_scores else name for name in needed}
-    from_key = {called[name]: right.table.column(name) for name in needed}
     roles = ColumnRoles(
         ours.scores,
         None if theirs.label is None else called[theirs.label],
@@ -101,22 +146,13 @@ def _both_sides(left: Side, right: Side, ours: ColumnRoles, theirs: ColumnRoles,
         (*ours.groups, *theirs.groups),
         tuple(called[name] for name in theirs.ids) if keep_ids else (),
     )
-    return BothSides(left, right, from_scores, from_key, roles)
+    return BothSides(join, from_scores, {called[name]: join.key.table.column(name) for name in needed}, roles)
 
 
 def _match(both: BothSides, missing: str, notes: Notes | None) -> None:
-    """Joins each row with its partner (table `pairs`), and refuses duplicates and what has no partner.
-
-    Without duplicates there are at most as many pairs as rows in the smaller file: one more is proof enough, so
-    that a file of one trial repeated does not multiply.
-    """
-    left, right = both.left, both.right
-    on = " AND ".join(f"{a} = {b}" for a, b in zip(left.sql("s."), right.sql("k."), strict=True))
-    most = min(left.table.rows, right.table.rows)
-    left.table.run(
-        f"CREATE TABLE pairs AS SELECT s.rowid AS s, k.rowid AS k, {both.picked()} FROM {left.table.sql} s "
-        f"JOIN {right.table.sql} k ON {on} LIMIT {most + 1}"
-    )
+    """Joins each row with its partner (table `pairs`), and refuses duplicates and what has no partner."""
+    left, right = both.join.scores, both.join.key
+    left.table.run(f"CREATE TABLE pairs AS {both.join.pairs(', ' + both.picked())}")
     ((pairs, ours, theirs),) = left.table.run("SELECT count(*), count(DISTINCT s), count(DISTINCT k) FROM pairs")
     if pairs == ours == theirs == left.table.rows == right.table.rows:
         return
@@ -190,7 +226,7 @@ def _check_rejection(left: Side, right: Side, ours: ColumnRoles, wanted: WantedC
 
 def _trials_table(both: BothSides, rejected: str | None) -> tuple[Table, ColumnRoles]:
     """The matched rows in the order of the scores; trials that get the rejected score come last."""
-    scores, key = both.left.table, both.right.table
+    scores, key = both.join.scores.table, both.join.key.table
     alone = (
         ""
         if rejected is None

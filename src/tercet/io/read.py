@@ -95,11 +95,11 @@ def read_decisions(
         decision_column,
         label_column,
         weight_column,
-        ids=tuple_of(id_column),
+        ids=tuple_of(id_column, "id_column"),
         labelled=labels is None,
         decided=True,
     )
-    hints = Hints(format, separator, None if columns is None else tuple(columns), header, decision_column)
+    hints = Hints(format, separator, None if columns is None else tuple_of(columns, "columns"), header, decision_column)
     limits = (memory_limit(memory), progress, notes)
     with opened_request(Request(path, labels, key, hints, wanted, missing, "decisions", *limits), held=True) as source:
         return confusion_of_words(source.all_columns(), target, classes, actions)

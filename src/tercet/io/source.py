@@ -181,11 +181,12 @@ def opened_request(request: Request, *, held: bool, one_thread: bool = False) ->
     """The source of a request; `held` says that all rows will be in memory at once, so that their size is limited."""
     with ExitStack() as stack:
         limit = request.limit if held else _ANY_SIZE
-        file = stack.enter_context(plain_file(request.path, request.limit, request.progress))
+        given = [request.path, *(one for one in (request.key, request.labels) if one is not None)]
+        files = [stack.enter_context(plain_file(one, request.limit, request.progress)) for one in given]
+        file, *others = files
         check_hints(file, request.hints, FORMATS)
-        store = Store(stack, request.limit, limit, request.progress, one_thread)
-        ranges, target = score_ranges(store, file, request)
+        store = Store(stack, request.limit, limit, request.progress, files, one_thread)
+        ranges, target = score_ranges(store, file, others[0] if request.key is not None else None, request)
         if request.labels is not None:
-            labels = label_ranges(store, request.labels, request.wanted.label, limit)
-            ranges = WithLabels.of(ranges, labels)
+            ranges = WithLabels.of(ranges, label_ranges(store, others[0], request.wanted.label, limit))
         yield TrialSource(request, ranges, target, file.stem)

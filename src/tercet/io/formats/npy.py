@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import shutil
 import struct
@@ -44,8 +43,8 @@ class ArrayFile:
     """One array in numpy's format whose header has been compared with the bytes there are; rows are read on demand."""
 
     called: str
-    open: Callable[[], IO[bytes]]
-    offset: int
+    source: bytes | Callable[[], IO[bytes]]  # the values themselves, or a file that holds them
+    offset: int  # of the first value in the file
     shape: tuple[int, ...]
     fortran: bool
     dtype: np.dtype[Any]
@@ -64,7 +63,9 @@ class ArrayFile:
         return np.stack(lines, axis=1) if lines else np.empty((stop - start, 0), self.dtype)
 
     def _run(self, first: int, count: int) -> NDArray[Any]:
-        with self.open() as data:
+        if isinstance(self.source, bytes):
+            return np.frombuffer(self.source, self.dtype, count, first * self.dtype.itemsize)
+        with self.source() as data:
             data.seek(self.offset + first * self.dtype.itemsize)
             raw = data.read(count * self.dtype.itemsize)
         if len(raw) != count * self.dtype.itemsize:
@@ -122,11 +123,11 @@ class Npz:
         member, called = self.members[name], f"{self.called}, array {shown(name)}"
         try:
             with self.packed.open(member) as data:
-                found = _checked_header(data, member.file_size, called, io.BytesIO)
+                found = _checked_header(data, member.file_size, called, b"")
                 if found.dtype.names is not None:
                     raise InputError(f"{called} holds named fields; save each as an array of its own.")
                 check_size(called, math.ceil(member.file_size / 8), 1, self.limit)
-                return replace(found, open=self._unpacked(data, member.file_size - found.offset), offset=0)
+                return replace(found, source=self._unpacked(data, member.file_size - found.offset), offset=0)
         except InputError:
             raise
         except _ZIP_ERRORS as error:
@@ -134,18 +135,17 @@ class Npz:
                 f"{called} cannot be unpacked: {shown(str(error))}. Save it again with np.savez."
             ) from None
 
-    def _unpacked(self, data: IO[bytes], size: int) -> Callable[[], IO[bytes]]:
+    def _unpacked(self, data: IO[bytes], size: int) -> bytes | Callable[[], IO[bytes]]:
         """The bytes to the end of a member, which zipfile compares with their checksum there."""
         if size <= _IN_MEMORY:
-            raw = data.read()
-            return lambda: io.BytesIO(raw)
+            return data.read()
         path = self.stack.enter_context(temporary())
         with path.open("wb") as out:
             shutil.copyfileobj(data, out, _CHUNK)
         return lambda: path.open("rb")
 
 
-def _checked_header(data: IO[bytes], size: int, called: str, source: Callable[[], IO[bytes]]) -> ArrayFile:
+def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Callable[[], IO[bytes]]) -> ArrayFile:
     """What the header promises, compared with the bytes there are."""
     shape, fortran, dtype = _header(data, called)
     if dtype.hasobject:

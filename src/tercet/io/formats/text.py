@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import mmap
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import numpy as np
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
 from tercet.io._limits import MOST_COLUMNS
-from tercet.io._plain_files import PlainFile, temporary
+from tercet.io._plain_files import LONGEST_LINE, PlainFile, temporary
 
 WHITESPACE = "whitespace"  # a separator: any run of spaces and tabs
 _BLANKS = re.compile(rb"[ \t]+")
@@ -76,34 +75,45 @@ def fields_of(line: str) -> list[str]:
     return _CUT.split(line.strip(_SPACE))
 
 
-def check_text(file: PlainFile) -> None:
-    """Refuses UTF-16 and NUL bytes before anything reads the text."""
-    with _mapped(file.path) as data:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff") or 0 in data[:2]:
-            raise InputError(
-                f"{file.called} is UTF-16 or UTF-32 text, not UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW."
-            )
-        place = data.find(b"\0")
-    if place >= 0:
-        line = 1 + sum(chunk.count(b"\n") for chunk in _chunks(file.path, place))
-        raise InputError(
-            f"{file.called}: line {line} holds a NUL byte (byte {place} of the file): it is damaged or not text."
-        )
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """What one pass over the bytes of a text file tells."""
+
+    lines: int  # line ends, and one more where the last line has none
+    mixed_ends: bool  # some lines end in CR LF and others do not; all one way or all the other is fine
+    utf8: bool
+    ended: bool  # the last line has its line end
 
 
-def is_utf8(file: PlainFile) -> bool:
-    """Whether all of the file is UTF-8, also the columns nobody asked for."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    pending = False
-    try:
-        for chunk in _chunks(file.path):
-            if pending or not chunk.isascii():
-                decoder.decode(chunk)
+def check_text(file: PlainFile) -> TextFacts:
+    """Looks at all bytes once, and refuses UTF-16, NUL bytes and lines that are too long for a table."""
+    decoder, pending, utf8 = codecs.getincrementaldecoder("utf-8")(), False, True
+    at = line = returns = feeds = pairs = 0
+    for chunk in _overlapping(file.path):
+        new = chunk[1:]
+        if at == 0 and (new[:2] in (b"\xff\xfe", b"\xfe\xff") or 0 in new[:2]):
+            way = "Convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"
+            raise InputError(f"{file.called} is UTF-16 or UTF-32 text, not UTF-8. {way}.")
+        if (place := new.find(b"\0")) >= 0:
+            lines = 1 + feeds + new.count(b"\n", 0, place)
+            where = f"line {lines} holds a NUL byte (byte {at + place} of the file)"
+            raise InputError(f"{file.called}: {where}: it is damaged or not text.")
+        last = max(new.rfind(b"\n"), new.rfind(b"\r"))
+        line = line + len(new) if last < 0 else len(new) - last
+        if line > LONGEST_LINE:
+            raise InputError(f"{file.called} has a line of more than {LONGEST_LINE} bytes: it is no table.")
+        returns, feeds = returns + new.count(b"\r"), feeds + new.count(b"\n")
+        pairs += chunk.count(b"\r\n") if returns else 0
+        if utf8 and (pending or not new.isascii()):
+            try:
+                decoder.decode(new)
                 pending = bool(decoder.getstate()[0])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+            except UnicodeDecodeError:
+                utf8 = False
+        at += len(new)
+    ended = chunk[-1:] in b"\r\n"
+    mixed = returns > 0 and not (returns == feeds == pairs or feeds == 0)
+    return TextFacts((feeds or returns) + (not ended), mixed, utf8 and not pending, ended)
 
 
 def first_lines(file: PlainFile, count: int = 20) -> list[str]:
@@ -147,6 +157,15 @@ def records(file: PlainFile, dialect: Dialect) -> Iterator[tuple[int, list[str]]
             raise InputError(_broken(file, start, str(error))) from None
 
 
+def check_ended(file: PlainFile, facts: TextFacts) -> None:
+    """Refuses a file without a line end after its last line: it may have been cut off inside a number."""
+    if not facts.ended:
+        raise InputError(
+            f"{file.called}: its last line (line {facts.lines}) has no line end, so it may have been cut off. If it is "
+            f"whole, add one: echo >> FILE."
+        )
+
+
 def data_records(file: PlainFile, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """The records below the header."""
     return islice(records(file, dialect), 1 if dialect.header else 0, None)
@@ -171,14 +190,14 @@ def diagnose(file: PlainFile, dialect: Dialect) -> None:
 
 
 @contextmanager
-def regular(file: PlainFile, dialect: Dialect, rewrite: bool = False) -> Iterator[tuple[PlainFile, str]]:
-    """The file with one kind of line end and, if it is rewritten, one space between fields; and its separator."""
+def regular(file: PlainFile, dialect: Dialect, folder: Path, *, rewrite: bool) -> Iterator[tuple[PlainFile, str]]:
+    """The file or, if it is rewritten, one with one kind of line end and one space between fields; its separator."""
     spaced = dialect.separator == WHITESPACE
     tabbed = spaced and " " not in first_lines(file, 1)[0].strip()
-    if not rewrite and not _mixed_ends(file):
+    if not rewrite:
         yield file, "\t" if tabbed else " " if spaced else dialect.separator
         return
-    with temporary() as path:
+    with temporary(folder=folder) as path:
         _rewrite(file, dialect, path)
         yield replace(file, path=path), " " if spaced else dialect.separator
 
@@ -192,18 +211,6 @@ def _rewrite(file: PlainFile, dialect: Dialect, target: Path) -> None:
     with target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as out:
         rows = csv.writer(out, delimiter=dialect.separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
         rows.writerows(cells for _, cells in records(file, dialect))
-
-
-def _mixed_ends(file: PlainFile) -> bool:
-    """Whether some lines end in CR LF and others do not; all one way or all the other is fine."""
-    with _mapped(file.path) as data:
-        if data.find(b"\r") < 0:
-            return False
-    returns = feeds = pairs = 0
-    for chunk in _overlapping(file.path):
-        returns, feeds = returns + chunk.count(b"\r", 1), feeds + chunk.count(b"\n", 1)
-        pairs += chunk.count(b"\r\n")
-    return not (returns == feeds == pairs or feeds == 0)
 
 
 def ends_with_separator(file: PlainFile, separator: str) -> bool:
@@ -227,19 +234,11 @@ def _overlapping(path: Path) -> Iterator[bytes]:
         last = chunk[-1:]
 
 
-def _chunks(path: Path, size: int | None = None) -> Iterator[bytes]:
-    """The file, or its first bytes, in pieces that stay in the cache."""
-    left = path.stat().st_size if size is None else size
+def _chunks(path: Path) -> Iterator[bytes]:
+    """The file in pieces that stay in the cache."""
     with path.open("rb") as data:
-        while chunk := data.read(min(1 << 18, left)):
+        while chunk := data.read(1 << 18):
             yield chunk
-            left -= len(chunk)
-
-
-@contextmanager
-def _mapped(path: Path) -> Iterator[mmap.mmap]:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
 
 
 def _universal(head: bytes) -> Iterator[bytes]:
