@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,8 +14,11 @@ from tercet._numeric.exact import Counts, ratio
 from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
+from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts
+from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.metrics.costs import class_sums, squared_distance, surprise
 from tercet.metrics.curves import Curve
 from tercet.metrics.least_cost import least_cost_actions
 from tercet.metrics.posteriors import likelihoods_of, over_blocks, posteriors, priced
@@ -91,6 +95,51 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
     app = application.renamed(trials.classes)
     target = trials.classes[1] if len(trials.classes) == 2 else None
     return Confusion.counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
+
+
+def class_summary(trials: Trials, share: Floats | None, applications: Sequence[MulticlassApplication]) -> ClassSummary:
+    """What trials of K classes leave behind for an evaluation; summaries of parts add up to that of the whole.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials, of which `share` need not be the own class frequencies: they may be a part of more.
+    share : ndarray of float or None
+        The class frequencies of all trials; None where they are undefined, and so are accuracy, log-loss and Brier.
+    applications : sequence of MulticlassApplication
+        Whose decisions are counted.
+    """
+    tables = [confusion_of(trials, app) for app in applications]
+    counted = Confusion.counted(
+        np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
+    )
+    sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
+    own, sums, problems = (0, 0), [nothing, nothing], ["", "", ""]
+    if share is not None:
+        for place, cost in ((1, surprise), (2, squared_distance)):
+            try:
+                sums[place - 1] = class_sums(trials, share, cost)[0]
+            except UndefinedError as error:
+                problems[place] = str(error)
+        try:
+            own = _own_decisions(trials, share)
+        except UndefinedError as error:
+            problems[0] = str(error)
+    rows = tuple(tuple(int(n) for n in table.counts.ravel()) for table in tables)
+    return ClassSummary(sizes, unit, rows, own, sums[0], sums[1], (problems[0], problems[1], problems[2]))
+
+
+def _own_decisions(trials: Trials, share: Floats) -> tuple[int, int]:
+    """(right, all) decisions with 0-1 costs at these class frequencies; a class of frequency 0 is never decided."""
+    present = share > 0.0
+    if not present.all():
+        numbers = np.cumsum(present) - 1
+        trials = Trials.of_log_likelihoods(
+            trials.log_likelihoods[:, present], numbers[trials.known_labels()], weights=trials.weights,
+            orientation="samples x classes",
+        )  # fmt: skip
+    counts = confusion_of(trials, Application.multiclass(share[present])).counts
+    return int(np.trace(counts)), int(counts.sum())
 
 
 def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:

@@ -9,22 +9,20 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, numbers, shown
 from tercet._typing import Floats
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
-from tercet.decision import confusion_of
+from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
+from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
     BayesPlot,
-    brier,
     class_prior,
     entropy,
-    log_loss,
     log_odds_grid,
     min_cllr,
 )
@@ -32,7 +30,7 @@ from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
-from tercet.trials import NO_LLR, Trials, as_trials, logit, to_llr
+from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials, logit, to_llr
 
 MAX_EXP = 709.0  # the exponential of more is infinite
 
@@ -264,8 +262,14 @@ def evaluate(
 
 def _evaluate_source(
     source: HasSummary, asked: Sequence[object], plot: tuple[float, float, int], eer: str, name: str | None
-) -> Evaluation:
+) -> Evaluation | MulticlassEvaluation:
     """The evaluation of trials that are not in memory; what is asked is judged before anything is read."""
+    if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
+        matrices = [as_matrix(app) for app in asked]
+        found_classes, share_problem, classes, more = source.class_summary(matrices)
+        called = name if name is not None else source.name
+        many = multiclass_evaluation_of(found_classes, share_problem, classes, source.meaning, matrices, called)
+        return replace(many, input={**many.input, **more})
     if eer not in EER_DEFINITIONS:
         raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
@@ -387,51 +391,58 @@ def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
 
 
 def _evaluate_classes(
-    trials: Trials, apps: Sequence[object], name: str | None, one_vs_rest: bool
+    trials: Trials, asked: Sequence[object], name: str | None, one_vs_rest: bool
 ) -> MulticlassEvaluation:
-    reasons: dict[str, str] = {}
     if len(trials) == 0:
         raise UndefinedError("There is nothing to evaluate: no trials.")
+    share, why = own_share(lambda: class_prior(trials, absent=True))
+    apps = [as_matrix(app) for app in asked]
+    found = multiclass_evaluation_of(
+        class_summary(trials, share, apps), why, trials.classes, trials.meaning, apps, name
+    )
+    if not one_vs_rest:
+        return found
+    return replace(found, versus=tuple(_against_rest(trials, label) for label in trials.classes))
+
+
+def own_share(compute: Callable[[], Floats]) -> tuple[Floats | None, str]:
+    """The data's own class frequencies, or None and the reason why they are undefined."""
+    try:
+        return compute(), ""
+    except UndefinedError as error:
+        return None, str(error)
+
+
+def multiclass_evaluation_of(
+    summary: ClassSummary, why: str, classes: tuple[str, ...], meaning: str,
+    apps: Sequence[MulticlassApplication], name: str | None,
+) -> MulticlassEvaluation:  # fmt: skip
+    """The one way from counts to an evaluation of K classes, for trials in memory and for scans."""
+    reasons: dict[str, str] = {}
 
     def known(key: str, compute: Callable[[], float]) -> float | None:
         try:
+            if why:
+                raise UndefinedError(why)
             return compute()
         except UndefinedError as error:
             reasons[key] = str(error)
             return None
 
-    def accuracy() -> float:
-        share = class_prior(trials, absent=True)
-        if share.all():
-            return confusion_of(trials, Application.multiclass(share)).accuracy
-        return confusion_of(_without(trials, share == 0.0), Application.multiclass(share[share > 0.0])).accuracy
-
-    bits = known("log_loss", lambda: log_loss(trials))
-    sizes = Confusion.counted(
-        np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
-    ).matrix[0]
+    bits = known("log_loss", lambda: summary.mean_log_loss() / math.log(2.0))
+    sizes = Confusion.made(np.array([summary.sizes], np.object_), classes, ("any",), None, summary.unit).matrix[0]
     return MulticlassEvaluation(
         name=name,
-        meaning=trials.meaning,
-        input={"trials": sum(sizes), "classes": dict(zip(trials.classes, sizes, strict=True))},
-        classes=trials.classes,
-        accuracy=known("accuracy", accuracy),
+        meaning=meaning,
+        input={"trials": sum(sizes), "classes": dict(zip(classes, sizes, strict=True))},
+        classes=classes,
+        accuracy=known("accuracy", summary.accuracy),
         log_loss=bits,
-        normalised_cross_entropy=None if bits is None else bits / entropy(class_prior(trials, absent=True)),
-        brier=known("brier", lambda: brier(trials)),
-        applications=tuple(_class_result(trials, as_matrix(app)) for app in apps),
-        versus=tuple(_against_rest(trials, label) for label in trials.classes) if one_vs_rest else (),
+        normalised_cross_entropy=None if bits is None else bits / entropy(summary.share()),
+        brier=known("brier", lambda: summary.mean_brier() / (1.0 if meaning in MATRIX_MEANINGS else 2.0)),
+        applications=tuple(_class_result(summary, place, classes, app) for place, app in enumerate(apps)),
         reasons=reasons,
     )
-
-
-def _without(trials: Trials, absent: NDArray[np.bool_]) -> Trials:
-    """The trials without the columns of classes that are not among the labels: at prior 0 none is ever decided."""
-    numbers = np.cumsum(~absent) - 1
-    return Trials.of_log_likelihoods(
-        trials.log_likelihoods[:, ~absent], numbers[trials.known_labels()], weights=trials.weights,
-        orientation="samples x classes",
-    )  # fmt: skip
 
 
 def _against_rest(trials: Trials, label: str) -> Evaluation:
@@ -441,8 +452,11 @@ def _against_rest(trials: Trials, label: str) -> Evaluation:
     return found
 
 
-def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResult:
-    table = confusion_of(trials, app)
+def _class_result(
+    summary: ClassSummary, place: int, classes: tuple[str, ...], app: MulticlassApplication
+) -> MulticlassResult:
+    named = app.renamed(classes)
+    table = summary.table(place, named.classes, named.actions, classes[1] if len(classes) == 2 else None)
     reasons: dict[str, str] = {}
     parts = risk = dcf = None
     try:
@@ -453,7 +467,7 @@ def _class_result(trials: Trials, app: MulticlassApplication) -> MulticlassResul
         reasons = {key: str(error) for key, v in (("contributions", parts), ("risk", risk), ("dcf", dcf)) if v is None}
     return MulticlassResult(
         app.prior.tolist(), app.costs.tolist(), list(table.actions), table.matrix,
-        risk, dcf, app.dummy_cost, app.renamed(trials.classes).dummy_action, parts, reasons, _few_of_classes(table),
+        risk, dcf, app.dummy_cost, named.dummy_action, parts, reasons, _few_of_classes(table),
     )  # fmt: skip
 
 

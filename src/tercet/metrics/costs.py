@@ -338,7 +338,12 @@ def class_prior(trials: Trials, prior: object = None, *, absent: bool = False) -
         return prior_of(prior, len(trials.classes))
     labels = trials.known_labels().astype(np.intp)
     sizes, _ = _class_weights(labels, trials, len(trials.classes))
-    empty = [name for size, name in zip(sizes, trials.classes, strict=True) if size == 0]
+    return class_prior_of(sizes, trials.classes, absent=absent)
+
+
+def class_prior_of(sizes: list[int], classes: tuple[str, ...], *, absent: bool = True) -> Floats:
+    """The frequencies of classes of these sizes."""
+    empty = [name for size, name in zip(sizes, classes, strict=True) if size == 0]
     if empty and not (absent and len(empty) < len(sizes) - 1):
         raise UndefinedError(f"The data's own prior is 0 for class {shown(empty[0])}: give a prior, or drop the class.")
     total = sum(sizes)
@@ -363,6 +368,24 @@ def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[
 
     cost takes the joint logs (classes x rows) and the labels.
     """
+    sums, sizes, _ = class_sums(trials, share, cost)
+    means = []
+    for pi, (total, infinite), size, name in zip(share.tolist(), sums, sizes, trials.classes, strict=True):
+        if pi > 0.0 and size == 0:
+            raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
+        if pi > 0.0:
+            means.append(pi * (math.inf if infinite else ratio(total, size, UNIT)))
+    return math.fsum(means)
+
+
+def class_sums(
+    trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[np.intp]], Floats]
+) -> tuple[tuple[tuple[int, int], ...], list[int], int]:
+    """A cost summed over each class: (the finite part in units of 2**-1074, the weight where it is infinite).
+
+    Also the weight of each class, and the power of two that all weights are multiples of. Sums of parts add up to
+    those of the whole, to the bit.
+    """
     labels = trials.known_labels().astype(np.intp)
     sizes, weights = _class_weights(labels, trials, len(share))
     likelihoods, columns = likelihoods_of(trials), labels
@@ -376,11 +399,8 @@ def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[
         values[rows] = cost(joint(likelihoods[rows], log_prior), columns[rows])
 
     over_blocks(fill, *likelihoods.shape)
-    return math.fsum(
-        pi * _class_mean(values, labels == code, weights, size, name)
-        for code, (pi, size, name) in enumerate(zip(share.tolist(), sizes, trials.classes, strict=True))
-        if pi > 0.0
-    )
+    unit = 0 if trials.weights is None else as_integers(trials.weights[trials.weights > 0.0])[1]
+    return tuple(_class_sum(values, labels == code, weights) for code in range(len(share))), sizes, unit
 
 
 def _need_likelihood(present: Floats) -> None:
@@ -393,14 +413,15 @@ def _need_likelihood(present: Floats) -> None:
         )
 
 
-def _class_mean(values: Floats, own: NDArray[np.bool_], weights: Counts | None, size: int, name: str) -> float:
-    if size == 0:
-        raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
-    heavy = None if weights is None else weights[own]
-    costs = values[own] if heavy is None else np.where(heavy > 0, values[own], 0.0)
-    if np.isinf(costs).any():
-        return math.inf
-    return ratio(exact_sum(costs) if heavy is None else exact_dot(costs, heavy), size, UNIT)
+def _class_sum(values: Floats, own: NDArray[np.bool_], weights: Counts | None) -> tuple[int, int]:
+    """The sum of the finite values of a class, and the weight of the infinite ones."""
+    costs, heavy = values[own], None if weights is None else weights[own]
+    infinite = np.isinf(costs)
+    if infinite.any():
+        lost = int(np.count_nonzero(infinite)) if heavy is None else int(heavy[infinite].sum())
+        costs, heavy = costs[~infinite], None if heavy is None else heavy[~infinite]
+        return (exact_sum(costs) if heavy is None else exact_dot(costs, heavy)), lost
+    return (exact_sum(costs) if heavy is None else exact_dot(costs, heavy)), 0
 
 
 class KnownTruth(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from tercet._numeric.exact import UNIT, Counts, quotients, ratio
 from tercet._typing import Floats
+from tercet.application import MulticlassApplication
+from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.costs import softplus_sum
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
@@ -96,6 +99,19 @@ class HasSummary(Protocol):
     @property
     def name(self) -> str | None:
         """The name of the system."""
+
+    @property
+    def meaning(self) -> str:
+        """What the scores mean."""
+
+    @property
+    def several(self) -> bool:
+        """Whether there is one column of scores per class."""
+
+    def class_summary(
+        self, applications: Sequence[MulticlassApplication]
+    ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
+        """The summary of K classes, why their frequencies are undefined (else ""), their names, and facts."""
 
     def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
         """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

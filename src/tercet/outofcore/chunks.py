@@ -19,7 +19,7 @@ from tercet.outofcore.limits import Budget
 from tercet.outofcore.plain_data import Plain
 from tercet.outofcore.reading import sorted_classes
 from tercet.outofcore.runner import CHANGED, thinned_sample
-from tercet.trials import MATRIX_MEANINGS, Trials, weight_column
+from tercet.trials import MATRIX_MEANINGS, Trials, prior_vector, weight_column
 
 
 @runtime_checkable
@@ -134,10 +134,13 @@ class ChunkPasses:
 
     def _judged(self, number: int, chunk: Any) -> _Chunk:
         if isinstance(chunk, Trials):
-            how = {"meaning": chunk.meaning, "trained_prior": chunk.trained_prior}
-            if how != self.how:
+            prior = self.how["trained_prior"]
+            if isinstance(prior, list):
+                prior = tuple(prior_vector(prior, len(chunk.classes), "trained_prior").tolist())
+            if (chunk.meaning, chunk.trained_prior) != (self.how["meaning"], prior):
                 raise InputError(
-                    f"trials are {chunk.meaning}, but meaning={self.how['meaning']!r} was said of the scan."
+                    f"trials are {chunk.meaning} (trained prior {chunk.trained_prior}), but meaning="
+                    f"{self.how['meaning']!r} (trained prior {prior}) was said of the scan."
                 )
             return _Chunk(number, chunk.scores, chunk.known_labels(), chunk.weights, self.how, chunk)
         if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):

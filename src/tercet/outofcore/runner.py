@@ -55,9 +55,10 @@ class State(Protocol):
 def state_types() -> dict[str, type[Any]]:
     """The kinds of passes by name: only a name travels to the workers."""
     from tercet.outofcore.bins import BinCounts, RangeRows
+    from tercet.outofcore.classes import ClassTotals
     from tercet.outofcore.fit import ClassMoments, NewtonSums
 
-    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums)
+    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums, ClassTotals)
     return {kind.__name__: kind for kind in kinds}
 
 

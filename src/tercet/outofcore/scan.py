@@ -15,6 +15,7 @@ import numpy as np
 from tercet._numeric.parallel import together
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
+from tercet.application import MulticlassApplication
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
@@ -22,8 +23,10 @@ from tercet.io._plain_files import called_as
 from tercet.io._trial_columns import check_meaning
 from tercet.io.read import read
 from tercet.io.source import open_source as open_file
+from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.summary import Summary
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
+from tercet.outofcore.classes import scanned_classes
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
@@ -89,12 +92,21 @@ class Scan:
     def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
         """All that a two-class evaluation is built from, and what the scan took: passes, rows seen again, files."""
         with self.passes() as passes:
-            if passes.matrix:
-                raise InputError(
-                    "A scan of several classes takes multiclass applications: Application.multiclass(priors, costs)."
-                )
             found, took = two_class_summary(passes, thresholds, eer, self.meaning, self._trained_prior)
             return found, took | self._files(passes)
+
+    @property
+    def several(self) -> bool:
+        """Whether there is one column of scores per class."""
+        return self.meaning in MATRIX_MEANINGS
+
+    def class_summary(
+        self, applications: Sequence[MulticlassApplication]
+    ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
+        """The summary of K classes, why their frequencies are undefined (else ""), their names, and what it took."""
+        with self.passes() as passes:
+            found, why, took = scanned_classes(passes, list(applications))
+            return found, why, found.classes, took | self._files(passes)
 
     @contextmanager
     def training_data(self) -> Iterator[ScannedTraining]:

@@ -1,0 +1,94 @@
+"""ClassSummary: all that an evaluation of K classes is built from, whether the trials were in memory or scanned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from tercet._numeric.exact import UNIT, ratio, shifted
+from tercet._typing import Floats
+from tercet.errors import UndefinedError
+from tercet.metrics.confusion import Confusion
+
+Sums = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSummary:
+    """Sizes, decision counts and sums of costs of K classes, all whole numbers; adds exactly with +.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The weight of each class, in units of 2**unit, like all weights here.
+    tables : tuple of tuple of int
+        For each application the counts of (action, class), row by row.
+    own : pair of int
+        Right decisions at the data's own class frequencies with 0-1 costs, and all decisions.
+    log_loss, brier : tuple of (int, int)
+        For each class the sum of the cost where it is finite, in units of 2**-1074, and the weight where it is not.
+    problems : tuple of str
+        Why accuracy, log-loss and Brier score are undefined; empty texts where they are not.
+    """
+
+    sizes: tuple[int, ...]
+    unit: int
+    tables: tuple[tuple[int, ...], ...]
+    own: tuple[int, int]
+    log_loss: Sums
+    brier: Sums
+    problems: tuple[str, str, str]
+
+    def __add__(self, other: ClassSummary) -> Self:
+        unit = min(self.unit, other.unit)
+        mine, others = self.unit - unit, other.unit - unit
+
+        def added(one: Any, another: Any) -> Any:
+            if isinstance(one, tuple):
+                return tuple(added(a, b) for a, b in zip(one, another, strict=True))
+            return (one << mine) + (another << others)
+
+        names = ("tables", "own", "log_loss", "brier")
+        tables, own, log_loss, brier = (added(getattr(self, name), getattr(other, name)) for name in names)
+        first, second, third = (a or b for a, b in zip(self.problems, other.problems, strict=True))
+        sizes = added(self.sizes, other.sizes)
+        return type(self)(sizes, unit, tables, own, log_loss, brier, (first, second, third))
+
+    def share(self) -> Floats:
+        """The data's own class frequencies."""
+        total = sum(self.sizes)
+        return np.array([size / total for size in self.sizes])
+
+    def accuracy(self) -> float:
+        """How often the largest posterior at the data's own frequencies is the true class."""
+        self._check(0)
+        return self.own[0] / self.own[1]
+
+    def mean_log_loss(self) -> float:
+        """Mean of -ln p(class | trial) at the data's own frequencies."""
+        self._check(1)
+        return self._mean(self.log_loss)
+
+    def mean_brier(self) -> float:
+        """Mean squared distance between posteriors and truth at the data's own frequencies."""
+        self._check(2)
+        return self._mean(self.brier)
+
+    def _check(self, place: int) -> None:
+        if self.problems[place]:
+            raise UndefinedError(self.problems[place])
+
+    def _mean(self, sums: Sums) -> float:
+        means = [
+            math.inf if infinite else ratio(total, size, UNIT) if size else 0.0
+            for (total, infinite), size in zip(sums, self.sizes, strict=True)
+        ]
+        return math.fsum(pi * mean for pi, mean in zip(self.share().tolist(), means, strict=True) if pi > 0.0)
+
+    def table(self, place: int, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None) -> Confusion:
+        """The confusion matrix of one application."""
+        counts = shifted(np.array(self.tables[place], np.object_), 0)
+        return Confusion.made(counts.reshape(len(actions), len(classes)), classes, actions, target, self.unit)

@@ -1,0 +1,147 @@
+"""Several classes scanned: the bits of memory from every cut and format."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tercet as tc
+from tercet.outofcore import reading
+from tercet.outofcore.limits import Budget
+
+from .helpers import TINY, evaluated
+
+ROWS, K = 700, 4
+NAMES = ["dog", "cat", "cow", "emu"]
+APPS = [
+    tc.Application.multiclass([0.25] * K),
+    tc.Application.multiclass([0.1, 0.2, 0.3, 0.4], "ordinal"),
+    tc.Application.multiclass(
+        [0.4, 0.3, 0.2, 0.1], np.vstack((1 - np.eye(K), np.full(K, 0.3))), classes=NAMES, actions=[*NAMES, "?"]
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, K, ROWS)
+    scores = np.round(rng.normal(size=(ROWS, K)) * 2, 1)
+    scores[np.arange(ROWS), labels] += 2.0
+    scores[7, (labels[7] + 1) % K] = -np.inf
+    return scores, labels, rng.integers(0, 9, ROWS) / 4.0
+
+
+def same(one, other):
+    """Everything an evaluation says, but for where it came from."""
+    facts = []
+    for ev in (one, other):
+        plain = ev.to_dict()
+        plain["input"] = {key: plain["input"][key] for key in ("trials", "classes")}
+        facts.append(json.dumps({key: value for key, value in plain.items() if key != "name"}))
+    return facts[0] == facts[1]
+
+
+class Pieces:
+    def __init__(self, trials, cuts):
+        self.trials, self.cuts = trials, [0, *sorted(cuts), len(trials)]
+
+    def chunks(self):
+        for start, stop in zip(self.cuts, self.cuts[1:], strict=False):
+            yield self.trials.select(slice(start, stop))
+
+
+@given(st.lists(st.integers(0, ROWS), max_size=5), st.sampled_from([None, "halves", "any"]), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_any_chunking_gives_the_bits_of_memory(cuts, weighted, certain):
+    rng = np.random.default_rng(len(cuts))
+    labels = rng.integers(0, K, ROWS)
+    scores = rng.normal(size=(ROWS, K))
+    weights = {None: None, "halves": rng.integers(0, 5, ROWS) / 2.0, "any": rng.random(ROWS)}[weighted]
+    if certain:
+        scores[3, labels[3]] = -np.inf
+        weights = weights if weights is None else np.maximum(weights, 0.5)
+    how = {"trained_prior": (0.1, 0.2, 0.3, 0.4)}
+    trials = tc.Trials.of_logits(scores, labels, weights=weights, **how)
+    found = evaluated(Pieces(trials, cuts), APPS[:2], meaning="logits", budget=TINY, **how)
+    assert same(found, tc.evaluate(trials, APPS[:2]))
+    assert certain == (found.log_loss == np.inf)
+
+
+def parquet(folder, rows):
+    columns = {name: rows[0][:, k] for k, name in enumerate(NAMES)}
+    table = pa.table({**columns, "label": np.array(NAMES)[rows[1]], "w": rows[2]})
+    pq.write_table(table, folder / "a.parquet", row_group_size=100)
+    return folder / "a.parquet"
+
+
+def csv(folder, rows):
+    lines = [",".join([*NAMES, "label", "w"])]
+    lines += [",".join([*map(repr, s), NAMES[y], repr(w)]) for s, y, w in zip(*(r.tolist() for r in rows), strict=True)]
+    (folder / "a.csv").write_text("\n".join(lines) + "\n")
+    return folder / "a.csv"
+
+
+@pytest.mark.parametrize("write", [parquet, csv])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("meaning", ["log-likelihoods", "logits"])
+def test_files_give_the_bits_of_memory(tmp_path, rows, monkeypatch, write, weighted, meaning):
+    monkeypatch.setattr(reading, "_PIECE", 60)
+    options = {"meaning": meaning, "class_columns": NAMES, "weight_column": "w" if weighted else None}
+    options["trained_prior"] = [0.1, 0.2, 0.3, 0.4] if meaning == "logits" else None
+    path = write(tmp_path, rows)
+    found = evaluated(path, APPS, budget=Budget(300, 64, 150, 0), **options)
+    assert same(found, tc.evaluate(tc.read(path, **options), APPS))
+    assert found.classes == tuple(NAMES)
+    assert found.input["passes"] == 2
+
+
+def test_npy_with_labels_apart_gives_the_bits_of_memory(tmp_path, rows):
+    np.save(tmp_path / "s.npy", rows[0])
+    np.save(tmp_path / "l.npy", rows[1])
+    options = {"labels": tmp_path / "l.npy", "meaning": "log-likelihoods"}
+    found = evaluated(tmp_path / "s.npy", APPS[:2], budget=Budget(300, 64, 150, 0), **options)
+    assert same(found, tc.evaluate(tc.read(tmp_path / "s.npy", **options), APPS[:2]))
+
+
+def test_a_class_that_no_label_names_stays_undefined_where_it_must(rows):
+    trials = tc.Trials.of_log_likelihoods(np.maximum(rows[0], -50), np.minimum(rows[1], K - 2))
+    found = evaluated(Pieces(trials, [100, 650]), APPS[:1], meaning="log-likelihoods", budget=TINY)
+    assert same(found, tc.evaluate(trials, APPS[:1]))
+    assert found.applications[0].risk is None
+    one = tc.Trials.of_log_likelihoods(rows[0], np.zeros(ROWS, int))
+    assert same(evaluated(Pieces(one, [300]), meaning="log-likelihoods", budget=TINY), tc.evaluate(one))
+
+
+def test_two_class_scores_with_a_cost_matrix_give_the_bits_of_memory(tmp_path, rows):
+    labels = rows[1] > 1
+    pq.write_table(pa.table({"score": rows[0][:, 1] + labels, "label": labels}), tmp_path / "a.parquet")
+    app = tc.Application.multiclass([0.7, 0.3], [[0, 5], [1, 0], [0.4, 0.4]], actions=["no", "yes", "?"])
+    found = evaluated(tmp_path / "a.parquet", [app], budget=Budget(300, 64, 150, 0))
+    assert same(found, tc.evaluate(tc.read(tmp_path / "a.parquet"), [app]))
+
+
+def test_files_with_other_classes_are_refused(tmp_path, rows):
+    parquet(tmp_path, rows)
+    table = pq.read_table(tmp_path / "a.parquet").rename_columns(["dog", "cat", "cow", "owl", "label", "w"])
+    pq.write_table(table, tmp_path / "b.parquet")
+    with pytest.raises(tc.InputError, match=r"b\.parquet has the classes .*owl.*, but a\.parquet .*emu"):
+        evaluated(tmp_path / "*.parquet", APPS, meaning="log-likelihoods", weight_column="w")
+
+
+def test_posteriors_that_do_not_sum_to_one_are_refused_by_their_file(tmp_path, rows):
+    parquet(tmp_path, rows)
+    options = {"meaning": "posteriors", "trained_prior": [0.25] * K, "class_columns": NAMES}
+    with pytest.raises(tc.InputError, match=r"a\.parquet: posteriors must"):
+        evaluated(tmp_path / "a.parquet", APPS, **options)
+
+
+def test_a_scan_of_several_classes_trains_no_two_class_calibrator(tmp_path, rows):
+    source = tc.scan(parquet(tmp_path, rows), meaning="log-likelihoods", class_columns=NAMES)
+    with pytest.raises(tc.InputError, match="cannot train a two-class calibrator"):
+        tc.Logistic.fit(replace(source, budget=TINY))
