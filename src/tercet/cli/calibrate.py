@@ -88,7 +88,9 @@ def _tables(results: Iterable[Trials]) -> Iterator[Facts]:
             columns["score"] = result.scores
         if result.labels is not None:
             columns["label"] = names_of(result.labels, result.classes)
-        yield columns
+        if result.weights is not None:
+            columns["weight"] = result.weights
+        yield columns | {name: group for name, group in result.groups.items() if name not in columns}
         before += len(result)
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "spoofing": "Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs.",
     "forensics": "Validation of forensic likelihood ratios: a sheet of measures and figures, supported LRs.",
     "sweep": "Costs over a grid of models, the choice made on validation data, and its held-out cost.",
+    "assemble": "One table of scores from files by class, numbers beside a trial list, speaker maps, several sets.",
     "points": "The named operating points, with prior, costs, threshold and source.",
     "check": "A gate for pipelines: exit code 3 if a condition holds.",
     "metrics": "Lists every quantity with its definition.",

@@ -1,0 +1,405 @@
+"""Score sets as laboratories keep them: bare numbers beside a trial list, one file per class, maps from utterances to
+speakers; merging and choosing by trial id; and the layouts that evaluations take back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from tercet._numeric.validation import frozen, names, shown
+from tercet._typing import Floats
+from tercet.errors import InputError
+from tercet.io.write import write_text_atomically
+from tercet.trials import Trials, as_trials
+
+FilePath = str | os.PathLike[str]
+Layout = Literal["kaldi", "voxceleb", "sre", "numbers"]
+LAYOUTS = ("kaldi", "voxceleb", "sre", "numbers")
+_MAKERS = {"llr": Trials.of_llr, "lr": Trials.of_lr, "log10-llr": Trials.of_log10_llr, "raw": Trials.of_scores}
+
+
+def read_group_map(path: FilePath) -> dict[str, str]:
+    """A map from utterances to groups, such as Kaldi's utt2spk: two fields per line, cut at blanks.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    dict of str to str
+        Each utterance's group.
+
+    Raises
+    ------
+    InputError
+        For a line without two fields, or an utterance with two groups, by file and line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "utt2spk"
+    >>> _ = file.write_text("u1 anna\\nu2 bert\\n")
+    >>> read_group_map(file)
+    {'u1': 'anna', 'u2': 'bert'}
+    """
+    found: dict[str, str] = {}
+    for line, words in _lines(path):
+        fields = words.split()
+        if len(fields) != 2:
+            raise InputError(f"{_called(path)} line {line} has {len(fields)} fields, not an utterance and its group.")
+        if found.setdefault(fields[0], fields[1]) != fields[1]:
+            raise InputError(
+                f"{_called(path)} line {line} gives {shown(fields[0])} the group {shown(fields[1])}; an earlier line "
+                f"gave it {shown(found[fields[0]])}."
+            )
+    return found
+
+
+def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "speaker", *, field: int = -1) -> Trials:
+    """Trials with one more group column, looked up by a field of the trial id.
+
+    Parameters
+    ----------
+    trials : Trials
+        With ids; several id fields stand in one id with a space between, as `read` makes them.
+    mapping : mapping of str to str
+        Each utterance's group, as `read_group_map` reads it.
+    name : str, optional
+        Name of the new group column.
+    field : int, optional
+        Which field of the id names the utterance: -1, the last (test), by default; 0 is the enrolment.
+
+    Returns
+    -------
+    Trials
+
+    Raises
+    ------
+    InputError
+        If an utterance is not in the map, with how many there are and the first.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([1.0, 2.0], ids=["m1 u1", "m1 u2"])
+    >>> with_group_map(trials, {"u1": "anna", "u2": "bert"}).groups["speaker"].tolist()
+    ['anna', 'bert']
+    """
+    if as_trials(trials).ids is None:
+        raise InputError("A group map needs trial ids: read the trials with id_column= and keep_ids=True.")
+    if not isinstance(mapping, Mapping):
+        raise InputError(f"mapping must map utterances to groups, not {shown(type(mapping).__name__)}.")
+    assert trials.ids is not None
+    parts = [str(one).split(" ") for one in trials.ids.tolist()]
+    short = next((row for row, fields in enumerate(parts) if not -len(fields) <= field < len(fields)), None)
+    if short is not None:
+        raise InputError(f"field={field} is not in the trial id {shown(str(trials.ids[short]))} (row {short}).")
+    utterances = [fields[field] for fields in parts]
+    missing = [row for row, one in enumerate(utterances) if one not in mapping]
+    if missing:
+        raise InputError(
+            f"The group map lacks {len({utterances[row] for row in missing})} utterances of {len(missing)} trials, the "
+            f"first is {shown(utterances[missing[0]])} (row {missing[0]}, counting from 0): complete the map, or drop "
+            f"these trials."
+        )
+    column = names([mapping[one] for one in utterances], name)
+    return replace(trials, groups=MappingProxyType({**trials.groups, name: column}))
+
+
+def read_numbers(path: FilePath) -> Floats:
+    """One number per line.
+
+    Parameters
+    ----------
+    path : path
+        The file; blank lines are skipped, inf and -inf are numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.txt"
+    >>> _ = file.write_text("1.5\\n-2\\n")
+    >>> read_numbers(file).tolist()
+    [1.5, -2.0]
+    """
+    values = []
+    for line, words in _lines(path):
+        try:
+            if "_" in words:
+                raise ValueError
+            values.append(float(words))
+        except ValueError:
+            raise InputError(f"{_called(path)} line {line} is {shown(words)}, not one number.") from None
+        if values[-1] != values[-1]:
+            raise InputError(f"{_called(path)} line {line} is NaN: drop the trial, or write -inf for a rejection.")
+    if not values:
+        raise InputError(f"{_called(path)} holds no numbers.")
+    return np.array(values)
+
+
+def read_two_files(genuine: FilePath, impostor: FilePath, *, meaning: str = "raw", name: str | None = None) -> Trials:
+    """Genuine and impostor scores in two files, one number per line.
+
+    Parameters
+    ----------
+    genuine, impostor : path
+        The targets' and the non-targets' scores.
+    meaning : {"raw", "llr", "lr", "log10-llr"}, optional
+        What the scores mean.
+    name : str, optional
+        Name of the system.
+
+    Returns
+    -------
+    Trials
+        Genuine first, in the order of the files.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "g.txt").write_text("2\\n3\\n"), (folder / "i.txt").write_text("1\\n")
+    >>> read_two_files(folder / "g.txt", folder / "i.txt")
+    Trials: 3 trials (2 target, 1 nontarget), meaning raw
+    """
+    parts = [read_numbers(path) for path in (genuine, impostor)]
+    labels = np.repeat([True, False], [len(part) for part in parts])
+    return _maker(meaning)(np.concatenate(parts), labels, name=name)
+
+
+def read_beside(
+    scores: FilePath, trials: FilePath, *, meaning: str = "raw", target: str | None = None, name: str | None = None
+) -> Trials:
+    """Scores of one number per line beside a trial list of as many lines.
+
+    Parameters
+    ----------
+    scores : path
+        One number per line.
+    trials : path
+        One trial per line: ids, and if the first or the last field is a label, that label (0/1, true/false,
+        nontarget/target, or `target` and any other word in the last field).
+    meaning : {"raw", "llr", "lr", "log10-llr"}, optional
+        What the scores mean.
+    target : str, optional
+        The target's label, which then stands in the last field.
+    name : str, optional
+        Name of the system.
+
+    Returns
+    -------
+    Trials
+        With ids: the fields of the list, a space between.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "s.txt").write_text("2.5\\n-1\\n")
+    >>> _ = (folder / "list.txt").write_text("m1 u1 target\\nm1 u2 nontarget\\n")
+    >>> found = read_beside(folder / "s.txt", folder / "list.txt")
+    >>> found.ids.tolist(), found.labels.tolist()
+    (['m1 u1', 'm1 u2'], [True, False])
+    """
+    values, rows = read_numbers(scores), [words.split() for _, words in _lines(trials)]
+    if len(values) != len(rows):
+        raise InputError(
+            f"{_called(scores)} holds {len(values)} scores and {_called(trials)} {len(rows)} trials: they are matched "
+            f"by line, so they must be as many."
+        )
+    place = _label_place(rows, target)
+    labels = None if place is None else [row[place] for row in rows]
+    ids = [" ".join(row if place is None else row[1:] if place == 0 else row[:-1]) for row in rows]
+    refuse_duplicates(ids, _called(trials))
+    return _maker(meaning)(values, labels, target=target, ids=ids, name=name)
+
+
+def _label_place(rows: Sequence[Sequence[str]], target: str | None) -> int | None:
+    """Where the label stands: nowhere, in the first field (0) or in the last (-1)."""
+    if target is not None:
+        return -1
+    pairs = ({"0", "1"}, {"true", "false"}, {"nontarget", "target"})
+    fits = [
+        place
+        for place in (0, -1)
+        if any({row[place].lower() for row in rows if len(row) > 1} <= pair for pair in pairs) and len(rows[0]) > 1
+    ]
+    if len(fits) == 2:
+        raise InputError(
+            "The first and the last field of the trial list may both be the label: name the target (target=)."
+        )
+    return fits[0] if fits else None
+
+
+def merged(sets: Iterable[Trials]) -> Trials:
+    """Several score sets of one system as one; ids, where there are any, must not repeat.
+
+    Parameters
+    ----------
+    sets : iterable of Trials
+        Of the same meaning; all with ids or none, all with labels or none, with the same groups.
+
+    Returns
+    -------
+    Trials
+
+    Examples
+    --------
+    >>> merged([Trials.of_llr([1.0], [1], ids=["a"]), Trials.of_llr([2.0], [0], ids=["b"])]).ids.tolist()
+    ['a', 'b']
+    """
+    parts = [as_trials(one) for one in sets]
+    if not parts:
+        raise InputError("sets must hold at least one set of trials.")
+    first = parts[0]
+    for place, one in enumerate(parts[1:], 1):
+        for what in ("meaning", "trained_prior", "classes"):
+            if getattr(one, what) != getattr(first, what):
+                raise InputError(
+                    f"Set {place} has the {what} {shown(getattr(one, what))}, set 0 {shown(getattr(first, what))}: "
+                    f"only sets alike are merged."
+                )
+        for what in ("ids", "labels", "weights"):
+            if (getattr(one, what) is None) != (getattr(first, what) is None):
+                raise InputError(f"Set {place} and set 0 differ in having {what}: give them to all sets, or to none.")
+        if set(one.groups) != set(first.groups):
+            raise InputError(
+                f"Set {place} has the groups {shown(sorted(one.groups))}, set 0 {shown(sorted(first.groups))}."
+            )
+    if first.ids is not None:
+        refuse_duplicates([str(one) for part in parts for one in np.asarray(part.ids).tolist()], "The merged sets")
+
+    def joined(columns: list[Any]) -> Any:
+        return None if columns[0] is None else frozen(np.concatenate(columns))
+
+    groups = {key: joined([part.groups[key] for part in parts]) for key in first.groups}
+    return replace(
+        first, scores=joined([part.scores for part in parts]), labels=joined([part.labels for part in parts]),
+        weights=joined([part.weights for part in parts]), ids=joined([part.ids for part in parts]),
+        groups=MappingProxyType(groups),
+    )  # fmt: skip
+
+
+def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) -> Trials:
+    """The trials whose ids are listed, or all others.
+
+    Parameters
+    ----------
+    trials : Trials
+        With ids.
+    ids : iterable
+        Trial ids, compared as text.
+    keep : bool, optional
+        True keeps the listed trials, and refuses ids that no trial has; False drops them.
+
+    Returns
+    -------
+    Trials
+        In their own order.
+
+    Examples
+    --------
+    >>> chosen_by_id(Trials.of_llr([1.0, 2.0], ids=["a", "b"]), ["b"]).scores.tolist()
+    [2.0]
+    """
+    if as_trials(trials).ids is None:
+        raise InputError("Trials can be chosen by id only if they have ids.")
+    own, wanted = [str(one) for one in np.asarray(trials.ids).tolist()], {str(one) for one in ids}
+    unknown = sorted(wanted - set(own))
+    if keep and unknown:
+        raise InputError(
+            f"{len(unknown)} of {len(wanted)} ids are not among the trials, the first is {shown(unknown[0])}."
+        )
+    return trials.select(np.array([(one in wanted) == keep for one in own], np.bool_))
+
+
+def write_scores(path: FilePath, trials: Trials, layout: Layout = "kaldi") -> None:
+    """Scores in a layout that evaluations take; numbers come back bit for bit.
+
+    Parameters
+    ----------
+    path : path
+        The file to write, whole or not at all.
+    trials : Trials
+        Two-class scores; all layouts but "numbers" need ids of two or three fields.
+    layout : {"kaldi", "voxceleb", "sre", "numbers"}, optional
+        "kaldi" and "voxceleb": enrolment, test and score, a space between; "sre": tab-separated with the header
+        modelid, segmentid, side and LLR (side "a" where the id has none); "numbers": one score per line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.txt"
+    >>> write_scores(file, Trials.of_llr([0.1], ids=["m1 u1"]))
+    >>> file.read_text()
+    'm1 u1 0.1\\n'
+    """
+    if layout not in LAYOUTS:
+        raise InputError(f"layout is one of {', '.join(LAYOUTS)}, not {shown(layout)}.")
+    if as_trials(trials).is_matrix:
+        raise InputError("Submission layouts hold one score per trial, not one per class.")
+    if layout == "sre" and trials.meaning != "llr":
+        raise InputError(f"The layout sre holds llrs, not scores that are {trials.meaning}: calibrate them first.")
+    write_text_atomically(path, "".join(line + "\n" for line in _laid_out(trials, layout)))
+
+
+def _laid_out(trials: Trials, layout: str) -> list[str]:
+    words = [repr(score) for score in trials.scores.tolist()]
+    if layout == "numbers":
+        return words
+    if trials.ids is None:
+        raise InputError(f"The layout {layout} needs trial ids: read the trials with id_column= and keep_ids=True.")
+    fields = [str(one).split(" ") for one in trials.ids.tolist()]
+    most = 3 if layout == "sre" else 2
+    odd = next((row for row, own in enumerate(fields) if not 2 <= len(own) <= most or "" in own), None)
+    if odd is not None:
+        raise InputError(
+            f"The layout {layout} needs ids of an enrolment and a test{' (and a side)' if most == 3 else ''}: row "
+            f"{odd} has {shown(str(trials.ids[odd]))}."
+        )
+    if layout != "sre":
+        return [" ".join((*own, word)) for own, word in zip(fields, words, strict=True)]
+    head = "\t".join(("modelid", "segmentid", "side", "LLR"))
+    sides = [own if len(own) == 3 else [*own, "a"] for own in fields]
+    return [head, *("\t".join((*own, word)) for own, word in zip(sides, words, strict=True))]
+
+
+def refuse_duplicates(ids: Sequence[str], where: str) -> None:
+    """Refuses ids that are there twice, with how many and the first."""
+    seen: dict[str, int] = {}
+    twice = [one for row, one in enumerate(ids) if seen.setdefault(one, row) != row]
+    if twice:
+        raise InputError(
+            f"{where} hold{'s' if where != 'The merged sets' else ''} {len(set(twice))} trial ids more than once, the "
+            f"first is {shown(twice[0])}: each trial must be there once."
+        )
+
+
+def _maker(meaning: str) -> Callable[..., Trials]:
+    if meaning not in _MAKERS:
+        raise InputError(f"meaning is {', '.join(_MAKERS)}, not {shown(meaning)}.")
+    return _MAKERS[meaning]
+
+
+def _lines(path: FilePath) -> list[tuple[int, str]]:
+    """The lines of a text file that are not blank, with their numbers."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{_called(path)} is not UTF-8 text.") from None
+    return [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+
+
+def _called(path: FilePath) -> str:
+    return ascii(Path(path).name)[1:-1]

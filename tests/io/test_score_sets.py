@@ -1,0 +1,155 @@
+"""Score sets as laboratories keep them: read, grouped, merged, chosen and written back."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tercet as tc
+from tercet.cli.main import main
+from tercet.io import score_sets
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def run(*words, code=0):
+    found = CliRunner().invoke(main, [str(word) for word in words])
+    assert found.exit_code == code, found.output
+    return found
+
+
+def test_two_files_are_targets_and_non_targets(tmp_path):
+    genuine, impostor = write(tmp_path, "g.txt", "2\n3e0\n\n"), write(tmp_path, "i.txt", "-inf\n0.1\n")
+    trials = score_sets.read_two_files(genuine, impostor, meaning="llr")
+    assert trials.scores.tolist() == [2.0, 3.0, -math.inf, 0.1]
+    assert trials.labels.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("1\nx\n", "line 2"), ("1\nnan\n", "NaN"), ("", "no numbers"), ("1_0\n", "line 1"), ("1 2\n", "line 1")],
+)
+def test_lines_that_are_no_number_are_refused_by_line(tmp_path, text, words):
+    with pytest.raises(tc.InputError, match=words):
+        score_sets.read_numbers(write(tmp_path, "s.txt", text))
+
+
+@pytest.mark.parametrize("layout", ["m1 u1 target\nm1 u2 nontarget\n", "1 m1 u1\n0 m1 u2\n", "m1 u1 yes\nm1 u2 no\n"])
+def test_numbers_beside_a_trial_list_have_its_ids_and_labels(tmp_path, layout):
+    scores, trials = write(tmp_path, "s.txt", "1.5\n-2\n"), write(tmp_path, "list", layout)
+    found = score_sets.read_beside(scores, trials, target="yes" if "yes" in layout else None)
+    assert found.ids.tolist() == ["m1 u1", "m1 u2"]
+    assert found.labels.tolist() == [True, False]
+
+
+def test_lists_that_do_not_fit_are_refused(tmp_path):
+    scores = write(tmp_path, "s.txt", "1\n2\n")
+    with pytest.raises(tc.InputError, match="2 scores and list 1 trials"):
+        score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\n"))
+    with pytest.raises(tc.InputError, match="1 trial ids more than once, the first is 'm1 u1'"):
+        score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\nm1 u1 target\n"))
+    with pytest.raises(tc.InputError, match="may both be the label"):
+        score_sets.read_beside(scores, write(tmp_path, "list", "1 u1 0\n0 u2 1\n"))
+
+
+def test_a_map_without_an_utterance_is_refused_with_counts(tmp_path):
+    trials = tc.Trials.of_scores([1.0, 2.0, 3.0], ids=["m u1", "m u2", "m u2"])
+    with pytest.raises(tc.InputError, match=r"lacks 1 utterances of 2 trials, the first is 'u2' .row 1"):
+        score_sets.with_group_map(trials, {"u1": "anna"})
+    assert score_sets.with_group_map(trials, {"m": "x"}, "model", field=0).groups["model"].tolist() == ["x"] * 3
+    with pytest.raises(tc.InputError, match="field=2"):
+        score_sets.with_group_map(trials, {}, field=2)
+    with pytest.raises(tc.InputError, match="line 2 gives 'u1'"):
+        score_sets.read_group_map(write(tmp_path, "utt2spk", "u1 anna\nu1 bert\n"))
+    with pytest.raises(tc.InputError, match="line 1 has 3 fields"):
+        score_sets.read_group_map(write(tmp_path, "utt2spk", "u1 anna x\n"))
+    with pytest.raises(tc.InputError, match="needs trial ids"):
+        score_sets.with_group_map(tc.Trials.of_scores([1.0]), {})
+
+
+def test_merging_keeps_every_column_and_refuses_what_repeats():
+    parts = [
+        tc.Trials.of_llr([1.0], [1], ids=["a"], weights=[2.0], groups={"site": ["x"]}),
+        tc.Trials.of_llr([2.0, 3.0], [0, 1], ids=["b", "c"], weights=[1.0, 0.5], groups={"site": ["y", "z"]}),
+    ]
+    whole = score_sets.merged(parts)
+    assert whole.ids.tolist() == ["a", "b", "c"]
+    assert whole.weights.tolist() == [2.0, 1.0, 0.5]
+    assert whole.groups["site"].tolist() == ["x", "y", "z"]
+    with pytest.raises(tc.InputError, match="1 trial ids more than once, the first is 'a'"):
+        score_sets.merged([parts[0], parts[0]])
+    with pytest.raises(tc.InputError, match="meaning"):
+        score_sets.merged([parts[0], tc.Trials.of_scores([1.0], [1], ids=["z"])])
+    with pytest.raises(tc.InputError, match="differ in having ids"):
+        score_sets.merged([parts[0], tc.Trials.of_llr([1.0], [1], weights=[1.0], groups={"site": ["x"]})])
+
+
+def test_choosing_by_id():
+    trials = tc.Trials.of_llr([1.0, 2.0, 3.0], ids=["a", "b", "c"])
+    assert score_sets.chosen_by_id(trials, ["c", "a"]).ids.tolist() == ["a", "c"]
+    assert score_sets.chosen_by_id(trials, ["c", "x"], keep=False).ids.tolist() == ["a", "b"]
+    with pytest.raises(tc.InputError, match="1 of 2 ids are not among the trials, the first is 'x'"):
+        score_sets.chosen_by_id(trials, ["c", "x"])
+
+
+@pytest.mark.parametrize("layout", ["kaldi", "voxceleb", "sre"])
+def test_written_layouts_come_back_bit_for_bit(tmp_path, layout):
+    rng = np.random.default_rng(0)
+    scores = np.r_[rng.normal(size=50) * 10.0 ** rng.integers(-12, 12, 50), math.inf, -math.inf, 0.1]
+    trials = tc.Trials.of_llr(scores, ids=[f"m{k % 5} u{k}" for k in range(53)])
+    file = tmp_path / "scores.txt"
+    score_sets.write_scores(file, trials, layout)
+    if layout == "sre":
+        back = tc.read(file, format="sre", keep_ids=True)
+    else:
+        back = tc.read(file, format=layout, keep_ids=True)
+    assert back.scores.tolist() == scores.tolist()
+    score_sets.write_scores(tmp_path / "again.txt", back, layout)
+    assert (tmp_path / "again.txt").read_bytes() == file.read_bytes()
+
+
+def test_layouts_refuse_what_they_cannot_hold(tmp_path):
+    for trials, layout, words in (
+        (tc.Trials.of_llr([1.0]), "kaldi", "needs trial ids"),
+        (tc.Trials.of_llr([1.0], ids=["alone"]), "kaldi", "enrolment and a test"),
+        (tc.Trials.of_scores([1.0], ids=["m u"]), "sre", "calibrate"),
+        (tc.Trials.of_llr([1.0], ids=["m u"]), "xml", "layout"),
+    ):
+        with pytest.raises(tc.InputError, match=words):
+            score_sets.write_scores(tmp_path / "x", trials, layout)
+
+
+def test_the_command_makes_one_table_with_groups(tmp_path):
+    write(tmp_path, "s.txt", "1.5\n-2\n0.25\n")
+    write(tmp_path, "list", "m1 u1 target\nm1 u2 nontarget\nm2 u3 target\n")
+    write(tmp_path, "utt2spk", "u1 anna\nu2 bert\nu3 anna\n")
+    out = tmp_path / "scores.csv"
+    run(
+        "assemble",
+        tmp_path / "s.txt",
+        "--beside",
+        tmp_path / "list",
+        "--group-map",
+        tmp_path / "utt2spk",
+        "--meaning",
+        "raw",
+        "-o",
+        out,
+    )
+    back = tc.read(out, meaning="raw", group_columns=["speaker"], id_column="trial")
+    assert back.scores.tolist() == [1.5, -2.0, 0.25]
+    assert back.groups["speaker"].tolist() == ["anna", "bert", "anna"]
+    listed = write(tmp_path, "only", "m1 u1\nm2 u3\n")
+    kaldi = tmp_path / "kaldi.txt"
+    run("assemble", out, "--id-column", "trial", "--only", listed, "--layout", "kaldi", "-o", kaldi)
+    assert kaldi.read_text() == "m1 u1 1.5\nm2 u3 0.25\n"
+    genuine, impostor = write(tmp_path, "g", "1\n"), write(tmp_path, "i", "0\n")
+    run("assemble", "--genuine", genuine, "--impostor", impostor, "-o", tmp_path / "two.csv")
+    assert json.loads(run("evaluate", tmp_path / "two.csv", "--json").stdout)["systems"][0]["auc"] == 1.0
+    assert "takes SCORES" in run("assemble", "-o", out, code=2).stderr
