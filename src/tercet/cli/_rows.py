@@ -6,13 +6,24 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import click
+
+from tercet.cli._command import option, options
 from tercet.report.text import harmless
 
 Row = dict[str, Any]
+FORMATS = ("table", "tsv", "json", "md", "latex")
+rows_options = options(
+    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
+    option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
+)
+_LATEX = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
 
 
 def print_rows(rows: Sequence[Row], output: str, facts: object = None) -> None:
-    """Prints rows as an aligned table, TSV or Markdown; JSON prints the facts behind them, or the rows."""
+    """Prints rows as an aligned table, TSV, Markdown or LaTeX; JSON prints the facts behind them, or the rows."""
     if output == "json":
         print(json.dumps(rows if facts is None else facts, allow_nan=False))
         return
@@ -22,6 +33,11 @@ def print_rows(rows: Sequence[Row], output: str, facts: object = None) -> None:
         print("\n".join("\t".join(line) for line in [names, *cells]))
     elif output == "md":
         print("\n".join(f"| {' | '.join(line)} |" for line in [names, ["---"] * len(names), *cells]))
+    elif output == "latex":
+        body = [
+            " & ".join(word.replace("\\", "/").translate(_LATEX) for word in line) + r" \\" for line in [names, *cells]
+        ]
+        print("\n".join([rf"\begin{{tabular}}{{{'l' * len(names)}}}", body[0], r"\hline", *body[1:], r"\end{tabular}"]))
     else:
         widths = [max(len(line[place]) for line in [names, *cells]) for place in range(len(names))]
         for line in [names, *cells]:

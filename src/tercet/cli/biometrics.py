@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import grouping, level, numbers, reading
 
@@ -30,7 +30,7 @@ def command() -> None:
 @option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="Requested FMRs.")
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @_LEVEL
-@format_options
+@rows_options
 def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, **options: Any) -> int:
     """FNMR at requested FMRs, with intervals; --group-column resamples whole persons."""
     from tercet.biometrics import fnmr_at_fmr
@@ -61,7 +61,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 @option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA.")
 @option("--by", metavar="COLUMN", help="One row for each value of a group column; one class may be missing.")
 @_LEVEL
-@format_options
+@rows_options
 def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Any) -> int:
     """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold."""
     from tercet.biometrics import rates_by, verification_rates
@@ -87,7 +87,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
 @option("--threshold", type=float, metavar="T", help="Scores above it are taken for bona fide.")
 @_LEVEL
-@format_options
+@rows_options
 def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Any) -> int:
     """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
     from tercet.biometrics import presentation_attacks
@@ -118,7 +118,7 @@ def attacks(scores: str, species: str, threshold: float | None, ci: float, **opt
 @new_command("plan", epilog=WORDS)
 @option("--rate", type=float, required=True, metavar="RATE", help="The error rate that is claimed, such as an FMR.")
 @_LEVEL
-@format_options
+@rows_options
 def plan(rate: float, ci: float, **options: Any) -> int:
     """How many independent comparisons a claimed error rate needs: without errors, rule of 3, rule of 30."""
     from tercet.biometrics import comparisons_needed

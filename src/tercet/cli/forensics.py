@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, format_options, source_options
+from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import chosen_format, say
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import grouping, level, reading
 
@@ -29,7 +29,7 @@ def command() -> None:
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="In per cent.")
 @option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Resamples.")
 @option("--seed", type=int, default=0, show_default=True, help="Of random draws.")
-@format_options
+@rows_options
 def report(scores: str, out: str | None, title: str | None, ci: float, **options: Any) -> int:
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
     from tercet.forensics import validation
@@ -62,7 +62,7 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
 @new_command("bounds", epilog=WORDS)
 @click.argument("scores")
 @source_options(_MEANINGS)
-@format_options
+@rows_options
 def bounds(scores: str, **options: Any) -> int:
     """The lowest and highest LR that the data support, by ELUB and by invariance verification."""
     from tercet.forensics import elub, iv_bounds

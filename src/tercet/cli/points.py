@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tercet.cli._command import new_command
-from tercet.cli._options import WORDS, format_options
+from tercet.cli._options import WORDS
 from tercet.cli._output import chosen_format
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 
 
 @new_command(epilog=WORDS)
-@format_options
+@rows_options
 def command(as_json: bool, output: str | None) -> int:
     """The named operating points, with prior, costs, threshold and source."""
     from tercet.application import Application

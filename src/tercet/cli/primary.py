@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import grouping, level, reading
 
@@ -22,7 +22,7 @@ from tercet.cli._values import grouping, level, reading
 @option("--ci", type=float, metavar="LEVEL", excludes=("partitions",), help="Intervals of this level in per cent: 95.")
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
 @option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Of random draws.")
-@format_options
+@rows_options
 def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Any) -> int:
     """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""
     from tercet.nist import c_primary

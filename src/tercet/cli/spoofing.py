@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, format_options, source_options
+from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import grouping, level, numbers, reading
 from tercet.errors import InputError
@@ -34,7 +34,7 @@ def command() -> None:
 @_ATTACKS
 @option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent: 95.")
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
-@format_options
+@rows_options
 def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **options: Any) -> int:
     """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
     from tercet.spoofing import a_dcf, a_dcf_by_attack
@@ -77,7 +77,7 @@ def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **o
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True)
 @_THRESHOLD
 @_ATTACKS
-@format_options
+@rows_options
 def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any, **options: Any) -> int:
     """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
     from tercet.spoofing import TDcf, t_dcf, t_dcf_by_attack
@@ -107,7 +107,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
 @click.argument("countermeasure")
 @source_options(("llr", "raw"))
 @option("--prevalence", type=float, metavar="SHARE", help="Of spoofs among impostors. [default: the concurrent t-EER]")
-@format_options
+@rows_options
 def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **options: Any) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
     from tercet.spoofing import t_eer

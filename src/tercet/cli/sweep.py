@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import distinct_names, read_trials
 from tercet.cli._values import applications, reading
 from tercet.errors import InputError
@@ -34,7 +34,7 @@ _MODELS = ("logistic", "gaussian")
         help="What chooses, on the validation data.")  # fmt: skip
 @option("--plot", metavar="FILE", help="A figure of the costs (png, svg, pdf).")
 @option("--x", metavar="NAME", needs=("plot",), help="The parameter along the figure. [default: the first]")
-@format_options
+@rows_options
 def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
     from tercet.sweeping import Sweep
