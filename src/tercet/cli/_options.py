@@ -109,3 +109,8 @@ format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
     option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
 )  # fmt: skip
+row_format_options = options(
+    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
+    option("--format", "output", type=click.Choice(["table", "tsv", "json", "md"]),
+           help="[default: table, tsv in a pipe]"),
+)  # fmt: skip

@@ -42,10 +42,10 @@ def prior(words: str | None, flag: str = "--prior") -> float | list[float] | Non
     return values[0] if len(values) == 1 else values
 
 
-def level(ci: float) -> float:
+def level(ci: float, flag: str = "--ci") -> float:
     """A level in per cent as a share."""
     if not 1.0 < ci < 100.0:
-        raise InputError(f"--ci is a level in per cent, such as 95, not {ci:g}.")
+        raise InputError(f"{flag} is a level in per cent, such as 95, not {ci:g}.")
     return ci / 100.0
 
 
@@ -83,7 +83,7 @@ def reading(options: Facts) -> Facts:
 
 def applications(options: Facts) -> list[Application | MulticlassApplication]:
     """The applications of --app, and the multiclass ones of --priors and --costs, taken out of the options."""
-    asked: list[Application | MulticlassApplication] = [_application(words) for words in options.pop("apps")]
+    asked: list[Application | MulticlassApplication] = [application(words) for words in options.pop("apps")]
     priors, costs = options.pop("priors", ()), options.pop("costs", ())
     actions = options.pop("actions", None)
     if len(costs) > 1 and len(costs) != len(priors):
@@ -100,11 +100,12 @@ def _cost_matrix(words: str) -> Any:
     return [numbers(row, "--costs") for row in words.split(";")] if ";" in words or "," in words else words
 
 
-def _application(words: str) -> Application:
+def application(words: str, flag: str = "--app") -> Application:
+    """An operating point: three numbers, a prior alone, or a name."""
     context = click.get_current_context(silent=True)
     words = words if context is None else context.meta.get(POINTS, {}).get(words, words)
     if "," in words:
-        return Application.of(tuple(numbers(words, "--app", 3)))
+        return Application.of(tuple(numbers(words, flag, 3)))
     try:
         return Application.of(float(words))
     except ValueError:

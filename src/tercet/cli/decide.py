@@ -7,12 +7,14 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
+from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
 from tercet.cli._models import saved_model
 from tercet.cli._options import WORDS, application_options, source_options
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_of, read_trials, trial_column
 from tercet.cli._values import applications, reading
-from tercet.decision import decisions, neyman_pearson
+from tercet.cli.rule import saved_rule
+from tercet.decision import decide, decisions, neyman_pearson
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
@@ -33,6 +35,14 @@ from tercet.trials import Trials
 @option(
     "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Of the draws among tied scores."
 )
+@option(
+    "--rule",
+    metavar="RULE.json",
+    reads=True,
+    excludes=("apps", "priors", "fpr_at_most"),
+    help="Decide by a rule of `tercet rule fit` instead.",
+)
+@case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
 def command(scores: str, out: str, **options: Any) -> int:
@@ -40,13 +50,19 @@ def command(scores: str, out: str, **options: Any) -> int:
     from tercet.io import write_table
 
     apps, source = applications(options), reading(options)
-    bound = options["fpr_at_most"]
-    if len(apps) + (bound is not None) != 1:
-        raise click.UsageError("decide takes exactly one operating point (--app or --priors), or --fpr-at-most.")
-    trials = read_trials(scores, source)
+    bound, columns = options["fpr_at_most"], cost_columns(options)
+    if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:
+        raise click.UsageError("decide takes exactly one operating point (--app or --priors), --fpr-at-most or --rule.")
+    check_cost_columns(options, apps)
+    trials = read_trials(scores, with_columns(source, columns.values()))
     if options["calibrator"] is not None:
         trials = saved_model(options["calibrator"])(trials)
-    found = _by_cost(trials, apps[0]) if bound is None else _by_bound(trials, bound, options["seed"])
+    if options["rule"] is not None:
+        found = {"decision": names_of(saved_rule(options["rule"])(trials), trials.classes)}
+    elif columns:
+        found = {"decision": names_of(decide(trials, case_costs(trials, apps[0], columns)), trials.classes)}
+    else:
+        found = _by_cost(trials, apps[0]) if bound is None else _by_bound(trials, bound, options["seed"])
     write_table(out, trial_column(trials) | found)
     return 0
 

@@ -14,6 +14,14 @@ import tercet
 from tercet.application import Application
 from tercet.cli import _decided, _resampling
 from tercet.cli._command import new_command, option, options
+from tercet.cli._decision_facts import (
+    check_cost_columns,
+    cost_columns,
+    decision_options,
+    print_decision_facts,
+    with_columns,
+    with_decision_facts,
+)
 from tercet.cli._hints import hints_about
 from tercet.cli._options import (
     MEANINGS,
@@ -31,7 +39,7 @@ from tercet.cli._options import (
 from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
 from tercet.cli._parts import evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, applications, log_odds_grid, reading
+from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, reading
 from tercet.errors import TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
@@ -61,6 +69,7 @@ _OPTIONS = options(
     option("--calibrate-labels", metavar="FILE", reads=True, needs=("calibrate_on",), excludes=("calibrate_key",),
            help="Labels of --calibrate-on, if apart."),
     option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Its trial list."),
+    decision_options,
     engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
     option("--open", "open_page", is_flag=True, needs=("report",), help="Open the page in a browser."),
@@ -92,6 +101,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
         systems = _decided.systems(scores, options["names"], apps, source)
         show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
+    check_cost_columns(options, apps)
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
     conditions: list[Facts] = []
     if options["engine"] is not None:
@@ -121,7 +131,7 @@ def _in_memory(
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
     columns = options["condition_columns"]
     draws, calibration = _resampling.Resampling.of(options, source), _resampling.Calibration.of(options, source)
-    split = {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
+    split = with_columns(source, [*columns, *cost_columns(options).values()])
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     with local_files(scores) as files:
@@ -135,6 +145,7 @@ def _in_memory(
         drawn = options["report"] is not None or options["plots"] is not None
         bands = drawn if options["bands"] is None else options["bands"]
         systems = _resampling.with_intervals(systems, asked, draws, bands, calibration, settings)
+    systems = [with_decision_facts(one, asked, options, grouping(source)) for one in systems]
     if options["with_posteriors"]:
         from tercet.report.embedded_rows import with_rows
 
@@ -171,6 +182,7 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
         made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
         say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
     show(facts, style, conditions)
+    print_decision_facts(facts, style.output)
     if options["one_vs_rest"] and style.output == "table":
         print_lines(["", *(line for one in facts for line in tables.summaries(one.get("versus", ())))], width())
 

@@ -13,6 +13,8 @@ COMMANDS = {
     "evaluate": "What decisions on these scores cost, at each operating point.",
     "decide": "The decision of least expected cost for every trial, with that cost.",
     "calibrate": "Trains a map from scores to llrs, and applies it.",
+    "rule": "Chooses a threshold by a criterion, saves it, applies it, and judges it on held-out trials.",
+    "count": "Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.",
     "fuse": "Trains one score out of several systems' scores for the same trials, and saves the model.",
     "select": "Ranks calibrators and training priors by their held-out cost at one operating point.",
     "compare": "Is one system better than another? Paired differences with intervals.",

@@ -1,0 +1,120 @@
+"""Decision curves and costs per case beside an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+from tercet.application import Application
+from tercet.cli._command import option, options
+from tercet.cli._options import TWO_CLASS
+from tercet.cli._output import Facts
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import System
+from tercet.cli._values import level
+from tercet.errors import InputError
+from tercet.metrics.case_costs import CaseCosts, evaluate_case_costs
+from tercet.metrics.net_benefit import decision_curve
+from tercet.trials import Trials
+
+_COSTS = ("cost_fn", "cost_fp", "cost_tp")
+case_cost_options = options(
+    option("--cost-fn-column", metavar="NAME", meanings=TWO_CLASS, help="Each case's own cost of a miss."),
+    option("--cost-fp-column", metavar="NAME", meanings=TWO_CLASS, help="Each case's own cost of a false alarm."),
+    option("--cost-tp-column", metavar="NAME", meanings=TWO_CLASS, needs=("cost_fn_column", "cost_fp_column"),
+           help="Each case's own cost of a hit, such as a fee."),
+)  # fmt: skip
+decision_options = options(
+    option("--decision-curve", is_flag=True, meanings=TWO_CLASS, excludes=("engine",),
+           help="Also net benefit along the threshold probability, with --ci as bands."),
+    option("--prevalence", type=float, metavar="P", needs=("decision_curve",),
+           help="Of the decision curve. [default: that of the trials]"),
+    option("--harm", type=float, default=0.0, metavar="H", needs=("decision_curve",),
+           help="What obtaining the scores costs per case, in net benefit."),
+    case_cost_options,
+)  # fmt: skip
+
+
+def cost_columns(options: Facts) -> dict[str, str]:
+    """The columns of costs that were named: cost -> column."""
+    named = {name: options.get(f"{name}_column") for name in _COSTS}
+    return {name: column for name, column in named.items() if column is not None}
+
+
+def case_costs(trials: Trials, app: Any, columns: dict[str, str]) -> CaseCosts:
+    """The application with the costs of its cases; a cost without a column is the application's own."""
+    if not isinstance(app, Application):
+        raise InputError("Costs per case go with a two-class operating point (--app).")
+    costs: dict[str, Any] = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
+    for name, column in columns.items():
+        try:
+            costs[name] = np.array([float(value) for value in trials.groups[column].tolist()])
+        except ValueError as error:
+            raise InputError(f"The column {column!a} of costs must hold numbers: {error}.") from None
+    return CaseCosts(app.prior, **costs)
+
+
+def with_columns(source: Facts, columns: Iterable[str]) -> Facts:
+    """Reading options that also bring these columns along."""
+    return {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
+
+
+def with_decision_facts(one: System, apps: Sequence[Any], options: Facts, by: Any) -> System:
+    """The system with its decision curve and costs per case, where they were asked for."""
+    ci = None if options["ci"] is None else level(options["ci"])
+    trials = one.used()
+    if options["decision_curve"]:
+        curve = decision_curve(trials, prevalence=options["prevalence"], harm=options["harm"], ci=ci)
+        one = one.with_facts(decision_curve=curve.to_dict())
+    columns = cost_columns(options)
+    if columns:
+        group = by if isinstance(by, str) else None
+        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=group) for app in apps]
+        one = one.with_facts(case_costs=[
+            {"prior": app.prior, "columns": columns, **row.to_dict()} for app, row in zip(apps, found, strict=True)
+        ])  # fmt: skip
+    return one
+
+
+def check_cost_columns(options: Facts, apps: Sequence[Any]) -> None:
+    """Costs per case need an operating point that tells the prior."""
+    if cost_columns(options) and not apps:
+        raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")
+
+
+def print_decision_facts(systems: Sequence[Facts], output: str) -> None:
+    """Tables of what was asked for; JSON has it already."""
+    if output in ("json", "latex"):
+        return
+    costs = [_cost_row(one, row) for one in systems for row in one.get("case_costs", ())]
+    curves = [row for one in systems if "decision_curve" in one for row in _curve_rows(one)]
+    for rows in (costs, curves):
+        if rows:
+            print()
+            print_rows(rows, output)
+
+
+def _cost_row(system: Facts, row: Facts) -> Row:
+    keys = ("prior", "cost", "min_cost", "constant_cost", "constant_action", "own_cost", "savings", "cost_per_1000")
+    found: Row = {"system": system.get("name"), **{key: row[key] for key in keys}}
+    if "cost_ci" in row:
+        found |= {"cost_low": row["cost_ci"][0], "cost_high": row["cost_ci"][1]}
+    return found
+
+
+def _curve_rows(system: Facts) -> list[Row]:
+    """Ten thresholds of the curve, or all where there are fewer."""
+    curve = system["decision_curve"]
+    places = range(len(curve["threshold"])) if len(curve["threshold"]) <= 10 else range(4, 99, 10)
+    keys = ("threshold", "net_benefit", "treat_all", "best_apparent", "standardised")
+    rows: list[Row] = []
+    for place in places:
+        row: Row = {"system": system.get("name"), **{key: curve[key][place] for key in keys}}
+        if "net_benefit_ci" in curve:
+            low, high = curve["net_benefit_ci"][place]
+            row |= {"low": low, "high": high}
+        rows.append(row)
+    return rows

@@ -1,0 +1,83 @@
+"""`tercet count`: everything that a bare confusion matrix, two bare rates or decided labels can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._options import WORDS, application_options, row_format_options
+from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._values import applications, level, numbers
+from tercet.metrics.confusion import Confusion
+from tercet.metrics.counting import CountReport, Rate, count_report, rates_report
+
+
+@new_command(epilog=WORDS)
+@click.argument("decided", required=False)
+@option("--matrix", metavar='"TN,FN;FP,TP"', excludes=("rates",), help="Counts, rows = decision, columns = class.")
+@option("--transposed", is_flag=True, needs=("matrix",), help="Rows = class, as scikit-learn has it.")
+@option("--classes", metavar="NAME,...", needs=("matrix",), help="Names of its classes, in order.")
+@option("--rates", metavar="TPR,FPR", help="Two bare rates: no counts, so no intervals.")
+@option("--prevalence", type=float, metavar="P", help="PPV, NPV and error rate if targets were so frequent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--decision-column", default="decision", show_default=True, metavar="NAME", help="Of DECIDED.")
+@option("--label-column", default="label", show_default=True, metavar="NAME", help="Of DECIDED.")
+@option("--weight-column", metavar="NAME", help="Of DECIDED.")
+@option("--labels", metavar="FILE", reads=True, help="Labels of DECIDED in a file of their own.")
+@option("--separator", metavar="CHAR", help="Column separator of DECIDED; else by the file's ending.")
+@option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
+@application_options
+@row_format_options
+def command(decided: str | None, ci: float, **options: Any) -> int:
+    """Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.
+
+    DECIDED is a file with a column of decided labels beside the true ones.
+    """
+    output, prevalence = chosen_format(options.pop("as_json"), options.pop("output")), options.pop("prevalence")
+    apps = applications(options)
+    if len(apps) > 1:
+        raise click.UsageError("count takes one operating point.")
+    app = apps[0] if apps else None
+    if [decided, options["matrix"], options["rates"]].count(None) != 2:
+        raise click.UsageError("count takes exactly one of DECIDED, --matrix and --rates.")
+    if options["rates"] is not None:
+        tpr, fpr = numbers(options["rates"], "--rates", 2)
+        found = rates_report(tpr, fpr, prevalence=prevalence, application=app)
+    else:
+        table = _matrix(options) if decided is None else _read(decided, options)
+        found = count_report(table, prevalence=prevalence, application=app, ci=level(ci))
+    print_rows([_row(one) for one in (*found.rates, *found.at_prevalence, *found.cost)], output, found.to_dict())
+    _say_rest(found, output)
+    return 0
+
+
+def _matrix(options: Facts) -> Confusion:
+    rows = [numbers(row, "--matrix") for row in options["matrix"].split(";")]
+    names = None if options["classes"] is None else options["classes"].split(",")
+    return Confusion(rows, classes=names, target=options["target"], transposed=options["transposed"])
+
+
+def _read(path: str, options: Facts) -> Confusion:
+    from tercet.io import read_decisions
+
+    names = ("decision_column", "label_column", "weight_column", "labels", "separator", "target")
+    return read_decisions(path, notes=say, **{name: options[name] for name in names if options[name] is not None})
+
+
+def _row(one: Rate) -> Row:
+    ends = one.interval
+    row: Row = {"rate": one.name, "value": one.value, "low": None if ends is None else ends.low}
+    row |= {"high": None if ends is None else ends.high, "also": ", ".join(one.also)}
+    return row | {"method": "" if ends is None else ends.method, "undefined": one.reason or ""}
+
+
+def _say_rest(found: CountReport, output: str) -> None:
+    """The dummy action, and for several classes the report of each."""
+    if found.dummy_action is not None:
+        say(f"without the scores: always decide {found.dummy_action!a}, at a cost of {found.dummy_cost:.6g}.")
+    if output in ("table", "md") and found.report is not None and len(found.confusion.classes) > 2:
+        print()
+        print(found.report)

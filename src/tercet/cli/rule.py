@@ -1,0 +1,143 @@
+"""`tercet rule`: a threshold chosen by a named criterion, saved, applied and judged on held-out trials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option, options
+from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import names_of, read_trials, trial_column
+from tercet.cli._values import application, level, reading
+from tercet.errors import InputError
+from tercet.rules import Reached, Rule
+
+_CRITERIA = (
+    "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
+    "least_cost", "f_beta", "best",
+)  # fmt: skip
+_criteria = options(
+    option("--fpr-at-most", type=float, metavar="X", help="At most this rate of false alarms."),
+    option("--fnr-at-most", type=float, metavar="X", help="At most this rate of misses."),
+    option("--recall-at-least", type=float, metavar="X", help="At least this true positive rate."),
+    option("--specificity-at-least", type=float, metavar="X", help="At least this true negative rate."),
+    option("--precision-at-least", type=float, metavar="X", help="At least this precision on these trials."),
+    option("--alarms-at-most", type=float, metavar="N", help="At most so many alarms per day."),
+    option("--cases-per-day", type=float, metavar="N", needs=("alarms_at_most",), help="Cases that come in per day."),
+    option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), help="Share of targets among them."),
+    option("--least-cost", metavar="PRIOR,CFN,CFP", help="Least cost at an operating point, or its name."),
+    option("--f-beta", type=float, metavar="B", help="Largest F score; 1 for F1."),
+    option("--best", type=click.Choice(["youden", "corner", "eer"]), help="Largest TPR - FPR; nearest corner; EER."),
+    option("--confidence", type=float, metavar="LEVEL",
+           help="Promise the bound on false alarms or misses with this confidence, in per cent: 95."),
+)  # fmt: skip
+
+
+@click.group()
+def command() -> None:
+    """Chooses a threshold by a criterion, saves it, applies it, and judges it on held-out trials."""
+
+
+@new_command("fit", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@_criteria
+@option("-o", "--out", required=True, writes=True, metavar="RULE.json", help="Where the rule goes.")
+@row_format_options
+def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
+    """Chooses the threshold on labelled scores by exactly one criterion, and saves it."""
+    from tercet.io import write_text_atomically
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    asked = {name: options[name] for name in (*_CRITERIA, "cases_per_day", "prevalence")}
+    if asked["least_cost"] is not None:
+        asked["least_cost"] = application(asked["least_cost"], "--least-cost")
+    if len([name for name in _CRITERIA if asked[name] is not None]) != 1:
+        raise click.UsageError("rule fit takes exactly one criterion, such as --fpr-at-most 0.01.")
+    groups = source.get("group_columns", ())
+    trials = read_trials(scores, source)
+    share = None if confidence is None else level(confidence, "--confidence")
+    rule = Rule.fit(trials, confidence=share, by=groups[0] if groups else None, **asked)
+    write_text_atomically(out, rule.to_json())
+    print_rows([_row(rule)], output, rule.to_dict())
+    if rule.promise is not None:
+        say(f"promised: {rule.promise}.")
+    say(f"the rule is in {out}. Its rates are apparent: these trials chose it. Next: tercet rule judge {out} HELD_OUT")
+    return 0
+
+
+@new_command("apply", epilog=WORDS)
+@click.argument("rule")
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
+def apply(rule: str, scores: str, out: str, **options: Any) -> int:
+    """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
+    from tercet.io import write_table
+
+    write_table(out, decided(saved_rule(rule), read_trials(scores, reading(options))))
+    return 0
+
+
+@new_command("judge", epilog=WORDS)
+@click.argument("rule")
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@row_format_options
+def judge(rule: str, scores: str, ci: float, **options: Any) -> int:
+    """A saved rule on held-out labelled scores, beside the best choice in hindsight."""
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    saved = saved_rule(rule)
+    found = saved.judge(read_trials(scores, source), ci=level(ci))
+    row: Row = {"criterion": saved.criterion, "threshold": saved.threshold}
+    row |= {"kept": "-" if found.kept is None else "yes" if found.kept else "no"}
+    row |= _rates(found.rates)
+    row |= {"quantity": found.quantity, "value": found.value, "in_hindsight": found.in_hindsight}
+    row |= {"regret": found.regret, "hindsight_threshold": found.hindsight.threshold}
+    facts: Facts = {
+        "rule": saved.to_dict(), "confusion": found.confusion.matrix, "kept": found.kept, "quantity": found.quantity,
+        "value": found.value, "in_hindsight": found.in_hindsight, "regret": found.regret,
+        "rates": {name: _fact(one) for name, one in found.rates.items()}, "hindsight": found.hindsight.to_dict(),
+    }  # fmt: skip
+    print_rows([row], output, facts)
+    return 0
+
+
+def saved_rule(path: str) -> Rule:
+    """A rule out of a file."""
+    try:
+        return Rule.from_json(Path(path).read_text(encoding="utf-8"))
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a tercet rule file: {error}") from error
+
+
+def decided(rule: Rule, trials: Any) -> Facts:
+    """The table of a rule's decisions."""
+    return trial_column(trials) | {"decision": names_of(rule(trials), trials.classes)}
+
+
+def _row(rule: Rule) -> Row:
+    return {"criterion": rule.criterion, "threshold": rule.threshold} | _rates(rule.rates())
+
+
+def _rates(rates: Any) -> Row:
+    row: Row = {}
+    for name, one in rates.items():
+        row[name] = one.value
+        ends = one.interval
+        row |= {f"{name}_low": None if ends is None else ends.low, f"{name}_high": None if ends is None else ends.high}
+    return row
+
+
+def _fact(one: Reached) -> Facts:
+    return {"value": one.value, "ci": None if one.interval is None else list(one.interval[:2])}
+
+
+command.add_command(fit)
+command.add_command(apply)
+command.add_command(judge)

@@ -1,0 +1,134 @@
+"""rule, count, decision curves and costs per case on the command line."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tercet as tc
+from tercet.cli.main import main
+
+
+def run(*words, code=0):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.stderr, done.exception)
+    return done
+
+
+def rows_of(done):
+    return list(csv.DictReader(io.StringIO(done.stdout), delimiter="\t"))
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    paths = []
+    for name in ("validation", "test"):
+        labels = rng.random(600) < 0.3
+        llrs = rng.normal(np.where(labels, 1.5, -1.5), 1.7)
+        amounts = rng.lognormal(3.0, 1.0, 600)
+        path = tmp_path / f"{name}.csv"
+        lines = [f"{a!r},{int(y)},{c!r},2.5" for a, y, c in zip(llrs.tolist(), labels, amounts.tolist(), strict=True)]
+        path.write_text("score,label,amount,fee\n" + "\n".join(lines) + "\n")
+        paths.append(path)
+    return paths
+
+
+def test_a_rule_is_fitted_saved_applied_and_judged(scores, tmp_path):
+    validation, test = scores
+    saved = tmp_path / "rule.json"
+    done = run("rule", "fit", validation, "--fpr-at-most", "0.05", "--confidence", "95", "-o", saved)
+    assert "promised: FPR at most 0.05 with 95 % confidence" in done.stderr
+    rule = tc.Rule.fit(tc.read(validation), fpr_at_most=0.05, confidence=0.95)
+    assert tc.Rule.from_json(saved.read_text()) == rule
+    assert float(rows_of(done)[0]["threshold"]) == rule.threshold
+    out, again = tmp_path / "decisions.csv", tmp_path / "again.csv"
+    run("rule", "apply", saved, test, "-o", out)
+    run("decide", test, "--rule", saved, "-o", again)
+    assert out.read_text() == again.read_text()
+    chosen = [row["decision"] for row in csv.DictReader(io.StringIO(out.read_text()))]
+    assert chosen == np.where(rule(tc.read(test)), "target", "nontarget").tolist()
+    facts = json.loads(run("rule", "judge", saved, test, "--json").stdout)
+    found = rule.judge(tc.read(test))
+    assert (facts["regret"], facts["kept"]) == (found.regret, found.kept)
+    assert facts["rates"]["fpr"]["ci"] == list(found.rates["fpr"].interval[:2])
+
+
+def test_a_least_cost_rule_takes_an_operating_point(scores, tmp_path):
+    run("rule", "fit", scores[0], "--least-cost", "0.01,10,1", "-o", tmp_path / "r.json")
+    rule = tc.Rule.from_json((tmp_path / "r.json").read_text())
+    assert rule.threshold == tc.Curve.of(tc.read(scores[0])).min_dcf((0.01, 10, 1)).threshold
+
+
+def test_a_promise_that_cannot_be_kept_ends_in_a_sentence(scores, tmp_path):
+    done = run("rule", "fit", scores[0], "--fpr-at-most", "0.001", "--confidence", "95", "-o", tmp_path / "r", code=1)
+    assert "can promise at best FPR" in done.stderr
+    run("rule", "fit", scores[0], "-o", tmp_path / "r", code=2)
+    run("rule", "fit", scores[0], "--best", "eer", "--f-beta", "1", "-o", tmp_path / "r", code=2)
+    done = run("decide", scores[0], "--rule", scores[0], code=1)
+    assert "not a tercet rule file" in done.stderr
+
+
+def test_count_says_everything_about_a_matrix():
+    done = run("count", "--matrix", "2680,23;72,28", "--prevalence", "0.1", "--app", "0.1,5,1", "--format", "tsv")
+    found = {row["rate"]: row for row in rows_of(done)}
+    report = tc.count_report(tc.Confusion([[2680, 23], [72, 28]]), prevalence=0.1, application=(0.1, 5, 1))
+    for name in ("tpr", "ppv", "ppv_at", "risk", "dor"):
+        assert float(found[name]["value"]) == report[name].value
+    assert float(found["tpr"]["low"]) == report["tpr"].interval.low
+    assert "sensitivity" in found["tpr"]["also"]
+    assert "always decide '0'" in done.stderr
+    facts = json.loads(run("count", "--matrix", "2680,23;72,28", "--json").stdout)
+    assert facts["confusion"] == [[2680, 23], [72, 28]]
+
+
+def test_count_takes_bare_rates_decided_labels_and_several_classes(tmp_path):
+    found = {row["rate"]: row for row in rows_of(run("count", "--rates", "0.8,0.1", "--prevalence", "0.5"))}
+    assert float(found["ppv"]["value"]) == pytest.approx(8 / 9)
+    path = tmp_path / "decided.csv"
+    path.write_text("decision,label\n1,1\n0,0\n1,0\n1,1\n")
+    found = {row["rate"]: row for row in rows_of(run("count", path))}
+    assert float(found["ppv"]["value"]) == pytest.approx(2 / 3)
+    done = run("count", "--matrix", "8,1,0;2,6,1;0,3,9", "--classes", "a,b,c", "--format", "table")
+    assert "macro average" in done.stdout
+    run("count", code=2)
+    run("count", "--matrix", "1,2;3,4", "--rates", "0.1,0.2", code=2)
+    run("count", "--matrix", "1,x;3,4", code=1)
+
+
+def test_evaluate_adds_a_decision_curve_with_bands(scores):
+    facts = json.loads(
+        run("evaluate", scores[0], "--decision-curve", "--ci", "95", "--bootstrap", "99", "--json").stdout
+    )
+    curve = tc.decision_curve(tc.read(scores[0]), ci=0.95)
+    assert facts["systems"][0]["decision_curve"]["net_benefit"] == curve.net_benefit.tolist()
+    assert facts["systems"][0]["decision_curve"]["net_benefit_ci"][0] == [curve.low[0], curve.high[0]]
+    done = run("evaluate", scores[0], "--decision-curve", "--prevalence", "0.1", "--format", "md")
+    assert "best_apparent" in done.stdout
+    run("evaluate", scores[0], "--prevalence", "0.1", code=2)
+
+
+def test_evaluate_and_decide_take_costs_of_each_case(scores, tmp_path):
+    words = ("--app", "0.02,100,5", "--cost-fn-column", "amount", "--cost-fp-column", "fee")
+    facts = json.loads(run("evaluate", scores[0], *words, "--json").stdout)["systems"][0]["case_costs"][0]
+    amounts = [float(row["amount"]) for row in csv.DictReader(io.StringIO(scores[0].read_text()))]
+    costs = tc.CaseCosts(0.02, amounts, 2.5)
+    found = tc.evaluate_case_costs(tc.read(scores[0]), tc.CaseCosts(0.02, amounts, [2.5] * 600))
+    assert facts["cost"] == found.cost == tc.evaluate_case_costs(tc.read(scores[0]), costs).cost
+    assert facts["cost_per_1000"] == found.per(1000)
+    out = tmp_path / "decisions.csv"
+    run("decide", scores[0], *words, "-o", out)
+    chosen = [row["decision"] == "target" for row in csv.DictReader(io.StringIO(out.read_text()))]
+    assert chosen == tc.decide(tc.read(scores[0]), costs).astype(bool).tolist()
+    one = json.loads(run("evaluate", scores[0], "--app", "0.02,100,5", "--cost-fn-column", "amount", "--json").stdout)
+    assert (
+        one["systems"][0]["case_costs"][0]["cost"]
+        == tc.evaluate_case_costs(tc.read(scores[0]), tc.CaseCosts(0.02, amounts, 5.0)).cost
+    )
+    assert "constant_action" in run("evaluate", scores[0], *words, "--format", "table").stdout
+    run("evaluate", scores[0], "--cost-fn-column", "amount", code=2)
+    done = run("evaluate", scores[0], "--app", "0.02", "--cost-fn-column", "nowhere", code=1)
+    assert "nowhere" in done.stderr
