@@ -20,8 +20,7 @@ def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
-        names = [f.name for f in fields(value) if f.name not in leave_out and not f.name.startswith("_")]
-        return _facts({name: getattr(value, name) for name in names})
+        return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
