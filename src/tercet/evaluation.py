@@ -248,6 +248,8 @@ def evaluate(
     """
     asked = listed(applications)
     if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
+        if one_vs_rest:
+            raise InputError("one_vs_rest needs trials in memory: read them (tercet.read), or leave it out of a scan.")
         return _evaluate_source(trials, asked, bayes_plot, eer, name)
     if not isinstance(trials, Tally):
         trials = as_trials(trials)

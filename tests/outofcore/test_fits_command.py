@@ -75,3 +75,17 @@ def test_what_does_not_go_together_is_refused_and_nothing_is_written(tmp_path, f
     assert code in (1, 2)
     assert says in err
     assert not (tmp_path / "model.json").exists()
+
+
+@pytest.mark.parametrize("size", ["1GB", "300MB"])
+def test_evaluate_takes_the_road_that_fits_under_the_limit_and_says_the_same(tmp_path, files, monkeypatch, size):
+    monkeypatch.setattr("tercet.outofcore.scan.IN_MEMORY_ROW", 10**6)  # so that 200 rows take 600 MB
+    words = ["evaluate", str(files[0][0]), "--app", "0.1,1,1", "--format", "tsv"]
+    found = CliRunner().invoke(main, [*words, "--memory-limit", size, "--verbose"])
+    truth = CliRunner().invoke(main, [*words, "--memory-limit", "9GB"])
+    assert (found.exit_code, truth.exit_code) == (0, 0), found.stderr
+    assert found.stdout == truth.stdout
+    assert ("in bounded memory" in found.stderr) == (size == "300MB")
+    refused = CliRunner().invoke(main, [*words, "--memory-limit", size, "--ci", "95"])
+    assert refused.exit_code == (1 if size == "300MB" else 0)
+    assert size == "1GB" or "--ci would take about" in refused.stderr

@@ -16,7 +16,7 @@ from tercet.calibration._linear import Regression, check_finite_matrix, check_si
 from tercet.calibration.two_class import non_negative
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.posteriors import class_weights, likelihoods_of, prior_of
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 
 Builder = Callable[[slice], Floats]
 
@@ -65,7 +65,7 @@ class Affine(Model):
         """Trains on labelled trials of K classes; the prior is uniform unless given."""
         if kind not in KINDS:
             raise InputError(f"kind is {', '.join(KINDS)}, not {shown(kind)}.")
-        count = len(trials.classes)
+        count = len(as_trials(trials).classes)
         share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
         likelihoods = likelihoods_of(trials)
         check_finite_matrix(likelihoods, "Affine calibration")

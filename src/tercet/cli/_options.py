@@ -68,8 +68,8 @@ engine_options = options(
     option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
            help="All files are one system, read in bounded memory."),
     option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="A running dask cluster."),
-    option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", needs=("engine",),
-           help="The most memory that a run may take."),
+    option("--memory-limit", default="1GB", show_default=True, metavar="SIZE",
+           help="The most memory that a run may take; files that need more are scanned."),
     option("--resume", metavar="DIR", needs=("engine",), help="Keep finished parts here, and go on from those there."),
 )  # fmt: skip
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import tercet
 from tercet.cli._output import Bar, Facts, log, say
 from tercet.cli._values import size_in_bytes
 from tercet.errors import InputError
+from tercet.io._limits import in_words
+
+_NEED_ROWS = {
+    "ci": "--ci", "condition_columns": "--condition-column", "calibrate_on": "--calibrate-on",
+    "with_posteriors": "--with-posteriors", "group_columns": "--group-column",
+    "one_vs_rest": "--one-vs-rest", "decision_curve": "--decision-curve", "cost_fn_column": "--cost-fn-column",
+    "cost_fp_column": "--cost-fp-column",
+}  # fmt: skip
 
 
 def limits_of(options: Facts) -> Facts:
@@ -16,6 +25,31 @@ def limits_of(options: Facts) -> Facts:
     limits = {name: options.pop(name) for name in ("engine", "scheduler", "memory_limit", "resume")}
     log(f"reading in bounded memory: engine {limits['engine']}, memory limit {limits['memory_limit']}.")
     return limits | {"memory_limit": size_in_bytes(limits["memory_limit"])}
+
+
+def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
+    """Scans by itself what does not fit under --memory-limit, and refuses what would need every row of it."""
+    limit = size_in_bytes(options["memory_limit"])
+    files = [path for path in paths if path != "-" and Path(path).is_file()]
+    if options["engine"] is not None or not files:
+        return
+    from tercet.outofcore.scan import memory_needed
+
+    needed = max(memory_needed(path, **source) for path in files)
+    if needed <= limit:
+        log(f"reading into memory: about {in_words(needed)}, memory limit {options['memory_limit']}.")
+        return
+    asked = next((words for name, words in _NEED_ROWS.items() if options.get(name)), None)
+    if asked is not None or len(paths) > 1:
+        what, way_out = (
+            asked or "Several systems at a time",
+            f"leave {asked} out" if asked else "take one file at a time",
+        )
+        raise InputError(
+            f"{what} would take about {in_words(needed)} of memory, and --memory-limit is {options['memory_limit']}: "
+            f"raise it, or {way_out}."
+        )
+    options["engine"] = "local"
 
 
 def evaluate_parts(

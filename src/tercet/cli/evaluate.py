@@ -37,7 +37,7 @@ from tercet.cli._options import (
     source_options,
 )
 from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
-from tercet.cli._parts import evaluate_parts, limits_of
+from tercet.cli._parts import choose_road, evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
 from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, reading
 from tercet.errors import TercetError
@@ -102,6 +102,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
         show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
     check_cost_columns(options, apps)
+    choose_road(scores, source, options)
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
     conditions: list[Facts] = []
     if options["engine"] is not None:

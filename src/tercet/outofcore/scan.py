@@ -19,10 +19,10 @@ from tercet.application import MulticlassApplication
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
-from tercet.io._plain_files import called_as
+from tercet.io._plain_files import called_as, plain_file
 from tercet.io._trial_columns import check_meaning
+from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
-from tercet.io.source import open_source as open_file
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.summary import Summary
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
@@ -38,6 +38,7 @@ from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probabili
 Engine = Literal["local", "dask"] | Executor
 StrPath = str | os.PathLike[str]
 _TEXT_ROW = 8  # bytes of text that a row takes at least, where only the size of a file is known
+_ARRAY_ROW = 4  # bytes of a number in an array, at least
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -285,14 +286,13 @@ def open_source(
 
 def memory_needed(path: StrPath, **options: Any) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
-    with open(path, "rb") as file:
-        head = file.read(4)
-    if head not in (b"PAR1", b"\x93NUM"):
-        return PROCESS + os.stat(path).st_size // _TEXT_ROW * IN_MEMORY_ROW
-    with open_file(path, one_thread=True, **options) as source:
-        first = source.ranges.columns(0, min(source.rows, 1)).scores
-        columns = 1 if first.ndim == 1 else first.shape[1]
-        return PROCESS + source.rows * IN_MEMORY_ROW * (1 if columns == 1 else columns)
+    columns = len(options.get("class_columns") or ()) or (8 if options.get("meaning") in MATRIX_MEANINGS else 1)
+    with open(path, "rb") as data:
+        head = data.read(4)
+    if head != b"PAR1":
+        return PROCESS + os.stat(path).st_size // (_ARRAY_ROW if head == b"\x93NUM" else _TEXT_ROW) * IN_MEMORY_ROW
+    with plain_file(path, 10**9) as file:
+        return PROCESS + footer_of(file).rows * IN_MEMORY_ROW * columns
 
 
 def _refuse_reading_options(options: Mapping[str, Any]) -> None:
