@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, number, numbers, rate, shown, whole
+from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
+from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
@@ -65,6 +68,8 @@ class Application:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        if self.name is not None:
+            text(self.name, "name")
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
         for cost in ("cost_fn", "cost_fp"):
             object.__setattr__(self, cost, _cost(getattr(self, cost), cost))
@@ -78,11 +83,14 @@ class Application:
             return value
         if isinstance(value, str):
             return cls.named(value)
-        if isinstance(value, Sequence | np.ndarray) and len(value) == 3:
-            return cls(*value)
-        if hasattr(value, "__float__") and not isinstance(value, bool | np.ndarray):
+        row = isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+        if row and len(value) == 3:  # type: ignore[arg-type]
+            return cls(*value)  # type: ignore[misc]
+        if isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_):
             return cls(value)  # type: ignore[arg-type]
-        raise InputError(f"An application is (prior, cost_fn, cost_fp), a name or an Application, not {shown(value)}.")
+        raise InputError(
+            f"application must be (prior, cost_fn, cost_fp), a name, a prior or an Application, not {shown(value)}."
+        )
 
     @classmethod
     def named(cls, name: str) -> Application:
@@ -91,8 +99,8 @@ class Application:
         >>> Application.named("sre08")
         Application(prior=0.01, cost_fn=10.0, cost_fp=1.0, name='sre08')
         """
-        if name not in _NAMED:
-            raise InputError(f"{shown(name)} is not a known working point. Known: {', '.join(_NAMED)}.")
+        if not isinstance(name, str) or name not in _NAMED:
+            raise InputError(f"name={shown(name)} is not a known operating point. Known: {', '.join(_NAMED)}.")
         prior, cost_fn, cost_fp, _ = _NAMED[name]
         return cls(prior, cost_fn, cost_fp, name)
 
@@ -309,7 +317,7 @@ class MulticlassApplication:
         """Checks priors and costs; costs may be "0-1" or "ordinal" (the distance of the class numbers)."""
         count = len(numbers(prior, "prior"))
         vector = prior_vector(prior, count, "prior")
-        called = class_names(None if classes is None else list(classes), count)
+        called = class_names(None if classes is None else label_list(classes, "classes"), count)
         matrix = _named_costs(costs, count) if isinstance(costs, str) else numbers(costs, "costs", ndim=2)
         if matrix.shape[1] != count or matrix.shape[0] < 1:
             raise InputError(
@@ -344,8 +352,8 @@ class MulticlassApplication:
 
     def path_to(self, other: MulticlassApplication, steps: int) -> list[MulticlassApplication]:
         """Applications in equal steps from this one to another, priors and costs mixed in proportion."""
-        if self.costs.shape != other.costs.shape:
-            raise InputError("A path needs two applications of the same shape.")
+        if instance(other, MulticlassApplication, "other").costs.shape != self.costs.shape:
+            raise InputError("other must be an application of the same shape.")
         count = whole(steps, "steps", 2, 1_000_000)
         shares = (step / (count - 1) for step in range(count))
         return [
@@ -359,18 +367,23 @@ class MulticlassApplication:
 
     def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
         """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
-        share = probability(sigmoid(log_odds), f"the prior at log-odds {log_odds}")
-        prior = self.prior * (sigmoid(-log_odds) / (1.0 - self.prior[place]))
-        prior[place] = share
+        odds = number(log_odds, "log_odds")
+        share = probability(sigmoid(odds), f"the prior at log_odds {odds}")
+        index = whole(place, "place", 0, len(self.prior) - 1)
+        prior = self.prior * (sigmoid(-odds) / (1.0 - self.prior[index]))
+        prior[index] = share
         return replace(self, prior=frozen(prior))
 
     def renamed(self, classes: tuple[str, ...]) -> MulticlassApplication:
         """The same application with the classes, and the actions called like them, under other names."""
-        called = dict(zip(self.classes, classes, strict=True))
-        return replace(self, classes=classes, actions=tuple(called.get(action, action) for action in self.actions))
+        names = class_names(label_list(classes, "classes"), len(self.classes))
+        called = dict(zip(self.classes, names, strict=True))
+        return replace(self, classes=names, actions=tuple(called.get(action, action) for action in self.actions))
 
     def check_classes(self, classes: tuple[str, ...]) -> None:
         """Refuses classes of another number or, where both have names of their own, of other names or order."""
+        if not isinstance(classes, tuple):
+            classes = tuple(map(str, label_list(classes, "classes")))
         if len(classes) != len(self.classes):
             raise InputError(f"The application has {len(self.classes)} classes, not {len(classes)}.")
         numbered = tuple(map(str, range(len(classes))))
@@ -413,7 +426,7 @@ def _named_costs(name: str, count: int) -> Floats:
 def action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int, what: str) -> tuple[str, ...]:
     """The class names, and for further rows the given names."""
     if actions is not None:
-        return class_names(list(actions), count, "actions")
+        return class_names(label_list(actions, "actions"), count, "actions")
     if count != len(classes):
         raise InputError(f"{what} with {count} rows for {len(classes)} classes: name the actions (actions=...).")
     return classes
@@ -437,9 +450,9 @@ def listed(applications: Any) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
     if isinstance(applications, str | int | float | Application | MulticlassApplication):
         return [applications]
-    if isinstance(applications, tuple | np.ndarray) and len(applications) == 3 and all(map(np.isscalar, applications)):
-        return [applications]  # one triple; a list of three numbers is three priors
-    try:
-        return list(applications)
-    except TypeError:
-        raise InputError("applications must be a list of (prior, cost_fn, cost_fp), names or Applications.") from None
+    if isinstance(applications, np.ndarray) and applications.ndim == 0:
+        return [applications[()]]
+    found = entries(applications, "applications")
+    if isinstance(applications, tuple | np.ndarray) and len(found) == 3 and all(map(np.isscalar, found)):
+        return [tuple(found)]  # one triple; a list of three numbers is three priors
+    return found

@@ -71,6 +71,7 @@ def decisions(trials: Trials, application: object) -> Decisions:
 
 def expected_costs(trials: Trials, application: object) -> Floats:
     """What each action is expected to cost, one row a trial: C P, as the recogniser sees it."""
+    as_trials(trials)
     app = as_matrix(application)
     _check_classes(trials, app)
     shares = posteriors(trials, app.prior)
@@ -85,7 +86,7 @@ def expected_costs(trials: Trials, application: object) -> Floats:
 
 def confusion_of(trials: Trials, application: object) -> Confusion:
     """The confusion matrix of the Bayes decisions on labelled trials."""
-    labels = trials.known_labels()
+    labels = as_trials(trials).known_labels()
     if not isinstance(application, MulticlassApplication):
         two = _as_two_class(trials)
         return Confusion.counted(

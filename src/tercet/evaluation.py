@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, numbers, shown
+from tercet._numeric.validation import chosen, flag, frozen, numbers, shown, text, whole
 from tercet._typing import Floats
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
@@ -147,7 +147,7 @@ class Evaluation:
         """The page about this system in a frame, for notebooks."""
         from tercet.report.page import iframe
 
-        return iframe(self, height)
+        return iframe(self, whole(height, "height", 1, 100_000))
 
     def _repr_html_(self) -> str:
         head = ["prior", "cost of a miss", "cost of a false alarm", "DCF", "min DCF"]
@@ -220,7 +220,7 @@ class MulticlassEvaluation:
         """The page about this system in a frame, for notebooks."""
         from tercet.report.page import iframe
 
-        return iframe(self, height)
+        return iframe(self, whole(height, "height", 1, 100_000))
 
     def _repr_html_(self) -> str:
         rows = [[_short(row.risk), _short(row.dcf)] for row in self.applications]
@@ -247,6 +247,10 @@ def evaluate(
       (0.5, 1, 1): DCF 0.6667, min 0.3333, llr threshold 0
     """
     asked = listed(applications)
+    chosen(eer, "eer", EER_DEFINITIONS)
+    flag(one_vs_rest, "one_vs_rest")
+    if name is not None:
+        text(name, "name")
     if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
         if one_vs_rest:
             raise InputError("one_vs_rest needs trials in memory: read them (tercet.read), or leave it out of a scan.")

@@ -217,7 +217,7 @@ def _row(
         return SweepRow(known, reason=str(error))
 
 
-def _trials(model: Any, samples: object, labels: object) -> Trials:
+def _trials(model: Any, samples: object, labels: Any) -> Trials:
     if hasattr(model, "trials"):
         found: Trials = model.trials(samples, labels)
         return found

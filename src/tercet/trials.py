@@ -7,24 +7,29 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import (
+    chosen,
     class_codes,
+    class_place,
     column,
     frozen,
     identifiers,
     is_target,
+    label_list,
     names,
     number,
     numbers,
+    row_numbers,
     same_index,
     same_length,
     shown,
+    text,
 )
 from tercet._typing import Floats
 from tercet.errors import InputError
@@ -36,29 +41,9 @@ NO_LLR = (
 NEEDS_PRIOR = (
     "trained_prior is needed with {}: the prior that these scores were made with, so that it can be taken out."
 )
+Orientation: TypeAlias = Literal["samples x classes", "classes x samples"]
 TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
 MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
-
-
-class Columns(TypedDict, total=False):
-    """What may come along with two-class scores, matched by position."""
-
-    target: object
-    weights: object
-    ids: object
-    groups: Mapping[str, object] | None
-    name: str | None
-
-
-class MatrixColumns(TypedDict, total=False):
-    """What may come along with a matrix of scores."""
-
-    classes: Iterable[object] | None
-    orientation: str | None
-    weights: object
-    ids: object
-    groups: Mapping[str, object] | None
-    name: str | None
 
 
 _SUM_TOLERANCE = 1e-6  # posteriors kept in float32 sum to one within this; more than this is another mistake
@@ -68,9 +53,30 @@ _SUM_TOLERANCE = 1e-6  # posteriors kept in float32 sum to one within this; more
 class Trials:
     """Scores with their meaning; optional labels, weights, ids and named groups, all matched by position.
 
-    Two classes: one score a trial, higher for the target. K classes: one row a sample, one column a class.
+    Two classes: one score per trial, higher for the target. K classes: one row per sample, one column per class.
     Made by the `of_...` functions, which check everything; nothing after them does.
 
+    Attributes
+    ----------
+    scores : ndarray of shape (n,) or (n, K)
+        The scores as given, in float64.
+    meaning : str
+        "llr", "lr", "log10-llr", "log-odds", "posterior", "raw", "log-likelihoods", "logits" or "posteriors".
+    labels : ndarray of shape (n,) or None
+        Whether each trial is a target; for K classes the number of its class.
+    classes : tuple of str
+        Names of the classes; of two, the target is the last.
+    trained_prior : float, tuple of float or None
+        The prior that log-odds, posteriors and logits were made with.
+    weights, ids : ndarray of shape (n,) or None
+        The trials' weights and names.
+    groups : mapping of str to ndarray
+        Named columns.
+    name : str or None
+        The system's name.
+
+    Examples
+    --------
     >>> Trials.of_llr([2.0, -1.0, 0.5], [1, 0, 0])
     Trials: 3 trials (1 target, 2 nontarget), meaning llr
     """
@@ -86,57 +92,400 @@ class Trials:
     name: str | None
 
     @classmethod
-    def of_llr(cls, llr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
-        """Natural logarithms of likelihood ratios; +inf and -inf are legal."""
-        return _two_class("llr", llr, labels, **more)
+    def of_llr(
+        cls,
+        llr: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        target: object = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials whose scores are natural-log likelihood ratios.
+
+        Parameters
+        ----------
+        llr : array_like of shape (n,)
+            Natural logarithm of p(data | target) / p(data | non-target). Infinite values are allowed, NaN is not.
+        labels : array_like of shape (n,), optional
+            True classes: 0/1, False/True, "nontarget"/"target", or any values if `target` names one of them.
+        target : optional
+            The label of the target; every other label is a non-target.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_llr([2.0, -1.0, 0.5], [1, 0, 0]).llr.tolist()
+        [2.0, -1.0, 0.5]
+        """
+        return _two_class(
+            "llr", llr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
+        )  # fmt: skip
 
     @classmethod
-    def of_lr(cls, lr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
-        """Likelihood ratios, 0 to inf: llr = ln lr."""
-        return _two_class("lr", lr, labels, low=0.0, **more)
+    def of_lr(
+        cls,
+        lr: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        target: object = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials whose scores are likelihood ratios, from 0 to infinity: llr = ln lr.
+
+        Parameters
+        ----------
+        lr : array_like of shape (n,)
+            p(data | target) / p(data | non-target), not negative.
+        labels : array_like of shape (n,), optional
+            True classes: 0/1, False/True, "nontarget"/"target", or any values if `target` names one of them.
+        target : optional
+            The label of the target; every other label is a non-target.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_lr([1.0, 0.0], [1, 0]).llr.tolist()
+        [0.0, -inf]
+        """
+        return _two_class(
+            "lr", lr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name, low=0.0,
+        )  # fmt: skip
 
     @classmethod
-    def of_log10_llr(cls, log10_llr: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
-        """Decimal logarithms of likelihood ratios, the forensic habit: llr = ln(10) x score."""
-        return _two_class("log10-llr", log10_llr, labels, **more)
+    def of_log10_llr(
+        cls,
+        log10_llr: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        target: object = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials whose scores are decimal logarithms of likelihood ratios, as in forensics: llr = ln(10) x score.
+
+        Parameters
+        ----------
+        log10_llr : array_like of shape (n,)
+            Base-10 logarithm of p(data | target) / p(data | non-target).
+        labels : array_like of shape (n,), optional
+            True classes: 0/1, False/True, "nontarget"/"target", or any values if `target` names one of them.
+        target : optional
+            The label of the target; every other label is a non-target.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> round(float(Trials.of_log10_llr([1.0], [1]).llr[0]), 4)
+        2.3026
+        """
+        return _two_class(
+            "log10-llr", log10_llr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
+        )  # fmt: skip
 
     @classmethod
     def of_log_odds(
-        cls, log_odds: object, labels: object = None, *, trained_prior: float | None = None, **more: Unpack[Columns]
+        cls,
+        log_odds: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        trained_prior: float | None = None,
+        target: object = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
     ) -> Trials:
-        """Posterior log-odds of the target with the prior they were made with: llr = score - logit(prior)."""
-        return _two_class("log-odds", log_odds, labels, trained_prior=trained_prior, **more)
+        """Trials whose scores are posterior log-odds of the target: llr = score - logit(trained_prior).
+
+        Parameters
+        ----------
+        log_odds : array_like of shape (n,)
+            Natural logarithm of p(target | data) / p(non-target | data).
+        labels : array_like of shape (n,), optional
+            True classes: 0/1, False/True, "nontarget"/"target", or any values if `target` names one of them.
+        trained_prior : float
+            The prior of the target that the scores were made with; it is taken out.
+        target : optional
+            The label of the target; every other label is a non-target.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_log_odds([0.0, 1.0], [0, 1], trained_prior=0.5).llr.tolist()
+        [0.0, 1.0]
+        """
+        return _two_class(
+            "log-odds", log_odds, labels, trained_prior=trained_prior, target=target, weights=weights, ids=ids,
+            groups=groups, name=name,
+        )  # fmt: skip
 
     @classmethod
-    def of_scores(cls, scores: object, labels: object = None, **more: Unpack[Columns]) -> Trials:
-        """Raw scores, higher for the target, meaning nothing more: they rank, and can be calibrated."""
-        return _two_class("raw", scores, labels, **more)
+    def of_scores(
+        cls,
+        scores: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        target: object = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials whose scores mean nothing more than "higher for the target": they rank, and can be calibrated.
+
+        Parameters
+        ----------
+        scores : array_like of shape (n,)
+            Raw scores, higher for the target.
+        labels : array_like of shape (n,), optional
+            True classes: 0/1, False/True, "nontarget"/"target", or any values if `target` names one of them.
+        target : optional
+            The label of the target; every other label is a non-target.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_scores([0.3, 0.9], [0, 1]).meaning
+        'raw'
+        """
+        return _two_class(
+            "raw", scores, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
+        )  # fmt: skip
 
     @classmethod
     def of_posteriors(
-        cls, posteriors: object, labels: object = None, *, trained_prior: Any = None, **more: Any
+        cls,
+        posteriors: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        trained_prior: ArrayLike | None = None,
+        target: object = None,
+        classes: Iterable[object] | None = None,
+        orientation: Orientation | None = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
     ) -> Trials:
-        """Posterior probabilities with the prior they were made with: one of the target a trial, or a row of K.
+        """Trials whose scores are posterior probabilities: one of the target per trial, or a row of K per trial.
 
-        llr = logit(p) - logit(prior); rows of K columns must sum to one.
+        llr = logit(p) - logit(trained_prior); rows of K columns must sum to one.
+
+        Parameters
+        ----------
+        posteriors : array_like of shape (n,) or (n, K)
+            Posterior probabilities.
+        labels : array_like of shape (n,), optional
+            True classes, as in `of_llr` for one column and as in `of_logits` for K.
+        trained_prior : float or array_like of shape (K,)
+            The prior of the target, or of each class, that the posteriors were made with; it is taken out.
+        target : optional
+            The label of the target, for one column.
+        classes : iterable, optional
+            Names of the K classes in the order of the columns, for K columns.
+        orientation : {"samples x classes", "classes x samples"}, optional
+            Which way round the table is, for K columns.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_posteriors([0.5, 0.5], [0, 1], trained_prior=0.5).llr.tolist()
+        [0.0, 0.0]
         """
         if column(posteriors, "scores").ndim == 2:
-            return _matrix("posteriors", posteriors, labels, trained_prior=trained_prior, **more)
-        return _two_class("posterior", posteriors, labels, trained_prior=trained_prior, low=0.0, high=1.0, **more)
+            if target is not None:
+                raise InputError("target belongs to one column of posteriors: with K columns name the classes.")
+            return _matrix(
+                "posteriors", posteriors, labels, trained_prior=trained_prior, classes=classes,
+                orientation=orientation, weights=weights, ids=ids, groups=groups, name=name,
+            )  # fmt: skip
+        if classes is not None or orientation is not None:
+            raise InputError("classes and orientation belong to K columns of posteriors: with one column name target.")
+        return _two_class(
+            "posterior", posteriors, labels, trained_prior=trained_prior, target=target, weights=weights, ids=ids,
+            groups=groups, name=name, low=0.0, high=1.0,
+        )  # fmt: skip
 
     @classmethod
     def of_log_likelihoods(
-        cls, log_likelihoods: object, labels: object = None, **more: Unpack[MatrixColumns]
+        cls,
+        log_likelihoods: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        classes: Iterable[object] | None = None,
+        orientation: Orientation | None = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
     ) -> Trials:
-        """Class-conditional log-likelihoods, one row a sample; a constant may be added to any row."""
-        return _matrix("log-likelihoods", log_likelihoods, labels, **more)
+        """Trials of K classes whose scores are class-conditional log-likelihoods, one row per sample.
+
+        Parameters
+        ----------
+        log_likelihoods : array_like of shape (n, K)
+            ln p(data | class), up to a constant per row. -inf rules a class out.
+        labels : array_like of shape (n,), optional
+            True classes: numbers 0..K-1, or the names in `classes`.
+        classes : iterable, optional
+            Names of the K classes in the order of the columns; priors and costs follow this order.
+        orientation : {"samples x classes", "classes x samples"}, optional
+            Which way round the table is, where its shape leaves it open.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_log_likelihoods([[0.0, -1.0, -2.0]], [0]).classes
+        ('0', '1', '2')
+        """
+        return _matrix(
+            "log-likelihoods", log_likelihoods, labels, classes=classes, orientation=orientation, weights=weights,
+            ids=ids, groups=groups, name=name,
+        )  # fmt: skip
 
     @classmethod
     def of_logits(
-        cls, logits: object, labels: object = None, *, trained_prior: object = None, **more: Unpack[MatrixColumns]
+        cls,
+        logits: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        trained_prior: ArrayLike | None = None,
+        classes: Iterable[object] | None = None,
+        orientation: Orientation | None = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
     ) -> Trials:
-        """Log-posteriors up to a constant a row, with the class prior they were trained with."""
-        return _matrix("logits", logits, labels, trained_prior=trained_prior, **more)
+        """Trials of K classes whose scores are log-posteriors up to a constant per row.
+
+        Parameters
+        ----------
+        logits : array_like of shape (n, K)
+            ln p(class | data), up to a constant per row.
+        labels : array_like of shape (n,), optional
+            True classes: numbers 0..K-1, or the names in `classes`.
+        trained_prior : array_like of shape (K,)
+            The class priors that the scores were made with; they are taken out.
+        classes : iterable, optional
+            Names of the K classes in the order of the columns; priors and costs follow this order.
+        orientation : {"samples x classes", "classes x samples"}, optional
+            Which way round the table is, where its shape leaves it open.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen.
+
+        Examples
+        --------
+        >>> Trials.of_logits([[0.0, 0.0, 0.0]], [0], trained_prior=[0.25, 0.25, 0.5]).log_likelihoods.round(3).tolist()
+        [[1.386, 1.386, 0.693]]
+        """
+        return _matrix(
+            "logits", logits, labels, trained_prior=trained_prior, classes=classes, orientation=orientation,
+            weights=weights, ids=ids, groups=groups, name=name,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -185,8 +534,25 @@ class Trials:
             raise InputError("These trials have no labels: they can be decided and calibrated, not evaluated.")
         return self.labels
 
-    def select(self, rows: NDArray[Any] | slice) -> Trials:
-        """The trials of a mask, a slice or an array of row numbers."""
+    def select(self, rows: ArrayLike | slice) -> Trials:
+        """The trials of a mask, a slice or an array of row numbers.
+
+        Parameters
+        ----------
+        rows : ndarray or slice
+            Which rows to keep, and in which order.
+
+        Returns
+        -------
+        Trials
+            These rows of every column.
+
+        Examples
+        --------
+        >>> Trials.of_llr([2.0, -1.0, 0.5]).select([2, 0]).scores.tolist()
+        [0.5, 2.0]
+        """
+        rows = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
 
         def of(column: NDArray[Any] | None) -> Any:
             return None if column is None else frozen(np.array(column[rows]))
@@ -201,19 +567,38 @@ class Trials:
             groups=groups,
         )
 
-    def versus(self, target: object, against: object = None, *, prior: Sequence[float] | None = None) -> Trials:
+    def versus(self, target: object, against: object = None, *, prior: ArrayLike | None = None) -> Trials:
         """The two-class task cut out of K: one class against another, or against the rest.
 
         The rest's likelihoods are mixed by their priors (equal unless `prior` gives one per class):
         llr = l_t - ln(sum_j pi_j e^l_j / sum_j pi_j), j over the rest.
+
+        Parameters
+        ----------
+        target : object
+            The class that becomes the target, by its name.
+        against : object, optional
+            The class that it stands against; all others by default.
+        prior : array_like of shape (K,), optional
+            Priors that mix the others.
+
+        Returns
+        -------
+        Trials
+            Two-class trials with llrs; labelled ones of third classes are left out.
+
+        Examples
+        --------
+        >>> Trials.of_log_likelihoods([[0.0, -1.0, -3.0]]).versus(0, 1).llr.tolist()
+        [1.0]
         """
         likelihoods = self.log_likelihoods
-        index = self.class_number(target)
+        index = class_place(target, self.classes, "target")
         others = [j for j in range(len(self.classes)) if j != index]
         if against is not None:
-            others = [self.class_number(against)]
+            others = [class_place(against, self.classes, "against")]
         if index in others:
-            raise InputError(f"versus: class {shown(self.classes[index])} cannot stand against itself.")
+            raise InputError(f"target and against are the same class, {shown(self.classes[index])}.")
         trials, likelihoods = (
             (self, likelihoods) if against is None or self.labels is None else self._only([index, *others], likelihoods)
         )
@@ -234,10 +619,19 @@ class Trials:
         )
 
     def class_number(self, label: object) -> int:
-        """The column of a class, by its name."""
-        if str(label) in self.classes:
-            return self.classes.index(str(label))
-        raise InputError(f"{shown(label)} is not among the classes {', '.join(map(shown, self.classes[:6]))}.")
+        """The column of a class, by its name.
+
+        Parameters
+        ----------
+        label : object
+            The class's name.
+
+        Returns
+        -------
+        int
+            Its number, from 0.
+        """
+        return class_place(label, self.classes, "label")
 
     def _only(self, classes: list[int], likelihoods: Floats) -> tuple[Trials, Floats]:
         rows = np.isin(self.known_labels(), classes)
@@ -384,7 +778,7 @@ def _matrix(
     name: str | None = None,
 ) -> Trials:
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
-    given = None if classes is None else list(classes)
+    given = None if classes is None else label_list(classes, "classes")
     labels = None if labels is None else names(labels, "labels")
     if meaning != "log-likelihoods" and trained_prior is None:
         raise InputError(NEEDS_PRIOR.format(meaning))
@@ -423,7 +817,7 @@ def _upright(
     values: Floats, labels: NDArray[Any] | None, given: list[object] | None, orientation: str | None
 ) -> Floats:
     """Samples x classes; turned when asked for, or when only that fits the number of labels or class names."""
-    layouts = ("samples x classes", "classes x samples")
+    layouts: tuple[Orientation, ...] = ("samples x classes", "classes x samples")
     if orientation is None:
         fits = [_fits(values.shape, labels, given), _fits(values.T.shape, labels, given)]
         square = values.shape[0] == values.shape[1] > 1 and labels is not None
@@ -435,9 +829,8 @@ def _upright(
                 f"or {layouts[1]!r}."
             )
         orientation = layouts[1] if fits == [False, True] else layouts[0]
-    if orientation not in layouts:
-        raise InputError(f"orientation is {layouts[0]!r} or {layouts[1]!r}, not {shown(orientation)}.")
-    return values if orientation == layouts[0] else frozen(np.ascontiguousarray(values.T))
+    way = chosen(orientation, "orientation", layouts)
+    return values if way == layouts[0] else frozen(np.ascontiguousarray(values.T))
 
 
 def _fits(shape: tuple[int, ...], labels: NDArray[Any] | None, given: list[object] | None) -> bool:
@@ -488,6 +881,8 @@ def _assembled(
     groups: Mapping[str, object] | None,
     name: str | None,
 ) -> Trials:
+    if name is not None:
+        name = text(name, "name")
     heavy = None if weights is None else weight_column(weights)
     keys = None if ids is None else identifiers(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tercet import Application, Curve, Tally, Trials, confusion_of, log_loss
+from tercet import Application, Curve, Tally, Trials, confusion_of, log_loss, posteriors
 from tercet.calibration._linear import contrasts
 from tercet.calibration.fusion import Fusion
 from tercet.calibration.multiclass import KINDS, Affine
@@ -41,11 +41,13 @@ def test_the_gradient_of_the_cross_entropy_vanishes_in_every_direction(kind, pri
     assert model.training["gradient_norm"] < 1e-9
     here = log_loss(model(trials), share)
     assert here <= log_loss(trials, share) + 1e-12
-    assert here <= -sum(p * math.log2(p) for p in share) + 1e-12
+    if kind != "temperature":  # whose posteriors tend to uniform ones, not to the prior
+        assert here <= -sum(p * math.log2(p) for p in share) + 1e-12
     rng = np.random.default_rng(1)
     for _ in range(10):
         weights = model.weights + 1e-3 * rng.normal(size=model.weights.shape)
-        offsets = model.offsets + (1e-3 * rng.normal(size=3) if kind != "temperature" else 0.0)
+        offsets = model.offsets + (1e-3 * rng.normal(size=3) if kind in ("offsets", "matrix") else 0.0)
+        offsets = (weights[0, 0] - 1.0) * np.log(share) if kind == "temperature" else offsets
         moved = Affine(kind, model.classes, weights, offsets, model.training)
         assert log_loss(moved(trials), share) >= here - 1e-13
 
@@ -96,7 +98,7 @@ def test_columns_that_say_nothing_more_get_the_least_norm():
 
 def test_bad_multiclass_input_is_refused():
     matrix, labels = noisy()
-    with pytest.raises(InputError, match="kind is"):
+    with pytest.raises(InputError, match="kind must be"):
         Affine.fit(rows_of(matrix, labels), kind="vector")
     with pytest.raises(CalibrationError, match="no trials of class"):
         Affine.fit(rows_of(matrix, labels % 2))
@@ -244,6 +246,23 @@ def test_fusion_lowers_the_cross_entropy_of_each_system():
     fused = empirical_cross_entropy(Tally.of(Fusion.fit(trials, 0.3)(trials)), 0.3)
     for one in trials:
         assert fused <= empirical_cross_entropy(Tally.of(Logistic.fit(one, 0.3)(one)), 0.3)
+
+
+def test_temperature_scaling_keeps_the_largest_posterior_at_the_prior_of_the_scores():
+    rng = np.random.default_rng(4)
+    prior = [0.7, 0.2, 0.1]
+    labels = rng.choice(3, 400, p=prior)
+    logits = 3.0 * (rng.normal(size=(400, 3)) + 1.5 * np.eye(3)[labels] + np.log(prior))
+    trials = Trials.of_logits(logits, labels, trained_prior=prior)
+    model = Affine.fit(trials, kind="temperature")
+    before, after = posteriors(trials, prior), posteriors(model(trials), prior)
+    assert np.array_equal(before.argmax(axis=1), after.argmax(axis=1))
+    heat = float(model.weights[0, 0])
+    by_hand = np.exp(heat * logits) / np.exp(heat * logits).sum(axis=1, keepdims=True)
+    assert np.allclose(after, by_hand)
+    assert log_loss(model(trials), prior) < log_loss(trials, prior)
+    other = Affine.fit(trials, prior, kind="scale")
+    assert not np.array_equal(before.argmax(axis=1), posteriors(other(trials), prior).argmax(axis=1))
 
 
 def test_trials_are_matched_by_id():

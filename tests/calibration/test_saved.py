@@ -22,7 +22,7 @@ SCORES = np.array([0.1, 1.0, 0.7, 2.0, 1.5, 0.3, math.pi])
 LABELS = [0, 1, 0, 1, 0, 1, 1]
 TRIALS = Trials.of_scores(SCORES, LABELS, weights=[1, 2, 0.1, 1, 1, 1, 3])
 MATRIX = np.random.default_rng(0).normal(size=(30, 3))
-ROWS = Trials.of_log_likelihoods(MATRIX, np.arange(30) % 3)
+ROWS = Trials.of_log_likelihoods(MATRIX + np.eye(3)[np.arange(30) % 3], np.arange(30) % 3)
 MODELS = [
     Logistic.fit(TRIALS, 0.1),
     Logistic.fit(TRIALS, 0.1, penalty=0.3),
@@ -32,7 +32,7 @@ MODELS = [
     Gaussian.fit(TRIALS, shared_variance=False),
     Threshold.fit(TRIALS, (0.5, 1, 1)),
     Threshold.fit(TRIALS, (0.999, 1, 1)),
-    *(Affine.fit(ROWS, kind=kind) for kind in ("temperature", "offsets", "matrix")),
+    *(Affine.fit(ROWS, kind=kind) for kind in ("temperature", "scale", "offsets", "matrix")),
     Fusion.fit([TRIALS, Trials.of_scores(SCORES[::-1].copy(), LABELS, weights=TRIALS.weights)], 0.2),
     Fusion.fit([ROWS, ROWS]),
 ]

@@ -78,10 +78,14 @@ class Model:
 
 def read(text: str | bytes) -> dict[str, Any]:
     """A saved model's document, its frame checked: keys, version and method."""
+    if not isinstance(text, str | bytes):
+        raise InputError(f"text must be the JSON text that to_json wrote, not {shown(text)}.")
     try:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:  # bad JSON and bad UTF-8 are both ValueErrors
-        raise InputError(f"This is no saved model: {error}. It must be the JSON text that to_json wrote.") from error
+        raise InputError(
+            f"text is not a tercet model file: {error}. It must be the JSON text that to_json wrote."
+        ) from error
     _exactly(document, _TOP, "the model")
     if document["schema_version"] != SCHEMA_VERSION or isinstance(document["schema_version"], bool):
         raise InputError(
@@ -101,7 +105,7 @@ def _plain(value: Any) -> Any:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise InputError("This is no saved model: a field is there twice.")
+        raise InputError("text is not a tercet model file: a field is there twice.")
     return dict(pairs)
 
 
@@ -111,10 +115,14 @@ def _no_constant(name: str) -> NoReturn:
 
 def _exactly(part: object, wanted: Iterable[str], where: str) -> dict[str, Any]:
     if not isinstance(part, dict):
-        raise InputError(f"This is no saved model: {where} must be a table of named fields, not {shown(part)}.")
+        raise InputError(
+            f"text is not a tercet model file: {where} must be a table of named fields, not {shown(part)}."
+        )
     for rule, names in (("has an unknown", set(part) - set(wanted)), ("lacks the", set(wanted) - set(part))):
         if names:
-            raise InputError(f"This is no saved model of this version: {where} {rule} field {shown(min(names))}.")
+            raise InputError(
+                f"text is not a tercet model file of this version: {where} {rule} field {shown(min(names))}."
+            )
     return part
 
 

@@ -81,6 +81,18 @@ def whole(value: object, name: str, least: int, most: int = 10**300) -> int:
     return found
 
 
+def row_numbers(values: object, count: int, name: str = "rows") -> NDArray[Any]:
+    """A mask of this many rows, or row numbers that exist."""
+    array = column(values, name)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
+        raise InputError(f"{name} must be a mask, a slice or a list of row numbers, not {shown(values)}.")
+    if array.dtype.kind == "b" and len(array) != count:
+        raise InputError(f"{name} is a mask of {len(array)} entries for {count} trials.")
+    if array.dtype.kind in "iu" and array.size and not -count <= array.min() <= array.max() < count:
+        raise InputError(f"{name} must be row numbers below {count}, not {shown(array.tolist())}.")
+    return array if array.size else array.astype(np.intp)
+
+
 def rate(value: object, name: str) -> float:
     """A number between 0 and 1, both ends included."""
     found = number(value, name)
@@ -171,6 +183,8 @@ def column(values: object, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         _refuse_missing(np.ma.getmaskarray(values), name, "masked")
         values = values.data
+    if isinstance(values, type) or callable(values):
+        raise InputError(f"{name} must be a list or an array, not {shown(values)}.")
     nulls = getattr(values, "null_count", 0)  # Arrow has it as a number, polars as a method
     if np.sum(np.asarray(nulls() if callable(nulls) else nulls)) > 0:
         marks = getattr(values, "is_null", None)
@@ -366,6 +380,36 @@ def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str)
 def distinct(values: NDArray[Any]) -> list[Any]:
     """The distinct values in order of appearance, as Python objects."""
     return list(dict.fromkeys(values.tolist()))
+
+
+def label_list(values: object, name: str) -> list[Any]:
+    """Names of classes or actions: a list of hashable values, nothing missing."""
+    found = listed(values, name)
+    for value in found:
+        if value is None or _is_na(value) or (isinstance(value, float) and value != value):
+            raise InputError(f"{name} must be names, and {shown(value)} is none.")
+        try:
+            hash(value)
+            str(value)
+        except Exception:
+            raise InputError(f"{name} must be names or numbers, not {shown(value)}.") from None
+    return found
+
+
+def class_place(label: object, classes: tuple[str, ...], name: str) -> int:
+    """The number of a class, by its name."""
+    called = words_of(label)
+    if called is None or called not in classes:
+        raise InputError(f"{name}={shown(label)} is not among the classes {', '.join(map(shown, classes[:6]))}.")
+    return classes.index(called)
+
+
+def words_of(label: object) -> str | None:
+    """A label as the text that class names are kept in; None for what has no text."""
+    try:
+        return str(label)
+    except Exception:  # a str of somebody else's may raise anything
+        return None
 
 
 def same_label(one: object, other: object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import column, frozen, shown
+from tercet._numeric.validation import chosen, column, frozen, function, listed, names, seed_number, shown, text, whole
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
 from tercet.decision import confusion_of
@@ -19,7 +19,7 @@ from tercet.metrics.costs import empirical_cross_entropy, log_loss
 from tercet.metrics.min_risk import min_risk
 from tercet.metrics.pairing import paired
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 
 Numbers = NDArray[np.intp]
 
@@ -126,7 +126,7 @@ def _fitter(method: Any, prior: object, options: dict[str, Any]) -> Callable[...
     """The method's fit with its prior and options bound."""
     fit = getattr(method, "fit", method)
     if not callable(fit):
-        raise InputError(f"A method is a calibrator class or a function that trains one, not {shown(method)}.")
+        raise InputError(f"method must be a calibrator class or a function that trains one, not {shown(method)}.")
     fixed = {} if prior is None else {"prior": prior}
     return lambda trials, **extra: fit(trials, **fixed, **options, **extra)
 
@@ -158,12 +158,12 @@ def fold_numbers(
     >>> fold_numbers(Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1]), 3, scheme="interleaved").tolist()
     [0, 1, 2, 0]
     """
-    labels = trials.known_labels().astype(np.intp)
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
-        raise InputError(f"folds must be a whole number, at least 2, not {shown(folds)}.")
-    if scheme not in SCHEMES:
-        raise InputError(f"scheme is {', '.join(SCHEMES)}, not {shown(scheme)}.")
-    rng = np.random.default_rng(seed)
+    labels = as_trials(trials).known_labels().astype(np.intp)
+    folds = whole(folds, "folds", 2, 1_000_000)
+    chosen(scheme, "scheme", SCHEMES)
+    if by is not None:
+        text(by, "by")
+    rng = np.random.default_rng(seed_number(seed))
     if by is not None:
         numbers = _by_group(trials, labels, int(folds), by, scheme, rng)
     else:
@@ -241,12 +241,13 @@ def split(
     >>> [part.scores.tolist() for part in parts]
     [[1.0, 2.0, 4.0, 5.0], [3.0]]
     """
-    if len(shares) < 2 or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 1 for s in shares):
-        raise InputError(f"shares are whole numbers, two or more, such as (2, 1), not {shown(shares)}.")
-    numbers = fold_numbers(trials, int(sum(shares)), by=by, scheme=scheme, seed=seed)
-    ends = np.cumsum(shares)
+    parts = [whole(share, "shares", 1, 1_000_000) for share in listed(shares, "shares")]
+    if len(parts) < 2:
+        raise InputError(f"shares must be whole numbers, two or more, such as (2, 1), not {shown(shares)}.")
+    numbers = fold_numbers(trials, sum(parts), by=by, scheme=scheme, seed=seed)
+    ends = np.cumsum(parts)
     return tuple(
-        trials.select((numbers >= end - share) & (numbers < end)) for end, share in zip(ends, shares, strict=True)
+        trials.select((numbers >= end - share) & (numbers < end)) for end, share in zip(ends, parts, strict=True)
     )
 
 
@@ -271,11 +272,12 @@ def fit_recognizer_and_calibrator(
     log-likelihoods, one column a class. Every sample is scored by a recogniser that did not see it (nor its group);
     the calibrator is trained on these pooled scores; the final recogniser on all samples.
     """
-    rows = column(labels, "labels")
+    function(train, "train")
+    rows = names(labels, "labels")
     texts = isinstance(samples, list | tuple) and all(isinstance(one, str) for one in samples)
-    data = np.array(samples, object) if texts else np.asarray(samples)
-    if len(data) != len(rows):
-        raise InputError(f"samples has {len(data)} entries for {len(rows)} labels.")
+    data = np.array(samples, object) if texts else column(samples, "samples")
+    if data.ndim == 0 or len(data) != len(rows):
+        raise InputError(f"samples has {data.size if data.ndim == 0 else len(data)} entries for {len(rows)} labels.")
     named = None if groups is None else {"group": groups}
     more: dict[str, Any] = {"groups": named}
     final = train(data, rows)
@@ -313,14 +315,15 @@ def select_calibrator(
     ranked too, "as given".
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
-    named = methods if isinstance(methods, Mapping) else {m.method: m for m in methods}
+    named = _named_methods(methods)
+    training = listed(priors, "priors")
     numbers = fold_numbers(trials, folds, by=by, scheme=scheme, seed=seed)
     rows = [] if trials.meaning == "raw" else [_judged("as given", None, trials, app)]
     for name, method in named.items():
         if method is Threshold:
             rows.append(_threshold_row(name, trials, app, numbers))
             continue
-        for prior in [None] if method in (Isotonic, Gaussian) else priors:
+        for prior in [None] if method in (Isotonic, Gaussian) else training:
             try:
                 found = cross_fit(method, trials, prior, folds=folds, by=by, scheme=scheme, seed=seed)
                 rows.append(_judged(name, prior, found.scores, app))
@@ -328,6 +331,17 @@ def select_calibrator(
                 rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
     rows.sort(key=lambda row: (row.dcf is None, row.dcf, row.cross_entropy is None, row.cross_entropy))
     return Ranking(tuple(rows), min_risk(trials, app).normalised)
+
+
+def _named_methods(methods: object) -> Mapping[str, Any]:
+    """Methods by their names: a mapping as it is, calibrator classes by the name of their method."""
+    if isinstance(methods, Mapping):
+        return methods
+    found = listed(methods, "methods")
+    for one in found:
+        if not isinstance(getattr(one, "method", None), str):
+            raise InputError(f"methods must be calibrator classes, or a mapping of names to them, not {shown(one)}.")
+    return {one.method: one for one in found}
 
 
 def _judged(name: str, prior: object, scores: Trials, app: Application | MulticlassApplication) -> Choice:

@@ -18,7 +18,8 @@ from tercet._numeric.exact import Counts, log_ratio
 from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
-from tercet._numeric.validation import column, frozen, number, numbers, shown
+from tercet._numeric.validation import chosen, column, frozen, number, numbers
+from tercet._numeric.validation import flag as truth
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration._logistic_sums import Moments, Standard
@@ -34,7 +35,7 @@ from tercet.calibration.training import (
 )
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Curve, Hull, convex_vertices
-from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
+from tercet.trials import Trials, as_trials, check_posteriors, logit, prior_vector, probability
 
 SMOOTHING = "one made-up error per class"
 _ROWS = 1 << 14  # rows at a time when a map is applied
@@ -167,7 +168,7 @@ class Isotonic(Calibrator):
         probability(prior, "prior")
         with training_data(trials) as data:
             hull, unit = data.hull()
-            return cls.of_hull(hull, data.facts, raw=raw, unit=unit)
+            return cls.of_hull(hull, data.facts, raw=truth(raw, "raw"), unit=unit)
 
     @classmethod
     def of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
@@ -241,6 +242,7 @@ class Gaussian(Calibrator):
         with training_data(trials) as data:
             check_finite(data.ends, "Gaussian")
             pair, factor, facts = data.moments(), data.ends.factor, data.facts
+        shared_variance = truth(shared_variance, "shared_variance")
         variances = [one.variance for one in pair]
         if shared_variance:
             weights = [float(one.weight) for one in pair]
@@ -299,7 +301,7 @@ class Threshold(Model):
     def fit(cls, trials: Trials, application: object) -> Threshold:
         """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
         app = Application.of(application)
-        tally = two_classes(trials)
+        tally = two_classes(as_trials(trials))
         curve = Curve.of(tally)
         best = curve.min_dcf(app)
         everything = best.misses == 0 and best.false_alarms == curve.nontargets
@@ -325,8 +327,7 @@ def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning
     >>> shift_prior([[0.2, 0.8]], [0.5, 0.5], [0.8, 0.2], meaning="posterior").tolist()
     [[0.5, 0.5]]
     """
-    if meaning not in ("posterior", "log-odds"):
-        raise InputError(f'meaning is "posterior" or "log-odds", not {shown(meaning)}.')
+    chosen(meaning, "meaning", ("posterior", "log-odds"))
     array = numbers(values, "values", ndim=2 if meaning == "posterior" and column(from_prior, "from_prior").ndim else 1)
     if array.ndim == 2:
         return _shift_rows(array, *(prior_vector(p, array.shape[1], n) for p, n in _named(from_prior, to_prior)))

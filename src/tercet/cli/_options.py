@@ -11,7 +11,7 @@ SEVERAL = ("log-likelihoods", "logits", "posteriors")
 SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
-METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "matrix")
+METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "scale", "matrix")
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
 llr          natural log of how much more probable the data are if the target hypothesis is true

@@ -133,6 +133,7 @@ def method(name: str) -> tuple[Any, Facts]:
         "gaussian-own-variances": (Gaussian, {"shared_variance": False}),
         "affine": (Affine, {"kind": "offsets"}),
         "temperature": (Affine, {"kind": "temperature"}),
+        "scale": (Affine, {"kind": "scale"}),
         "matrix": (Affine, {"kind": "matrix"}),
         "fusion": (Fusion, {}),
     }

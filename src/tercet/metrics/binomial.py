@@ -103,7 +103,7 @@ def enough_errors(count: float) -> bool:
     >>> enough_errors(29), enough_errors(30)
     (False, True)
     """
-    return count >= ENOUGH
+    return number(count, "count") >= ENOUGH
 
 
 class Box(NamedTuple):

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from tercet._numeric.codes import codes_among, occurring
 from tercet._numeric.exact import Counts, as_integers, quotients, shifted
 from tercet._numeric.validation import (
+    chosen,
+    class_place,
+    flag,
     frozen,
-    listed,
+    label_list,
     names,
     number,
     numbers,
@@ -107,7 +110,7 @@ class Confusion:
     ) -> None:
         """Counts with rows = decision; transposed=True takes scikit-learn's rows = class."""
         values = numbers(matrix, "matrix", ndim=2)
-        values = values.T if transposed else values
+        values = values.T if flag(transposed, "transposed") else values
         if not ((values >= 0.0) & (values < math.inf)).all():
             raise InputError("matrix must hold counts: finite and not negative.")
         kept = values.ravel() > 0.0
@@ -116,7 +119,7 @@ class Confusion:
         counts[kept] = integers
         if unit > 0:  # whole counts stay what they are
             counts, unit = shifted(counts, unit), 0
-        called = class_names(None if classes is None else list(classes), values.shape[1])
+        called = class_names(None if classes is None else label_list(classes, "classes"), values.shape[1])
         acts = action_names(actions, called, len(values), "a matrix")
         self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit, True)
 
@@ -173,8 +176,8 @@ class Confusion:
         same_index({"decisions": decisions, "labels": labels, "weights": weights})
         decided, true = names(decisions, "decisions"), names(labels, "labels")
         same_length(len(decided), {"labels": true})
-        known, ordered = _known(decided, true, target) if classes is None else (listed(classes, "classes"), True)
-        acts = known if actions is None else listed(actions, "actions")
+        known, ordered = _known(decided, true, target) if classes is None else (label_list(classes, "classes"), True)
+        acts = known if actions is None else label_list(actions, "actions")
         check_cells(len(acts), len(known))
         rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
         return cls.counted(
@@ -515,6 +518,7 @@ class Confusion:
         >>> round(table.average("precision", "macro"), 4), round(table.average("precision", "micro"), 4)
         (0.7685, 0.7667)
         """
+        chosen(how, "how", ("macro", "micro", "weighted"))
         tables = self._against_rest(range(len(self.classes)))
         if how == "micro":
             pooled = {cell: sum(table[cell] for table in tables) for cell in ("tp", "fn", "fp", "tn")}
@@ -607,14 +611,14 @@ def as_matrix(application: object) -> MulticlassApplication:
 
 
 def _proportion_named(name: str) -> Proportion:
-    if name not in RATES:
-        raise InputError(f"{shown(name)} is not a proportion. Known: {', '.join(RATES)}.")
+    if not isinstance(name, str) or name not in RATES:
+        raise InputError(f"name={shown(name)} is not a proportion. Known: {', '.join(RATES)}.")
     return RATES[name]
 
 
 def _one_rate(name: str, cells: dict[str, int]) -> float:
     """A rate of one class against the rest, proportion or derived."""
-    if name in DERIVED:
+    if isinstance(name, str) and name in DERIVED:
         return DERIVED[name](cells)
     proportion = _proportion_named(name)
     return proportion.value(*proportion.counts(cells))
@@ -699,9 +703,7 @@ def _target(target: object, classes: tuple[str, ...]) -> str | None:
     if target is None:
         wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
         return next((name for name in classes if name.lower() == wanted), None)
-    if str(target) not in classes:
-        raise InputError(f"target={shown(target)} is not among the classes {', '.join(map(shown, classes[:6]))}.")
-    return str(target)
+    return classes[class_place(target, classes, "target")]
 
 
 def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[list[Any], bool]:

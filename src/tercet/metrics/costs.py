@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.parallel import over_parts, together
-from tercet._numeric.validation import frozen, numbers, shown, whole
+from tercet._numeric.validation import frozen, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
 from tercet._typing import Floats
 from tercet.application import normalised_dcf
@@ -262,7 +262,7 @@ def entropy(distribution: object, base: float = 2.0) -> float:
 
 
 def _log_base(base: float) -> float:
-    if not 1.0 < base < math.inf:
+    if not 1.0 < number(base, "base") < math.inf:
         raise InputError(f"base must be above 1, not {base}.")
     return math.log(base)
 
@@ -470,9 +470,13 @@ def _sum(side: Ranked, rows: slice, cost: Callable[[Floats], Floats]) -> int:
     return sum(over_parts(part_sum, len(scores)))
 
 
+_MOST_POINTS = 1_000_000  # of a Bayes error plot
+
+
 def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
     """The log-odds of a Bayes error plot: from, to, how many."""
-    low, high, count = numbers(plot, "bayes_plot").tolist() if np.size(plot) == 3 else (0.0, 0.0, 0.0)
-    if not (-math.inf < low < high < math.inf) or not count.is_integer() or count < 2.0:
+    ends = listed(plot, "bayes_plot") if not isinstance(plot, np.ndarray) else plot
+    low, high, count = numbers(ends, "bayes_plot").tolist() if len(ends) == 3 else (0.0, 0.0, 0.0)
+    if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2.0 <= count <= _MOST_POINTS:
         raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
     return np.linspace(low, high, int(count))

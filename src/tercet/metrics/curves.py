@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import frozen, number, numbers, shown
+from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
 from tercet._typing import Counts, Floats
 from tercet.application import Application, normalised_dcf
@@ -188,6 +188,7 @@ class Curve:
         "rocch": on the convex hull; "interpolated": on the curve's own segments; "nearest": the mean of the two
         rates where they are closest.
         """
+        chosen(definition, "definition", EER_DEFINITIONS)
         if definition == "rocch":
             return _crossing(self.hull.thresholds, self.hull.misses, self.hull.false_alarms, self, definition)
         if definition in EER_DEFINITIONS and self.tally.gaps is not None:
@@ -251,7 +252,7 @@ class Curve:
         >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).confusion(0.5).matrix
         [[1, 1], [1, 1]]
         """
-        misses, alarms = (int(count) for count in self.tally.at(threshold))
+        misses, alarms = (int(count) for count in self.tally.at(number(threshold, "threshold")))
         cells = np.array([self.nontargets - alarms, misses, alarms, self.targets - misses], np.object_)
         names = ("nontarget", "target")
         return Confusion.made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
@@ -611,7 +612,7 @@ def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> 
     [('always reject', -inf), ('a', -1.79), ('always accept', 0.81)]
     """
     points = [_Rule(0.0, 0.0, 1.0, "always reject", None), _Rule(1.0, 1.0, 0.0, "always accept", None)]
-    for name, rule in rules.items():
+    for name, rule in mapping(rules, "rules").items():
         points += _rule_points(name, rule)
     kept = _upper_hull(sorted(points, key=lambda point: (point.fpr, -point.tpr)))
     tips = [_trade(a, b) for a, b in itertools.pairwise(kept)]

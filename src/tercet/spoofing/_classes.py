@@ -185,7 +185,7 @@ def of_key(
             f"{len(given)} trials. Name the classes with classes=(target, nontarget, spoof)."
         )
     kinds = np.array([places[value] for value in given.tolist()], "U9")
-    groups: dict[str, object] = {"class": kinds} | ({} if attacks is None else {"attack": attacks})
+    groups: dict[str, ArrayLike] = {"class": kinds} | ({} if attacks is None else {"attack": attacks})
     if meaning not in ("raw", "llr"):
         raise InputError(f'meaning is "raw" or "llr", not {shown(meaning)}.')
     make = Trials.of_llr if meaning == "llr" else Trials.of_scores

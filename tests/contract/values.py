@@ -1,0 +1,213 @@
+# ruff: noqa: E501
+"""Clean values: what each argument is when nothing is wrong, by its name or for one callable alone."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+
+import tercet as tc
+
+LABELS = [1, 1, 1, 0, 0, 0, 1, 0]
+LLR = [2.0, 1.0, -0.5, 0.3, -1.0, -2.0, 0.7, 0.9]
+TRIALS = tc.Trials.of_llr(LLR, LABELS, groups={"speaker": list("aabbccdd")}, name="a")
+OTHER = tc.Trials.of_llr([1.5, -0.2, 0.5, 0.4, -1.5, 0.1, 1.2, -0.3], LABELS, name="b")
+SHARES = np.random.default_rng(0).dirichlet(np.ones(3), 12)
+CLASSES = [0, 1, 2] * 4
+THREE = tc.Trials.of_posteriors(SHARES, CLASSES, trained_prior=[1 / 3] * 3)
+POINTS = np.array([[0.0], [1.0], [2.0], [1.5], [3.0], [2.5], [0.5], [1.2]])
+TABLE = tc.Confusion([[3, 1], [1, 3]])
+TABLE_3 = tc.Confusion([[3, 1, 0], [1, 3, 1], [0, 0, 2]])
+CURVE = tc.Curve.of(TRIALS)
+APP = tc.Application(0.2, 5, 1)
+APP_3 = tc.Application.multiclass([0.2, 0.3, 0.5], [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+RULE = tc.neyman_pearson(CURVE, 0.3)
+LOGISTIC = tc.Logistic.fit(TRIALS, 0.5)
+
+
+def files(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Small files to read."""
+    scores = folder / "scores.csv"
+    rows = [f"{s},{y},t{k}" for k, (s, y) in enumerate(zip(LLR, LABELS, strict=True))]
+    scores.write_text("\n".join(["score,label,trial", *rows]) + "\n")
+    decided = folder / "decided.csv"
+    decided.write_text("decision,label\n1,1\n0,1\n0,0\n1,0\n1,1\n0,0\n")
+    texts = folder / "texts.txt"
+    texts.write_text("one two\nthree four\n")
+    return {"scores": scores, "decided": decided, "texts": texts}
+
+
+def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """By argument name, and for single callables."""
+    stored = files(folder)
+    out = folder / "out"
+    common: dict[str, Any] = {
+        "trials": TRIALS, "source": TRIALS, "curve": CURVE, "application": APP, "applications": [APP], "prior": 0.3,
+        "level": 0.9, "seed": 1, "resamples": 39, "penalty": 0.1, "labels": LABELS, "scores": LLR, "llr": LLR,
+        "count": 3, "out_of": 10, "k": 2, "z": 1.96, "base": 2.0, "confusion": TABLE, "fpr": 0.2, "fnr": 0.1, "tpr": 0.8,
+        "folds": 2, "by": "speaker", "scheme": "stratified", "method": tc.Logistic, "ci": 0.9, "beta": 2.0,
+        "prevalence": 0.2, "threads": 1, "progress": None, "path": stored["scores"], "n": 9, "first": OTHER,
+        "second": TRIALS, "tally": tc.Tally.of(TRIALS), "threshold": 0.25, "height": 300, "classes": ["a", "b", "c"],
+        "target": 1, "weights": [1.0] * 8, "name": "a", "pair_by": "position", "systems": [TRIALS, OTHER],
+        "half_width": 0.2, "fpr_at_most": 0.3, "distribution": [0.5, 0.5], "rules": {"a": CURVE}, "text": LOGISTIC.to_json(), "X": POINTS,
+        "y": LABELS, "cases": 100, "quantities": ["dcf", "auc"], "names": ["a", "b"], "bayes_plot": (-1.0, 1.0, 3),
+        "ids": [f"t{k}" for k in range(8)], "groups": {"speaker": list("aabbccdd")}, "eer": "rocch",
+        "samples": POINTS, "sample_weight": [1.0] * 8, "encoding": "utf-8", "format": "csv", "column": "speaker",
+    }  # fmt: skip
+    matrix = {"labels": CLASSES, "classes": ["0", "1", "2"], "weights": [1.0] * 12, "ids": [f"t{k}" for k in range(12)],
+              "groups": {"speaker": list("aabbccddeeff")}, "orientation": "samples x classes"}  # fmt: skip
+    matrix["classes"] = [0, 1, 2]
+    reading = {"target": "1", "path": stored["scores"], "score_column": "score", "label_column": "label",
+               "labels": None, "key": None, "id_column": "trial", "name": "a", "progress": None}  # fmt: skip
+    own: dict[str, dict[str, Any]] = {
+        "Affine.fit": {"trials": THREE, "prior": [0.2, 0.3, 0.5], "kind": "offsets"},
+        "Affine.__call__": {"scores": THREE},
+        "Application.of": {"value": (0.2, 1, 1)},
+        "Application.named": {"name": "sre08"},
+        "Application": {"prior": 0.2, "cost_fn": 5.0, "cost_fp": 1.0, "name": "x"},
+        "Application.multiclass": {"prior": [0.2, 0.8], "costs": [[0, 1], [1, 0]], "classes": ["a", "b"],
+                                   "actions": ["a", "b"]},
+        "MulticlassApplication.of": {"prior": [0.2, 0.8], "costs": [[0, 1], [1, 0]], "classes": ["a", "b"],
+                                     "actions": ["a", "b"]},
+        "MulticlassApplication.path_to": {"other": APP_3, "steps": 3},
+        "MulticlassApplication.with_log_odds": {"place": 1, "log_odds": 0.5},
+        "MulticlassApplication.renamed": {"classes": ("a", "b", "c")},
+        "MulticlassApplication.check_classes": {"classes": ("0", "1", "2")},
+        "CaseCosts": {"prior": 0.2, "cost_fn": [1.0, 2.0], "cost_fp": [1.0, 1.0], "cost_tp": [0.0, 0.0]},
+        "CaseCosts.accepted": {"trials": TRIALS.select(slice(0, 2))},
+        "CaseCosts.thresholds": {"cases": 2},
+        "Confusion": {"matrix": [[3, 1], [1, 3]], "classes": ["a", "b"], "actions": ["a", "b"], "target": "b",
+                      "transposed": False},
+        "Confusion.of": {"decisions": [1, 0, 1], "labels": [1, 0, 0], "classes": [0, 1], "actions": [0, 1],
+                         "weights": [1.0, 1.0, 2.0]},
+        "Confusion.for_target": {"target": "1"},
+        "Confusion.against_rest": {"label": "1"},
+        "Confusion.proportion": {"name": "tpr"},
+        "Confusion.per_class": {"name": "tpr"},
+        "Confusion.average": {"name": "tpr", "how": "macro"},
+        "Confusion.weighted_kappa": {"weights": "linear"},
+        "Confusion.normalised": {"by": "class"},
+        "Curve.eer": {"definition": "rocch"},
+        "Curve.confusion": {"threshold": 0.4},
+        "Curve.partial_auc": {"fpr": (0.0, 0.4), "tpr": None},
+        "Curve.corrected_partial_auc": {"fpr": (0.0, 0.4)},
+        "DecisionCurve.interventions_avoided": {"per": 100},
+        "Fusion.fit": {"quality": [0.1, 0.4, 0.2, 0.3, 0.5, 0.1, 0.9, 0.2]},
+        "Fusion.__call__": {"quality": None},
+        "Gaussian.fit": {"shared_variance": True},
+        "Isotonic.fit": {"raw": False},
+        "Plot.save": {"path": out / "figure.svg"},
+        "RandomisedRule.__call__": {"scores": LLR},
+        "Rule.fit": {"fpr_at_most": 0.5, "fnr_at_most": None, "recall_at_least": None, "specificity_at_least": None,
+                     "precision_at_least": None, "alarms_at_most": None, "least_cost": None, "f_beta": None,
+                     "best": None, "confidence": None, "by": None, "cases_per_day": None, "prevalence": None},
+        "Threshold.fit": {},
+        "Trials.of_llr": {"llr": LLR},
+        "Trials.of_lr": {"lr": np.exp(LLR)},
+        "Trials.of_log10_llr": {"log10_llr": LLR},
+        "Trials.of_log_odds": {"log_odds": LLR, "trained_prior": 0.3},
+        "Trials.of_posteriors": {"posteriors": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], "trained_prior": 0.3,
+                                 "classes": None, "orientation": None},
+        "Trials.of_log_likelihoods": {"log_likelihoods": np.log(SHARES), **matrix},
+        "Trials.of_logits": {"logits": np.log(SHARES), "trained_prior": [0.2, 0.3, 0.5], **matrix},
+        "Trials.select": {"rows": [0, 1, 2]},
+        "Trials.versus": {"target": "0", "against": "1", "prior": [0.2, 0.3, 0.5]},
+        "Trials.class_number": {"label": "0"},
+        "bayes_error": {"log_odds": [-1.0, 0.0, 1.0], "llr": None},
+        "bootstrap": {"by": None, "method": "bca", "roc": None, "bins": None, "rates": ["tpr"], "calibrate": None,
+                      "calibration_trials": None, "prior": None, "extra": None},
+        "by_condition": {"draws": {"resamples": 39}, "level": None},
+        "costs_from_utilities": {"utilities": [[1.0, 0.0], [0.0, 1.0]]},
+        "compare": {"by": None, "unpaired": False},
+        "count_report": {"prevalence": 0.2},
+        "cross_entropy_of_truth": {"true": [[0.5, 0.5]], "model": [[0.25, 0.75]]},
+        "cross_fit": {"by": None},
+        "decision_curve": {"thresholds": [0.1, 0.2], "harm": 0.0, "prevalence": None},
+        "evaluate": {"one_vs_rest": False},
+        "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None, "ci": None},
+        "evaluate_files": {"paths": [stored["scores"]], "score_column": "score", "label_column": "label", "target": "1",
+                           "engine": "local", "scheduler": None, "workers": 1, "memory_limit": 1e9, "resume": None,
+                           "hashes": None, "asked": None},
+        "fit_files": {"paths": [stored["scores"]], "method": tc.Logistic, "score_column": "score",
+                      "label_column": "label", "target": "1", "engine": "local", "scheduler": None, "workers": 1,
+                      "memory_limit": 1e9, "resume": None, "meaning": "llr", "trained_prior": None},
+        "fit_recognizer_and_calibrator": {
+            "train": lambda samples, labels: (lambda x: np.asarray(x)[:, 0]), "groups": None, "classes": None,
+            "target": None},
+        "hand_till_auc": {"trials": THREE, "prior": [0.2, 0.3, 0.5]},
+        "one_vs_rest_auc": {"trials": THREE, "average": "macro", "prior": [0.2, 0.3, 0.5]},
+        "interval": {"rate": "tpr", "method": "wilson", "k": 2.0},
+        "log_loss_as_given": {"trials": THREE},
+        "mcnemar": {"first": [1, 0, 1], "second": [1, 1, 1], "labels": [1, 0, 0]},
+        "min_risk": {"trials": THREE, "application": APP_3},
+        "net_benefit": {"prevalence": None},
+        "plot": {"evaluations": tc.evaluate(TRIALS, [APP]), "kind": "roc", "ax": None, "labels": ["a"],
+                 "colors": ["black"], "size": None, "title": "t", "xlim": None, "ylim": None, "legend": True,
+                 "path": out / "plot.svg"},
+        "rates_report": {"fpr": 0.1},
+        "read": {**reading, "format": "csv", "separator": ",", "columns": None, "header": None, "weight_column": None,
+                 "group_columns": [], "keep_ids": True, "meaning": "llr", "trained_prior": None, "class_columns": None,
+                 "missing": "error", "labelled": None, "memory": None, "notes": None},
+        "report": {"evaluations": tc.evaluate(TRIALS, [APP]), "path": out / "report.html", "title": "t",
+                   "posteriors": None},
+        "risk_curve": {"trials": THREE, "application": APP_3, "label": "1", "log_odds": [-1.0, 1.0]},
+        "risk_path": {"trials": THREE, "applications": [APP_3, APP_3]},
+        "select_calibrator": {"methods": [tc.Logistic, tc.Gaussian], "priors": [0.3, 0.5], "by": None},
+        "shift_prior": {"values": LLR, "from_prior": 0.2, "to_prior": 0.4, "meaning": "log-odds"},
+        "split": {"shares": (2, 1), "by": None},
+        "too_few_errors": {"evaluation": tc.evaluate(TRIALS, [APP])},
+        "top_k_accuracy": {"trials": THREE, "prior": [0.2, 0.3, 0.5]},
+        "entropy": {},
+        "datasets.detection": {"mean": 1.0},
+        "datasets.Detection.miscalibrated": {"scale": 2.0, "shift": 0.5},
+        "recognizers.GaussianRecognizer.fit": {"classes": [0, 1], "covariance": "full", "shrinkage": 0.1},
+        "recognizers.TextRecognizer.fit": {"texts": ["a b", "c d", "a c", "d d"], "labels": [0, 1, 0, 1],
+                                           "pseudo_count": 1.0, "splitter": str.split, "classes": [0, 1]},
+        "recognizers.TextRecognizer.log_likelihoods": {"texts": ["a b"]},
+        "recognizers.TextRecognizer.known_words": {"texts": ["a b"]},
+        "recognizers.TextRecognizer.trials": {"texts": ["a b"], "labels": [0]},
+        "recognizers.TextRecognizer.from_json": {"text": TEXT.to_json(), "splitter": None},
+        "recognizers.GaussianRecognizer.from_json": {"text": GAUSS.to_json()},
+        "recognizers.GaussianRecognizer.trials": {"labels": LABELS},
+        "recognizers.every_nth": {"k": 3, "first": 0},
+        "recognizers.k_folds": {"k": 3},
+        "recognizers.read_texts": {"path": stored["texts"]},
+        "sklearn.BayesClassifier": {"estimator": None, "trained_prior": None, "target": None},
+        "sklearn.cost_scorer": {"normalised": True},
+        "sklearn.LogisticCalibrator": {"column": -1, "target": None},
+        "sklearn.IsotonicCalibrator": {"column": -1, "raw": False, "target": None},
+        "sklearn.GaussianCalibrator": {"column": -1, "shared_variance": True, "target": None},
+        "io.read_chunks": {"rows": 4},
+        "io.fingerprint": {},
+        "io.read_decisions": {"path": stored["decided"], "decision_column": "decision", "label_column": "label",
+                              "labels": None, "key": None, "separator": ",", "columns": None, "header": None,
+                              "weight_column": None, "id_column": None, "target": "1", "classes": ["0", "1"],
+                              "actions": None, "missing": "error", "memory": None, "notes": None},
+        "io.write_table": {"path": out / "t.csv", "columns": {"a": [1.0, 2.0]}},
+        "io.write_tables": {"path": out / "t.csv", "tables": [{"a": [1.0, 2.0]}]},
+        "io.write_text_atomically": {"path": out / "t.txt", "text": "hello"},
+    }  # fmt: skip
+    for name in ("Affine", "Fusion", "Gaussian", "Isotonic", "Logistic", "Rule", "Threshold"):
+        model = INSTANCES[name]
+        own[f"{name}.from_json"] = {"text": model.to_json()}
+    return common, own
+
+
+TEXT = tc.recognizers.TextRecognizer.fit(["a b", "c d", "a c", "d d"], [0, 1, 0, 1])
+GAUSS = tc.recognizers.GaussianRecognizer.fit(POINTS, LABELS)
+INSTANCES: dict[str, Any] = {
+    "Affine": tc.Affine.fit(THREE), "Application": APP, "MulticlassApplication": APP_3, "Confusion": TABLE,
+    "CaseCosts": tc.CaseCosts(0.2, [1.0, 2.0], [1.0, 1.0]), "Curve": CURVE, "Hull": CURVE.hull,
+    "Fusion": tc.Fusion.fit([TRIALS, OTHER]), "Gaussian": tc.Gaussian.fit(TRIALS), "Isotonic": tc.Isotonic.fit(TRIALS),
+    "Logistic": LOGISTIC, "Threshold": tc.Threshold.fit(TRIALS, APP), "Rule": tc.Rule.fit(TRIALS, fpr_at_most=0.5),
+    "RandomisedRule": RULE, "Tally": tc.Tally.of(TRIALS), "Trials": THREE, "Evaluation": tc.evaluate(TRIALS, [APP]),
+    "MulticlassEvaluation": tc.evaluate(THREE, [APP_3]), "datasets.Detection": tc.datasets.detection(9, 0.3, 1.0, 0),
+    "recognizers.GaussianRecognizer": GAUSS, "recognizers.TextRecognizer": TEXT,
+    "DecisionCurve": tc.decision_curve(TRIALS, [0.1, 0.2]),
+    "CaseCostEvaluation": tc.evaluate_case_costs(TRIALS, tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0))),
+    "Plot": tc.plot(tc.evaluate(TRIALS, [APP]), "roc"), "ClassificationReport": tc.classification_report(TABLE), "CountReport": tc.count_report(TABLE),
+}  # fmt: skip
+for _kind in ("BayesClassifier", "LogisticCalibrator", "IsotonicCalibrator", "GaussianCalibrator"):
+    INSTANCES[f"sklearn.{_kind}"] = getattr(tc.sklearn, _kind)().fit(POINTS, LABELS)
