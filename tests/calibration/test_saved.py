@@ -131,13 +131,13 @@ def test_damaged_parameters_are_refused_or_harmless(model, data):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no saved model"),
-        ("{", "no saved model"),
+        ("", "not a tercet model file"),
+        ("{", "not a tercet model file"),
         ("[]", "table of named fields"),
         ("null", "table of named fields"),
-        ("[" * 100_000, "no saved model"),
-        (b"\xff\xfe\x00", "no saved model"),
-        (b"\x80\x04\x95pickle", "no saved model"),
+        ("[" * 100_000, "not a tercet model file"),
+        (b"\xff\xfe\x00", "not a tercet model file"),
+        (b"\x80\x04\x95pickle", "not a tercet model file"),
         ('{"systems": []}', "unknown field"),
     ],
 )

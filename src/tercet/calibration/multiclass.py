@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.serialization import Model, damaged, matrix, reals, word, words
-from tercet._numeric.validation import frozen, numbers, shown
+from tercet._numeric.validation import chosen, frozen, numbers
 from tercet._typing import Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size, contrasts
 from tercet.calibration.two_class import non_negative
@@ -21,19 +21,21 @@ from tercet.trials import Trials, as_trials
 Builder = Callable[[slice], Floats]
 
 _NOTHING = 1e-13  # a deviation so small, relative to the largest score, is rounding
-KINDS = ("temperature", "offsets", "matrix")
+KINDS = ("temperature", "scale", "offsets", "matrix")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affine(Model):
     """Log-likelihoods x -> W x + offsets, up to a constant a row, trained for any class prior.
 
-    kind "temperature": W is one number, no offsets; "offsets": one number and an offset a class; "matrix": a full W.
+    kind "temperature": temperature scaling, log-posteriors at the prior they were made with times 1 / T > 0, so that
+    decisions by the largest posterior at that prior do not change (Guo et al. 2017); "scale": log-likelihoods times one
+    number, no offsets; "offsets": one number and an offset per class; "matrix": a full W.
     Minimises the cross-entropy of the posteriors at the prior, classes weighing as in it. Logits and posteriors are
     taken as log-likelihoods first, by the prior they were trained with.
 
     >>> rows = Trials.of_log_likelihoods([[0., 1.]] * 4 + [[1., 0.]] * 4, [1, 1, 1, 0, 1, 0, 0, 0])
-    >>> Affine.fit(rows, kind="temperature").weights.round(4).tolist()    # ln 3: right in 3 of 4
+    >>> Affine.fit(rows, kind="scale").weights.round(4).tolist()    # ln 3: right in 3 of 4
     [[1.0986]]
     """
 
@@ -62,20 +64,54 @@ class Affine(Model):
 
     @classmethod
     def fit(cls, trials: Trials, prior: object = None, *, kind: str = "offsets", penalty: float = 0.0) -> Affine:
-        """Trains on labelled trials of K classes; the prior is uniform unless given."""
-        if kind not in KINDS:
-            raise InputError(f"kind is {', '.join(KINDS)}, not {shown(kind)}.")
+        """Train on labelled trials of K classes.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled trials.
+        prior : array_like of shape (K,), optional
+            The prior of the posteriors whose cross-entropy is minimised, and the classes' weights in it. Uniform by
+            default; for "temperature" the prior that the scores were made with, where they carry one.
+        kind : {"temperature", "scale", "offsets", "matrix"}
+            Which map.
+        penalty : float
+            Weight of the squared parameters that multiply (standardised) scores.
+
+        Returns
+        -------
+        Affine
+            The trained map.
+
+        Examples
+        --------
+        >>> rows = Trials.of_log_likelihoods([[0., 1.]] * 4 + [[1., 0.]] * 4, [1, 1, 1, 0, 1, 0, 0, 0])
+        >>> Affine.fit(rows, kind="temperature").weights.round(4).tolist()    # 1 / T = ln 3
+        [[1.0986]]
+        """
+        chosen(kind, "kind", KINDS)
         count = len(as_trials(trials).classes)
-        share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
+        share = _prior_for(trials, prior, kind, count)
         likelihoods = likelihoods_of(trials)
         check_finite_matrix(likelihoods, "Affine calibration")
         labels, xi = class_weights(trials, share)
+        logs = np.log(share)
+        if kind == "temperature":  # (l + ln prior) / T: the prior is part of what is scaled
+            likelihoods, base = likelihoods + logs, np.zeros(count)
+        else:
+            base = logs
         design = _Matrix.of(likelihoods, xi) if kind == "matrix" else Columns.of([likelihoods], xi, kind == "offsets")
         check_size(len(design.scored), "use kind='offsets' or 'temperature'")
         ridge = non_negative(penalty, "penalty")
-        problem = Regression(design.features, labels, xi, np.log(share), design.scored, ridge)
+        problem = Regression(design.features, labels, xi, base, design.scored, ridge)
         found = problem.solve(f"Affine calibration ({kind})")
         weights, offsets = design.back(found.parameters)
+        if kind == "temperature":
+            if not weights[0] > 0.0:
+                raise CalibrationError(
+                    "Temperature scaling needs scores that are higher for the true class: no T > 0 is best here."
+                )
+            offsets = (weights[0] - 1.0) * logs
         facts = {
             "trials": len(trials),
             "prior": share.tolist(),
@@ -86,11 +122,22 @@ class Affine(Model):
         return cls(kind, trials.classes, frozen(np.atleast_2d(weights)), frozen(offsets), facts)
 
     @overload
-    def __call__(self, scores: Trials) -> Trials: ...  # type: ignore[overload-overlap]
+    def __call__(self, scores: Trials) -> Trials: ...
     @overload
-    def __call__(self, scores: object) -> Floats: ...
-    def __call__(self, scores: Any) -> Any:
-        """Calibrated log-likelihoods: Trials give Trials, an array of log-likelihoods an array."""
+    def __call__(self, scores: ArrayLike) -> Floats: ...
+    def __call__(self, scores: Trials | ArrayLike) -> Trials | Floats:
+        """Calibrated log-likelihoods: Trials give Trials, an array of log-likelihoods an array.
+
+        Parameters
+        ----------
+        scores : Trials or array_like of shape (n, K)
+            Scores of the kind that the map was trained on.
+
+        Returns
+        -------
+        Trials or ndarray
+            Log-likelihoods.
+        """
         if not isinstance(scores, Trials):
             return self._mapped(numbers(scores, "scores", ndim=2))
         if len(scores.classes) != len(self.classes):
@@ -115,6 +162,12 @@ class Affine(Model):
         if self.kind != "matrix":
             return np.asarray(likelihoods * scale + self.offsets)
         return np.asarray((likelihoods - likelihoods.mean(axis=1, keepdims=True)) @ self.weights.T + self.offsets)
+
+
+def _prior_for(trials: Trials, prior: object, kind: str, count: int) -> Floats:
+    if prior is None and kind == "temperature" and trials.trained_prior is not None:
+        prior = trials.trained_prior
+    return prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
 
 
 @dataclass(frozen=True, eq=False)
