@@ -26,13 +26,13 @@ def refusal(tmp_path: Path, scores: str, key: str, **more) -> str:
     return str(caught.value)
 
 
-def test_the_order_is_that_of_the_scores_and_ids_come_only_when_asked(tmp_path: Path):
+def test_the_order_is_that_of_the_scores_and_their_ids_come_along(tmp_path: Path):
     path, key = files(tmp_path, SCORES, KEY)
     trials = read(path, key=key)
     assert trials.scores.tolist() == [4, 3, -2, -1]
     assert trials.labels.tolist() == [True, True, False, False]
-    assert trials.ids is None
-    assert read(path, key=key, keep_ids=True).ids.tolist() == ["b y", "a x", "b x", "a y"]
+    assert trials.ids.tolist() == [("b", "y"), ("a", "x"), ("b", "x"), ("a", "y")]
+    assert read(path, key=key, keep_ids=False).ids is None
 
 
 def test_missing_and_extra_trials_are_counted_and_placed(tmp_path: Path):
@@ -49,7 +49,7 @@ def test_drop_leaves_both_out_and_says_so(tmp_path: Path):
     said: list[str] = []
     trials = read(path, key=key, missing="drop", notes=said.append, keep_ids=True)
     assert trials.scores.tolist() == [4, 3]
-    assert trials.ids.tolist() == ["b y", "a x"]
+    assert trials.ids.tolist() == [("b", "y"), ("a", "x")]
     assert len(said) == 1
     assert "2 of 4 trials" in said[0]
     assert "1 of 3 scores" in said[0]
@@ -60,7 +60,7 @@ def test_reject_counts_a_trial_without_score_as_rejected(tmp_path: Path):
     trials = read(path, key=key, missing="reject", keep_ids=True)
     assert trials.scores.tolist() == [4, 3, -np.inf, -np.inf]
     assert trials.labels.tolist() == [True, True, False, False]
-    assert trials.ids.tolist() == ["b y", "a x", "a y", "b x"]
+    assert trials.ids.tolist() == [("b", "y"), ("a", "x"), ("a", "y"), ("b", "x")]
     assert read(path, key=key, missing="reject", meaning="lr").scores.tolist() == [4, 3, 0, 0]
     assert "not in the key" in refusal(tmp_path, SCORES + "q q 1\n", KEY, missing="reject")
 
@@ -127,7 +127,7 @@ def test_parquet_scores_join_with_a_text_key(tmp_path: Path):
     (tmp_path / "k.txt").write_text("a x target\nb y nontarget\n")
     trials = read(tmp_path / "s.parquet", key=tmp_path / "k.txt", id_column=["enrol", "test"], keep_ids=True)
     assert trials.labels.tolist() == [False, True]
-    assert trials.ids.tolist() == ["b y", "a x"]
+    assert trials.ids.tolist() == [("b", "y"), ("a", "x")]
 
 
 def test_the_join_agrees_with_a_dictionary(tmp_path: Path):

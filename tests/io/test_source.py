@@ -150,7 +150,7 @@ def test_any_range_is_that_range_of_the_whole(make, tmp_path):
     path, options = make(tmp_path)
     whole = read(path, **options)
     assert whole.labels is not None
-    with open_source(path, **options) as source:
+    with open_source(path, **{"keep_ids": True, **options}) as source:
         assert source.rows == len(whole)
         assert (source.starts[0], source.starts[-1]) == (0, source.rows)
         for start, stop in [(0, 1), (17, 18), (100, 353), (299, source.rows), (0, source.rows)]:
@@ -166,7 +166,7 @@ def test_any_range_is_that_range_of_the_whole(make, tmp_path):
 def test_batches_number_their_rows_and_code_labels_alike(make, tmp_path):
     path, options = make(tmp_path)
     whole = read(path, **options)
-    with open_source(path, **options) as source:
+    with open_source(path, **{"keep_ids": True, **options}) as source:
         names = source.label_names
         assert names is not None
         assert list(names) == sorted(names)
@@ -182,7 +182,7 @@ def test_batches_number_their_rows_and_code_labels_alike(make, tmp_path):
 
 def test_the_row_groups_of_parquet_are_where_reading_may_begin(tmp_path):
     path, options = parquet(tmp_path)
-    with open_source(path, **options) as source:
+    with open_source(path, **{"keep_ids": True, **options}) as source:
         assert source.starts == (0, 120, 240, 360, 480, 500)
 
 
@@ -190,7 +190,7 @@ def test_threads_read_ranges_at_once(tmp_path):
     path, options = csv(tmp_path)
     whole = read(path, **options)
     failures = []
-    with open_source(path, **options) as source:
+    with open_source(path, **{"keep_ids": True, **options}) as source:
 
         def job(start):
             try:
@@ -240,6 +240,6 @@ def test_what_lies_in_temporary_files_is_removed(tmp_path, monkeypatch):
     for make in FORMATS:
         (tmp_path / make.__name__).mkdir()
         path, options = make(tmp_path / make.__name__)
-        with open_source(path, **options) as source:
+        with open_source(path, **{"keep_ids": True, **options}) as source:
             source.trials(0, 10)
         assert list((tmp_path / "temporary").iterdir()) == []

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tercet as tc
-from tercet.io import fingerprint, read, stdin_file, write_table, write_text_atomically
+from tercet.io import fingerprint, read, stdin_file, write_like, write_table, write_text_atomically
 
 COLUMNS = {
     "score": np.array([1.5, -0.0, np.inf, 5e-324]),
@@ -188,3 +188,32 @@ def test_progress_is_told_in_bytes(tmp_path: Path):
     assert told
     assert all(0 <= done <= total for done, total in told)
     assert told[-1][0] == told[-1][1]
+
+
+def test_what_was_read_is_written_back_in_its_layout(tmp_path: Path):
+    (tmp_path / "s.csv").write_text("enrol,test,score,label,speaker,w\na b,c,1,1,x,2\na,b c,2,0,y,3\n")
+    names = {"id_column": ["enrol", "test"], "weight_column": "w"}
+    options = {**names, "group_columns": ["speaker"]}
+    trials = read(tmp_path / "s.csv", **options)
+    assert trials.ids.tolist() == [("a b", "c"), ("a", "b c")]
+    write_like(tmp_path / "out.csv", [(trials, {"score": trials.scores * 2})], **names)
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == "enrol,test,score,speaker,w,label"
+    again = read(tmp_path / "out.csv", **options)
+    assert again.scores.tolist() == [2, 4]
+    for name in ("labels", "weights", "ids"):
+        assert getattr(again, name).tolist() == getattr(trials, name).tolist()
+    assert again.groups["speaker"].tolist() == ["x", "y"]
+
+
+def test_pieces_are_numbered_on_where_there_are_no_ids(tmp_path: Path):
+    trials = tc.Trials.of_llr([1.0, 2.0, 3.0])
+    pieces = [(trials, {"score": trials.scores})] * 2
+    write_like(tmp_path / "out.csv", pieces)
+    assert (tmp_path / "out.csv").read_text() == "trial,score\n0,1.0\n1,2.0\n2,3.0\n3,1.0\n4,2.0\n5,3.0\n"
+
+
+def test_a_list_of_the_field_keeps_its_ids(tmp_path: Path):
+    (tmp_path / "s.txt").write_text("a x 1\nb y 2\n")
+    trials = read(tmp_path / "s.txt")
+    write_like(tmp_path / "out.tsv", [(trials, {"score": trials.scores})])
+    assert (tmp_path / "out.tsv").read_text() == "enrol\ttest\tscore\na\tx\t1.0\nb\ty\t2.0\n"

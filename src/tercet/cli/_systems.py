@@ -137,8 +137,15 @@ def with_files(facts: Facts, path: str, source: Facts) -> Facts:
 
 
 def trial_column(trials: Trials, before: int = 0) -> Facts:
-    """The first column of a table of trials: their ids, or their numbers."""
-    return {"trial": np.arange(before, before + len(trials)) if trials.ids is None else trials.ids}
+    """The first columns of a table of trials: their ids or their numbers, their groups and weights."""
+    from tercet.io import columns_like
+
+    return dict(columns_like(trials, label_column=None, first=before))
+
+
+def names_in(source: Facts) -> Facts:
+    """The names by which columns were read, so that they are written back under them."""
+    return {name: source[name] for name in ("id_column", "weight_column", "label_column") if name in source}
 
 
 def names_of(codes: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from tercet.cli._models import fit_and_save, saved_model
 from tercet.cli._options import METHODS, WORDS, engine_options, fit_options, source_options
 from tercet.cli._output import Facts, say
 from tercet.cli._parts import fit_parts, limits_of
-from tercet.cli._systems import names_of, read_pieces, read_systems, read_trials, trial_column
+from tercet.cli._systems import names_in, read_pieces, read_systems, read_trials
 from tercet.cli._values import method, prior, reading
 from tercet.errors import InputError
 from tercet.trials import Trials
@@ -62,7 +61,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
 def apply(calibrator: str, scores: tuple[str, ...], out: str, **options: Any) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
-    from tercet.io import write_tables
+    from tercet.io import write_like
 
     model, source = saved_model(calibrator), reading(options)
     fusion = "systems" in model.training
@@ -73,25 +72,15 @@ def apply(calibrator: str, scores: tuple[str, ...], out: str, **options: Any) ->
         results = iter([model(trials if fusion else trials[0])])
     else:
         results = map(model, read_pieces(scores[0], source))
-    write_tables(out, _tables(results))
+    write_like(out, ((result, _scores(result)) for result in results), **names_in(source))
     return 0
 
 
-def _tables(results: Iterable[Trials]) -> Iterator[Facts]:
-    """The columns of scored trials, piece by piece."""
-    before = 0
-    for result in results:
-        columns = trial_column(result, before)
-        if result.is_matrix:
-            columns |= {name: result.scores[:, place] for place, name in enumerate(result.classes)}
-        else:
-            columns["score"] = result.scores
-        if result.labels is not None:
-            columns["label"] = names_of(result.labels, result.classes)
-        if result.weights is not None:
-            columns["weight"] = result.weights
-        yield columns | {name: group for name, group in result.groups.items() if name not in columns}
-        before += len(result)
+def _scores(result: Trials) -> Facts:
+    """The scores of trials as columns: one, or one per class."""
+    if result.is_matrix:
+        return {name: result.scores[:, place] for place, name in enumerate(result.classes)}
+    return {"score": result.scores}
 
 
 command.add_command(fit)

@@ -11,7 +11,7 @@ from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost
 from tercet.cli._models import saved_model
 from tercet.cli._options import WORDS, application_options, source_options
 from tercet.cli._output import Facts, say
-from tercet.cli._systems import names_of, read_trials, trial_column
+from tercet.cli._systems import names_in, names_of, read_trials
 from tercet.cli._values import applications, reading
 from tercet.cli.rule import saved_rule
 from tercet.decision import decide, decisions, neyman_pearson
@@ -47,7 +47,7 @@ from tercet.trials import Trials
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
 def command(scores: str, out: str, **options: Any) -> int:
     """The decision of least expected cost for every trial, with that cost."""
-    from tercet.io import write_table
+    from tercet.io import write_like
 
     apps, source = applications(options), reading(options)
     bound, columns = options["fpr_at_most"], cost_columns(options)
@@ -63,7 +63,7 @@ def command(scores: str, out: str, **options: Any) -> int:
         found = {"decision": names_of(decide(trials, case_costs(trials, apps[0], columns)), trials.classes)}
     else:
         found = _by_cost(trials, apps[0]) if bound is None else _by_bound(trials, bound, options["seed"])
-    write_table(out, trial_column(trials) | found)
+    write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
     return 0
 
 

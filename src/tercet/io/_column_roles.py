@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from tercet.errors import InputError
 from tercet.io._column_source import ColumnSource
-from tercet.io._trial_columns import TrialColumns, decisions_of
+from tercet.io._trial_columns import TrialColumns, decisions_of, id_column
 from tercet.io.columns import Column, LabelColumn, Table
 from tercet.io.formats.text import missing_column
 
-_ID = "trial id"
 _EQUAL = "claimed = real"
 
 
@@ -108,7 +107,7 @@ def trial_columns(table: Table, roles: ColumnRoles, wanted: WantedColumns, *, id
     weights = [roles.weight] if roles.weight else []
     decisions = roles.scores if wanted.decided else ()
     scores = () if wanted.decided else roles.scores
-    texts = [*roles.groups, *([_ID] if ids and roles.ids else [])]
+    texts = [*roles.groups, *(roles.ids if ids else ())]
     got = table.fetch([*scores, *weights], texts, [*([label] if label else []), *decisions])
     matrix = bool(wanted.matrix or wanted.classes)
     result = TrialColumns(
@@ -116,7 +115,7 @@ def trial_columns(table: Table, roles: ColumnRoles, wanted: WantedColumns, *, id
         _stacked(got.numbers[: len(scores)]) if matrix else got.numbers[0] if scores else np.zeros(0),
         got.labels[0] if label else None,
         got.numbers[len(scores)] if weights else None,
-        got.texts[-1] if len(texts) > len(roles.groups) else None,
+        id_column(got.texts[len(roles.groups) :]),
         dict(zip(roles.groups, got.texts, strict=False)),
         roles.scores if matrix else None,
         matrix,
@@ -135,11 +134,8 @@ def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def with_roles(table: Table, roles: ColumnRoles) -> Table:
-    """The table with a column for the trial's id and, where a claim decides, one for the label."""
+    """The table with a column for the label where a claim decides."""
     more: dict[str, Column] = {}
-    if roles.ids:
-        parts = [f"CAST({table.column(name).sql} AS VARCHAR)" for name in roles.ids]
-        more[_ID] = Column(" || ' ' || ".join(parts), "text")
     if roles.equal:
         one, other = (table.column(name).sql for name in roles.equal)
         more[_EQUAL] = Column(f"{one} = {other}", "boolean")

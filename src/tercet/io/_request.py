@@ -91,7 +91,7 @@ class Request:
             None if classes is None else tuple_of(classes, "class_columns"),
             is_matrix(meaning),
             False if labels is not None else options.get("labelled"),
-            (bool(ids) and key is None) if keep is None else keep,
+            keep is None or keep,
         )
         columns = options.get("columns")
         hints = Hints(

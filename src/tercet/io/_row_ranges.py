@@ -18,7 +18,7 @@ from tercet.io._column_source import column_source
 from tercet.io._limits import check_size
 from tercet.io._plain_files import PlainFile
 from tercet.io._request import Request
-from tercet.io._trial_columns import TrialColumns, decisions_of, join_ids, label_array, words_of
+from tercet.io._trial_columns import TrialColumns, decisions_of, id_column, label_array, words_of
 from tercet.io.columns import LabelColumn, Labels, Store, Table
 from tercet.io.formats.npy import ArrayFile, Npz, npy_file
 from tercet.io.formats.text import first_lines, missing_column
@@ -236,7 +236,7 @@ class ArrayRanges:
             self.scores.rows(start, stop, self.axis or 0),
             self.labels(start, stop),
             self.others[wanted.weight].rows(start, stop) if wanted.weight else None,
-            join_ids(ids) if ids else None,
+            id_column(ids),
             {name: words_of(self.others[name].rows(start, stop)) for name in wanted.groups},
             wanted.classes,
             len(self.scores.shape) == 2 and self.axis is not None,

@@ -152,12 +152,11 @@ def words_of(values: NDArray[Any]) -> NDArray[Any]:
     return decoded(values).astype(np.str_).astype(np.object_)
 
 
-def join_ids(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Ids of several fields as one text each, a space between them."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = result + " " + column
-    return result
+def id_column(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Ids as one column, or as a table with one column per field, which keeps the fields apart."""
+    if not columns:
+        return None
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def word(value: object) -> str:

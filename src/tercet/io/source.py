@@ -165,13 +165,15 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
     one_thread : bool, optional
         Read with one thread per range and write nothing to disk: for callers that read several ranges at a time.
     **options
-        Those of `tercet.read`. `memory` bounds what the database holds before it spills to the temporary folder.
+        Those of `tercet.read`; ids are read with `keep_ids=True` only. `memory` bounds what the database holds before
+        it spills to the temporary folder.
 
     Returns
     -------
     TrialSource
         A context manager that gives one.
     """
+    options.setdefault("keep_ids", False)
     with opened_request(Request.of(path, **options), held=False, one_thread=one_thread) as source:
         yield source
 

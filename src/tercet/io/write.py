@@ -7,17 +7,19 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import column, shown
 from tercet.errors import InputError
 from tercet.io.formats.parquet import write_parquet
 from tercet.io.formats.text import is_number
+from tercet.trials import Trials
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins with one of these
 _ROWS = 1 << 16
@@ -36,6 +38,102 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, 
     a carriage return, and are no number) get an apostrophe before them. "-" is standard output, as CSV.
     """
     write_tables(path, [columns], format=format)
+
+
+def columns_like(
+    trials: Trials,
+    *,
+    id_column: str | Sequence[str] | None = None,
+    weight_column: str | None = None,
+    label_column: str | None = "label",
+    first: int = 0,
+) -> dict[str, NDArray[Any]]:
+    """The ids, groups, weights and labels of trials under the names they were read by, to be written back.
+
+    Parameters
+    ----------
+    trials : Trials
+        What `tercet.read` gave, or trials made of it.
+    id_column : str or sequence of str, optional
+        The names of the ids' columns, as `tercet.read` took them. Without: "trial", or "enrol" and "test".
+    weight_column : str, optional
+        The name of the weights' column; "weight" without.
+    label_column : str or None
+        The name of the labels' column; None leaves them out.
+    first : int
+        The number of the first trial, where trials without ids are numbered.
+
+    Returns
+    -------
+    dict of ndarray
+        Columns for `write_table`, one per id field, in the order ids, groups, weights, labels.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, -1.0], [1, 0], ids=[("a", "x"), ("a", "y")])
+    >>> {name: values.tolist() for name, values in columns_like(trials).items()}
+    {'enrol': ['a', 'a'], 'test': ['x', 'y'], 'label': ['target', 'nontarget']}
+    """
+    columns = _id_columns(trials, id_column, first)
+    columns |= {name: np.asarray(values) for name, values in trials.groups.items()}
+    if trials.weights is not None:
+        columns[weight_column or "weight"] = trials.weights
+    if trials.labels is not None and label_column is not None:
+        columns[label_column] = np.array(trials.classes, np.object_)[trials.labels.astype(np.intp)]
+    return columns
+
+
+def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, NDArray[Any]]:
+    """One column per field of the ids; the numbers of the trials where they have no ids."""
+    if trials.ids is None:
+        return {"trial": np.arange(first, first + len(trials))}
+    fields = list(zip(*trials.ids.tolist(), strict=True)) if isinstance(trials.ids[0], tuple) else [trials.ids]
+    usual = {1: ("trial",), 2: ("enrol", "test")}.get(len(fields), tuple(f"id_{k + 1}" for k in range(len(fields))))
+    given = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
+    names = given if len(given) == len(fields) else usual
+    return {name: np.array(values, np.object_) for name, values in zip(names, fields, strict=True)}
+
+
+def write_like(
+    path: str | os.PathLike[str],
+    pieces: Iterable[tuple[Trials, Mapping[str, object]]],
+    *,
+    id_column: str | Sequence[str] | None = None,
+    weight_column: str | None = None,
+    label_column: str | None = "label",
+    format: str | None = None,
+) -> None:
+    """Writes columns that were computed for trials beside the trials' own ids, groups, weights and labels.
+
+    For `tercet calibrate apply`, `fuse` and `decide`: what came in as `enrol, test, score` goes out as `enrol, test`
+    and the new columns, so that it can be read again with the same options.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to write: .csv, .tsv (also .gz) or .parquet; "-" is standard output.
+    pieces : iterable of (Trials, mapping of columns)
+        Consecutive trials and their new columns, such as {"score": ...} or {"decision": ...}.
+    id_column, weight_column, label_column : str, optional
+        The names by which the trials were read; without labels where `label_column` is None.
+    format : str, optional
+        "csv", "tsv" or "parquet" where the name does not say it.
+    """
+    names = {"id_column": id_column, "weight_column": weight_column, "label_column": label_column}
+    write_tables(path, _with_own_columns(pieces, names), format=format)
+
+
+def _with_own_columns(
+    pieces: Iterable[tuple[Trials, Mapping[str, object]]], names: Mapping[str, Any]
+) -> Iterator[Mapping[str, object]]:
+    """The new columns between the ids and what else is written back; a new column takes the place of an old one."""
+    first = 0
+    for trials, found in pieces:
+        own = columns_like(trials, first=first, **names)
+        ids = _id_columns(trials, names["id_column"], first)
+        yield {**ids, **found, **{name: values for name, values in own.items() if name not in {*ids, *found}}}
+        first += len(trials)
 
 
 def write_tables(
