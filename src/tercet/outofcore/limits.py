@@ -10,7 +10,7 @@ from tercet.errors import InputError
 from tercet.io._limits import in_words
 
 PROCESS = 220 << 20  # bytes of Python, numpy and duckdb before any row is read
-KEPT_ROW = 32  # bytes a collected row takes until the hull is made
+KEPT_ROW = 72  # bytes a collected row takes until the hull is made
 IN_MEMORY_ROW = 60  # bytes a row takes when all of them are evaluated at once
 _PART_ROW = 24  # bytes a row of a part takes while it is read, split and sorted
 _BIN = 220  # bytes a bin takes in counts, sums and points

@@ -24,8 +24,10 @@ from tercet._numeric.validation import frozen, is_target, shown
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
+from tercet.io._row_ranges import TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
 from tercet.io.columns import Labels
+from tercet.io.formats.parquet_arrow import plain_columns
 from tercet.io.source import TrialSource, open_source
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of
@@ -37,6 +39,7 @@ _BLOCK = 1 << 16  # rows that stay in the cache
 _PIECE = 1 << 20  # rows that are read at a time
 _SMALL = 32 << 20  # bytes of a row group that the reading of any part has room for
 _SPOOLED = 1 << 18  # rows that go into the temporary folder at a time
+_FAST = 1 << 22  # rows from which on loading a second library pays
 _OPEN = 16  # files that stay open between parts
 _IN_PLACE = (b"PAR1", b"\x93NUM")
 _NO_LABELS = "{} has no labels: they come from a column (label_column), from labels= or from key=."
@@ -99,7 +102,19 @@ def _described(stack: ExitStack, path: Path, options: Mapping[str, Any], apart: 
             "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
             "group_bytes": 8 * largest * (width + 1) if in_place else 0,
             "spool": None if in_place else _spooled(stack, source),
+            "fast": _fast_names(source) if in_place and source.rows >= _FAST else None,
         }  # fmt: skip
+
+
+def _fast_names(source: TrialSource) -> list[str] | None:
+    """The columns of scores and labels, where both may be read in the quick way."""
+    if not isinstance(source.ranges, TableRanges):
+        return None
+    first, roles = source.ranges.columns(0, 1), source.ranges.roles
+    marks = isinstance(first.labels, np.ndarray) and first.labels.dtype == np.bool_
+    if not marks or first.weights is not None or first.scores.ndim > 1 or roles.label is None:
+        return None
+    return [roles.scores[0], roles.label]
 
 
 def _head(path: Path, called: str) -> bytes:
@@ -204,6 +219,13 @@ def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
 # The reader
 
 
+def _fast_columns(file: Plain, start: int, stop: int) -> TrialColumns | None:
+    """Unweighted two-class rows of whole row groups, where there is nothing to refuse."""
+    names = file["fast"]
+    columns = None if names is None else plain_columns(Path(file["path"]), names, file["starts"], start, stop)
+    return None if columns is None else TrialColumns(file["called"], columns[0], columns[1])
+
+
 class Reader:
     """The rows of a plan's parts in one process: files stay open between parts, sorted parts where there is room."""
 
@@ -225,6 +247,8 @@ class Reader:
         """The checked columns of a range of rows of a file."""
         if file["spool"] is not None:
             return _from_spool(file, start, stop)
+        if (found := _fast_columns(file, start, stop)) is not None:
+            return found
         with self._source(file) as source:
             return source.ranges.columns(start, stop)
 

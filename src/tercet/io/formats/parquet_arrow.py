@@ -1,0 +1,41 @@
+"""Whole row groups of numbers and true/false through pyarrow, where it is installed: half the time of duckdb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_KINDS = ("float", "double", "bool")
+
+
+def plain_columns(
+    path: Path, names: Sequence[str], starts: Sequence[int], start: int, stop: int
+) -> list[NDArray[Any]] | None:
+    """The columns of the rows start..stop-1, page checksums compared; None where there is anything to refuse or say.
+
+    That is: no pyarrow, a range that is not of whole row groups, columns that are not float, double or boolean, a null,
+    a NaN or a damaged page. Then the ordinary way reads the rows again and says it in its own words.
+    """
+    if start not in starts or stop not in starts:
+        return None
+    groups = list(range(starts.index(start), starts.index(stop)))
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            found = [file.schema_arrow.field(name) for name in names]
+            if any(str(one.type) not in _KINDS for one in found) or len({*names}) < len(names):
+                return None
+            table = file.read_row_groups(groups, columns=list(names), use_threads=False)
+    except (ImportError, OSError, ValueError, KeyError, LookupError):  # pyarrow's own errors are ValueErrors
+        return None
+    if table.num_rows != stop - start or any(table.column(name).null_count for name in names):
+        return None
+    columns: list[NDArray[Any]] = [table.column(name).to_numpy() for name in names]
+    if any(one.dtype.kind == "f" and np.isnan(np.min(one, initial=0.0)) for one in columns):
+        return None
+    return columns
