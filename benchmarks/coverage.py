@@ -1,133 +1,251 @@
-"""How often nominal 95 % intervals hold the truth, on tasks whose truth is known.
+"""Coverage of the default intervals: simulated sets from known populations, and how often an interval holds the truth.
 
-Scores are calibrated llrs: targets N(s^2 / 2, s^2), non-targets N(-s^2 / 2, s^2), so that DCF, minimum DCF, EER and AUC
-are known. Groups add to each class an offset that all trials of a group share; the scores' distribution stays the same.
+    python benchmarks/coverage.py --sets 1000 --minutes 60 --out coverage.jsonl     # resumes where it stopped
+    python benchmarks/coverage.py --table coverage.jsonl                            # the table, as Markdown
+    python benchmarks/coverage.py --quick                                           # 20 sets of each design
 
-    python benchmarks/coverage.py [--sets 1000] [--resamples 399] [--jobs 2] > table.md
+Each population is drawn and judged apart from tercet: draws by numpy, truths by scipy's distributions and quadrature.
+Scores with Gaussian noise are perfectly calibrated llrs with an EER of 5 %; with Student-t(3) noise the EER is 5 % too.
+Speakers add a shift of their own to all their scores, which leaves the marginal distributions as they are.
 """
 
+from __future__ import annotations
+
 import argparse
+import json
 import math
-import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy import integrate, optimize, stats
 
 import tercet as tc
-from tercet.metrics.binomial import delong
-from tercet.uncertainty._kernel.engine import METHODS, Settings, replicates
-from tercet.uncertainty.bootstrap import _two_classes, planned, summed_up, wanted_of
+from tercet.uncertainty.intervals import closed_form_intervals
 
-ERROR_RATE = 0.05  # of each kind, at equal priors and costs
-SHARED = 0.5  # share of the variance that groups explain, half each where two cross
-SPREAD = -2.0 * ndtri(ERROR_RATE)  # the s of the scores
-TRUTH = {
-    "applications.0.dcf": 2.0 * ERROR_RATE,
-    "applications.0.min_dcf": 2.0 * ERROR_RATE,
-    "eer": ERROR_RATE,
-    "auc": ndtr(SPREAD / math.sqrt(2)),
-}
-SHORT = {"applications.0.dcf": "DCF", "applications.0.min_dcf": "min DCF", "eer": "EER", "auc": "AUC"}
+PRIORS = (0.5, 0.05, 0.01)
+Z = stats.norm.ppf(0.95)
+T3 = stats.t(3)
+T_SLOPE = 1.2  # llr = slope x score for Student's noise: about right in the middle, too bold in the tails
+SHARE = 0.2  # of the variance that a speaker's shift makes up
 
 
-class Cell(NamedTuple):
-    """A kind of data and how it is resampled; seeds follow from the number, so that cells can be added."""
+@dataclass(frozen=True)
+class Design:
+    """How many trials and groups, and which noise."""
 
     name: str
-    number: int
-    groups: int  # of each grouping
-    per_group: int  # trials of each class in a group
-    by: tuple[str, ...] = ()
-    shared: float = SHARED
-    crossed: bool = False
-
-    @property
-    def errors(self):
-        """Misses and false alarms together, as expected."""
-        return round(2 * ERROR_RATE * self.groups * self.per_group)
+    targets: int
+    nontargets: int
+    noise: str = "gaussian"
+    groups: int = 0
+    kind: str = ""  # equal, unequal, one-class, crossed, same-names
+    chosen_on: bool = True  # whether methods were chosen with it
 
 
-CELLS = [
-    Cell("independent trials, by trial", 0, 100, 1, shared=0.0),
-    Cell("independent trials, by trial", 1, 1000, 1, shared=0.0),
-    Cell("20 groups of 5 + 5, by group", 2, 20, 5, ("enrol",)),
-    Cell("100 groups of 10 + 10, by group", 3, 100, 10, ("enrol",)),
-    Cell("20 groups of 5 + 5, by trial", 4, 20, 5),
-    Cell("100 groups of 10 + 10, by trial", 5, 100, 10),
-    Cell("100 groups of 1 + 1, by group", 6, 100, 1, ("enrol",)),
-    Cell("20 groups of 50 + 50, by group", 7, 20, 50, ("enrol",)),
-    Cell("20 x 20 groups, 5 + 5 in each, crossed", 8, 20, 5, ("enrol", "test"), crossed=True),
-    Cell("100 x 100 groups, 10 + 10 in each, crossed", 9, 100, 10, ("enrol", "test"), crossed=True),
-    Cell("100 x 100 groups, 10 + 10 in each, by one grouping", 10, 100, 10, ("enrol",), crossed=True),
+SIZES = ((25, 25), (3, 47), (250, 250), (25, 475), (2500, 2500), (250, 4750))
+DESIGNS = [
+    *(Design(f"{t}+{n} {noise}", t, n, noise) for noise in ("gaussian", "t3") for t, n in SIZES),
+    *(
+        Design(f"{count} speakers, {kind}", 10 * count, 10 * count, "gaussian", count, kind)
+        for count in (20, 100)
+        for kind in ("equal", "unequal", "one-class")
+    ),
+    Design("30 x 30 crossed", 300, 600, "gaussian", 30, "crossed"),
+    Design("30 speakers on both sides", 90, 810, "gaussian", 30, "same-names"),
+]
+# Chosen after the methods were frozen.
+FURTHER = [
+    Design("60+600 gaussian", 60, 600, chosen_on=False),
+    Design("1000+100 t3", 1000, 100, "t3", chosen_on=False),
+    Design("40 speakers, unequal", 400, 400, "gaussian", 40, "unequal", chosen_on=False),
+    Design("20 x 20 crossed", 150, 300, "gaussian", 20, "crossed", chosen_on=False),
 ]
 
 
-def simulated(cell, seed):
-    """Group g meets each class's trials in turn; crossed, it meets the groups that follow it in the other grouping."""
-    rng = np.random.default_rng(seed)
-    one = np.repeat(np.arange(cell.groups), 2 * cell.per_group)
-    turn = np.tile(np.arange(2 * cell.per_group), cell.groups)
-    other, labels = (one + turn) % cell.groups, turn % 2
-    sides = (one, other) if cell.crossed else (one,)
-    noise = math.sqrt(1.0 - cell.shared) * rng.normal(size=len(one))
-    for side in sides:
-        noise += math.sqrt(cell.shared / len(sides)) * rng.normal(size=(2, cell.groups))[labels, side]
-    llr = np.where(labels == 1, 0.5, -0.5) * SPREAD**2 + SPREAD * noise
-    return tc.Trials.of_llr(llr, labels, groups={"enrol": one, "test": other})
+def law(noise: str):
+    """Location, scale and standard distribution of the targets' llrs; the non-targets' are mirrored."""
+    if noise == "gaussian":
+        return 2.0 * Z * Z, 2.0 * Z, stats.norm
+    return T_SLOPE * T3.ppf(0.95), T_SLOPE, T3
 
 
-def one_set(job):
-    """Each quantity's value, and both its ends by each method, from the same resamples; DeLong's ends."""
-    cell, resamples, seed = job
-    trials = simulated(cell, seed)
-    wanted = wanted_of(["dcf", "min_dcf", "eer", "auc"])
-    settings = Settings.of(0.95, resamples, seed, cell.by or None, "bca", 1)
-    design, system = _two_classes(trials, planned([tc.Application(0.5)], wanted, None), settings.by)
-    raw, redrawn = replicates([design], [system], settings)
-    found = [summed_up(design, system, raw[0], redrawn, replace(settings, method=method), wanted) for method in METHODS]
-    rows = [[found[0][name].value] + [end for one in found for end in one[name][1:3]] for name in TRUTH]
-    exact = delong(tc.Tally.of(trials))
-    return rows, (exact.low, exact.high)
+@cache
+def truth(noise: str) -> dict[str, float]:
+    """Every number of the population."""
+    place, scale, kind = law(noise)
+
+    def fnr(t):
+        return kind.cdf((t - place) / scale)
+
+    def fpr(t):
+        return kind.sf((t + place) / scale)
+
+    found = {"eer": float(kind.sf(place / scale))}
+    density = lambda x: kind.pdf((x - place) / scale) / scale  # noqa: E731
+    found["auc"] = integrate.quad(lambda x: density(x) * (1.0 - fpr(x)), -400, 400, limit=2000, points=[0, place])[0]
+    found["cllr"] = integrate.quad(
+        lambda x: density(x) * np.logaddexp(0.0, -x), -400, 400, limit=2000, points=[0, place]
+    )[0] / math.log(2.0)
+    if noise == "gaussian":
+        found["min_cllr"] = found["cllr"]
+    grid = np.concatenate((-np.geomspace(1e4, 30, 400), np.linspace(-30, 30, 60001), np.geomspace(30, 1e4, 400)))
+    for k, prior in enumerate(PRIORS):
+        tau = math.log(prior) - math.log1p(-prior)
+        miss, alarm = (1.0, math.exp(-tau)) if tau <= 0 else (math.exp(tau), 1.0)
+
+        def cost(t, miss=miss, alarm=alarm):
+            return miss * fnr(t) + alarm * fpr(t)
+
+        rates = {"fnr": fnr(-tau), "fpr": fpr(-tau), "dcf": cost(-tau), "min_dcf": min(1.0, cost(grid).min())}
+        slope, offset = line(noise, prior)
+        rates["calibration_loss"] = rates["dcf"] - cost((-tau - offset) / slope)
+        found |= {f"applications.{k}.{name}": float(value) for name, value in rates.items()}
+    return found
 
 
-def lines(cell, results):
-    """The table's lines: coverage by each method, how the default misses, bias and spread of the number itself."""
-    default = METHODS.index("student" if cell.by else "bca")
-    values = np.array([rows for rows, _ in results])
-    for place, (name, true) in enumerate(TRUTH.items()):
-        number, ends = values[:, place, 0], values[:, place, 1:].reshape(len(values), -1, 2)
-        above, below = ends[:, :, 0] > true, ends[:, :, 1] < true
-        covered = [f"{100 * float(np.mean(~above[:, k] & ~below[:, k])):.1f} %" for k in range(len(METHODS))]
-        covered[default] = f"**{covered[default]}**"
-        missed = f"{100 * above[:, default].mean():.1f} / {100 * below[:, default].mean():.1f}"
-        yield [SHORT[name], *covered, missed, f"{number.mean() - true:+.4f}", f"{number.std():.4f}"]
-    low, high = np.array([exact for _, exact in results]).T
-    held = 100 * np.mean((low <= TRUTH["auc"]) & (TRUTH["auc"] <= high))
-    yield ["AUC, DeLong", "", "", "", f"({held:.1f} %)", "", ""]
+@cache
+def line(noise: str, prior: float) -> tuple[float, float]:
+    """The population's logistic calibration at a prior."""
+    if noise == "gaussian":
+        return 1.0, 0.0
+    place, scale, kind = law(noise)
+    x = place + scale * kind.ppf((np.arange(200000) + 0.5) / 200000)
+    odds = math.log(prior) - math.log1p(-prior)
+
+    def loss(p):
+        return (
+            prior * np.logaddexp(0.0, -(p[0] * x + p[1] + odds)).mean()
+            + (1 - prior) * np.logaddexp(0.0, -p[0] * x + p[1] + odds).mean()
+        )
+
+    return tuple(optimize.minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12}).x)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def drawn(design: Design, seed: int) -> tuple[tc.Trials, object]:
+    """One simulated set, and the groups to name."""
+    rng = np.random.default_rng([seed, *design.name.encode()])
+    place, scale, _ = law(design.noise)
+    labels = np.r_[np.ones(design.targets, int), np.zeros(design.nontargets, int)]
+    count = len(labels)
+    signs = np.where(labels == 1, place, -place)
+    if not design.groups:
+        noise = rng.standard_normal(count) if design.noise == "gaussian" else rng.standard_t(3, count)
+        return tc.Trials.of_llr(signs + scale * noise, labels), None
+    shift, groups, by = shifts(design, labels, rng)
+    noise = math.sqrt(SHARE) * shift + math.sqrt(1.0 - SHARE) * rng.standard_normal(count)
+    return tc.Trials.of_llr(signs + scale * noise, labels, groups=groups), by
+
+
+def shifts(design: Design, labels, rng):
+    """The standardised shift of each trial, its groups and their columns."""
+    g, count = design.groups, len(labels)
+    if design.kind == "crossed":
+        a, b = rng.integers(0, g, count), rng.integers(0, g, count)
+        shift = (rng.standard_normal(g)[a] + rng.standard_normal(g)[b]) / math.sqrt(2.0)
+        return shift, {"a": np.char.add("m", a.astype(str)), "b": np.char.add("s", b.astype(str))}, ("a", "b")
+    if design.kind == "same-names":
+        own = rng.standard_normal(g)
+        a = rng.integers(0, g, count)
+        b = np.where(labels == 1, a, (a + rng.integers(1, g, count)) % g)
+        shift = np.where(a == b, own[a], (own[a] + own[b]) / math.sqrt(2.0))
+        return shift, {"a": a.astype(str), "b": b.astype(str)}, ("a", "b")
+    if design.kind == "one-class":
+        codes = np.where(labels == 1, rng.integers(0, g // 2, count), rng.integers(g // 2, g, count))
+    elif design.kind == "unequal":
+        sizes = np.geomspace(1.0, 10.0, g)
+        codes = rng.choice(g, count, p=sizes / sizes.sum())
+    else:
+        codes = np.r_[np.arange(design.targets) % g, np.arange(design.nontargets) % g]
+    return rng.standard_normal(g)[codes], {"speaker": codes}, "speaker"
+
+
+def judged(design: Design, seed: int, loss: bool) -> dict[str, int]:
+    """1 where the interval holds the truth, 0 where not, -1 where there is none; and who was blamed."""
+    trials, by = drawn(design, seed)
+    names = ["eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf", "min_dcf"] + ["calibration_loss"] * loss
+    found = closed_form_intervals(trials, list(PRIORS), level=0.95, by=by, wanted=frozenset(names))
+    result = {}
+    for name, value in truth(design.noise).items():
+        if name.endswith("calibration_loss") and not loss:
+            continue
+        if name not in found:
+            result[name] = -1
+            continue
+        bound = found[name]
+        result[name] = int(bound.low <= value + 1e-12 and value - 1e-12 <= bound.high)
+        if name.endswith("calibration_loss"):
+            result[name.replace("calibration_loss", "blamed")] = int(bound.low > 0.0)
+    return result
+
+
+def run(designs, sets: int, minutes: float, out: Path, loss_sets: int) -> None:
+    """Adds sets to the file until each design has enough or the time is over."""
+    done: dict[str, int] = {}
+    if out.exists():
+        for row in map(json.loads, out.read_text().splitlines()):
+            done[row["design"]] = done.get(row["design"], 0) + row["sets"]
+    end, step = time.monotonic() + 60.0 * minutes, 20
+    for start in range(0, sets, step):
+        for design in designs:
+            if done.get(design.name, 0) > start:
+                continue
+            if time.monotonic() > end:
+                return
+            counts: dict[str, list[int]] = {}
+            for seed in range(start, min(start + step, sets)):
+                for name, held in judged(design, seed, seed < loss_sets).items():
+                    counts.setdefault(name, [0, 0, 0])[{1: 0, 0: 1, -1: 2}[held]] += 1
+            row = {"design": design.name, "sets": min(step, sets - start), "counts": counts}
+            with out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def table(path: Path) -> str:
+    """Coverage in percent, one row per design; "r" marks the share of sets without an interval."""
+    total: dict[str, dict[str, list[int]]] = {}
+    for row in map(json.loads, path.read_text().splitlines()):
+        own = total.setdefault(row["design"], {})
+        for name, counts in row["counts"].items():
+            own[name] = [a + b for a, b in zip(own.get(name, [0, 0, 0]), counts, strict=True)]
+    rates = ["fnr", "fpr", "dcf", "min_dcf", "calibration_loss", "blamed"]
+    names = ["auc", "eer", "cllr", "min_cllr"] + [f"applications.{k}.{name}" for name in rates for k in range(3)]
+    lines = ["| design | sets | AUC | EER | Cllr | min Cllr | " + " | ".join(rates) + " |", "|---" * 12 + "|"]
+    for design, own in total.items():
+        cells = [_cell(own.get(name)) for name in names]
+        grouped = cells[:4] + [" ".join(cells[4 + 3 * k : 7 + 3 * k]) for k in range(len(rates))]
+        sets = max(sum(counts) for counts in own.values())
+        lines.append(f"| {design} | {sets} | " + " | ".join(grouped) + " |")
+    return "\n".join(lines)
+
+
+def _cell(counts: list[int] | None) -> str:
+    if counts is None or sum(counts) == 0:
+        return "-"
+    held, missed, refused = counts
+    shown = "-" if held + missed == 0 else f"{100.0 * held / (held + missed):.1f}"
+    return shown + (f" r{100.0 * refused / sum(counts):.0f}" if refused else "")
+
+
+def main() -> None:
+    """Runs, or prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--resamples", type=int, default=399)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
-    options = parser.parse_args()
-    head = ("data, resampled", "errors", "quantity", *METHODS, "above / below", "bias", "sd")
-    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for cell in (CELLS[place] for place in options.cells):
-            start = time.perf_counter()
-            jobs = [(cell, options.resamples, 1_000_000 * (cell.number + 20) + k) for k in range(options.sets)]
-            for line in lines(cell, list(pool.map(one_set, jobs, chunksize=20))):
-                print(f"| {' | '.join([cell.name, str(cell.errors), *line])} |", flush=True)
-            print(
-                f"{cell.name}, {cell.errors} errors: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True
-            )
+    parser.add_argument("--loss-sets", type=int, default=1000, help="sets in which the calibration loss is taken too")
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--out", type=Path, default=Path("coverage.jsonl"))
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--only", default="", help="designs whose name holds this")
+    parser.add_argument("--further", action="store_true", help="the designs chosen after the methods were frozen")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    if given.table is None:
+        designs = [one for one in (FURTHER if given.further else DESIGNS) if given.only in one.name]
+        sets, losses = (20, 5) if given.quick else (given.sets, given.loss_sets)
+        run(designs, sets, given.minutes, given.out, losses)
+    print(table(given.table or given.out))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tercet.calibration.fusion import Fusion, load_model
     from tercet.calibration.multiclass import Affine
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
+    from tercet.conditions import by_condition, too_few_errors
     from tercet.decision import (
         Decisions,
         RandomisedRule,
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
     from tercet.trials import Trials
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
-    from tercet.uncertainty.conditions import by_condition, sample_size, too_few_errors
+    from tercet.uncertainty.sample_size import sample_size
 
 __version__ = "0.1.0"
 
@@ -128,6 +129,10 @@ _PUBLIC = {
         "Threshold",
         "shift_prior",
     ),
+    "conditions": (
+        "by_condition",
+        "too_few_errors",
+    ),
     "decision": (
         "Decisions",
         "RandomisedRule",
@@ -147,6 +152,7 @@ _PUBLIC = {
     "evaluation": (
         "Evaluation",
         "MulticlassEvaluation",
+        "Plot",
         "evaluate",
         "risk_curve",
         "risk_path",
@@ -238,11 +244,7 @@ _PUBLIC = {
     "trials": ("Trials",),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
-    "uncertainty.conditions": (
-        "by_condition",
-        "sample_size",
-        "too_few_errors",
-    ),
+    "uncertainty.sample_size": ("sample_size",),
 }
 _MODULES = (
     "biometrics",

@@ -23,7 +23,7 @@ from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_er
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
-from tercet.uncertainty.bootstrap import bootstrap
+from tercet.uncertainty.intervals import closed_form_intervals
 
 __all__ = [
     "BpcerAt", "FnmrAtFmr", "NeededComparisons", "PresentationAttacks", "Rate", "SpeciesRate", "VerificationRates",
@@ -612,10 +612,10 @@ def _interval(errors: float, total: float, level: float, method: Method) -> Inte
 def _grouped(
     trials: Trials, threshold: float, level: float, by: str, impostor: Rate | None, genuine: Rate | None
 ) -> tuple[Rate | None, Rate | None]:
-    """Both rates with intervals from resampling whole groups: the decisions, as scores of +-1, at the threshold 0."""
+    """Both rates with intervals whose unit is the whole group: the decisions, as scores of +-1, at the threshold 0."""
     decided = np.where(trials.scores > threshold, 1.0, -1.0)
     decisions = replace(trials, scores=frozen(decided), meaning="llr", trained_prior=None)
-    found = bootstrap(decisions, [(0.5, 1, 1)], level=level, by=by, quantities=("fnr", "fpr"), bayes_plot=None)
+    found = closed_form_intervals(decisions, [0.5], level=level, by=by, wanted=frozenset(("fnr", "fpr")))
     rates = []
     for rate, name in ((impostor, "fpr"), (genuine, "fnr")):
         ends = found[f"applications.0.{name}"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,21 @@ from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials, logit, to_llr
+from tercet.uncertainty._limits import Estimate
+from tercet.uncertainty._rows import grouping
+from tercet.uncertainty._two_class import NotEstimable
+from tercet.uncertainty.intervals import (
+    CalibrationLosses,
+    Intervals,
+    Sampling,
+    beside,
+    checked_level,
+    closed_form_intervals,
+)
 
+_NEED_LLR = ("confusion", "fnr", "fpr", "dcf_u")
+_NEED_NORMALISER = ("dcf", "min_dcf", "calibration_loss", "actual_minus_min")
+NO_ROWS = "calibration out of fold needs the trials in memory"
 MAX_EXP = 709.0  # the exponential of more is infinite
 
 
@@ -53,11 +67,23 @@ class Result:
     min_dcf: float | None
     min_dcf_u: float
     min_threshold: float
-    calibration_loss: float | None
+    actual_minus_min: float | None  # apparent: a minimum on the same trials flatters itself
     threshold_score: float | None = None  # `threshold` is an llr; this is the same on the scores' own scale
     min_threshold_llr: float | None = None  # `min_threshold` is on the scores' own scale; this is the same as an llr
     reasons: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # what rests on too few errors
+    _losses: CalibrationLosses | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def calibration_loss(self) -> float | None:
+        """Actual DCF minus the DCF after logistic calibration out of fold (5 folds); computed when first asked for."""
+        return None if self._loss is None or isinstance(self._loss, NotEstimable) else float(self._loss.value)
+
+    @property
+    def _loss(self) -> Estimate | NotEstimable | None:
+        if self._losses is None or self.dcf is None:
+            return None
+        return self._losses.at(Application(self.prior, self.cost_fn, self.cost_fp))
 
     @property
     def table(self) -> Confusion:
@@ -68,7 +94,12 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry under "applications" in the JSON."""
-        return dict(plain(self))
+        found = dict(plain(self))
+        found["calibration_loss"] = plain(self.calibration_loss)
+        if found["calibration_loss"] is None and "calibration_loss" not in self.reasons:
+            why = self._loss.reason if isinstance(self._loss, NotEstimable) else NO_ROWS
+            found["reasons"] = {**self.reasons, "calibration_loss": why}
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +122,7 @@ class Evaluation:
     curve: Curve
     reasons: dict[str, str] = field(default_factory=dict)
     brackets: dict[str, tuple[float, float]] = field(default_factory=dict)
+    intervals: Intervals | None = None
 
     @cached_property
     def histogram(self) -> dict[str, Any]:
@@ -118,11 +150,12 @@ class Evaluation:
         >>> facts["auc"], "curve" in facts
         (1.0, False)
         """
-        result = dict(plain(self, leave_out=("curve",)))
+        result = dict(plain(self, leave_out=("curve", "applications", "intervals")))
+        result["applications"] = [row.to_dict() for row in self.applications]
         if curves:
             result["curve"] = thinned(self.curve)
             result["histogram"] = self.histogram
-        return result
+        return result if self.intervals is None else beside(result, self.intervals)
 
     def _headline(self) -> str:
         return (
@@ -189,6 +222,7 @@ class MulticlassEvaluation:
     applications: tuple[MulticlassResult, ...]
     versus: tuple[Evaluation, ...] = ()
     reasons: dict[str, str] = field(default_factory=dict)
+    intervals: Intervals | None = None
 
     def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
         """One entry of "systems" in the JSON.
@@ -203,7 +237,9 @@ class MulticlassEvaluation:
         dict
             What `json.dumps` takes as it is.
         """
-        result = dict(plain(self, leave_out=("versus",)))
+        result = dict(plain(self, leave_out=("versus", "intervals")))
+        if self.intervals is not None:
+            result = beside(result, self.intervals)
         return result | ({"versus": [one.to_dict(curves=curves) for one in self.versus]} if self.versus else {})
 
     def _headline(self) -> str:
@@ -235,12 +271,48 @@ def evaluate(
     eer: str = "rocch",
     name: str | None = None,
     one_vs_rest: bool = False,
+    ci: float | None = None,
+    by: str | tuple[str, str] | None = None,
+    method: Literal["percentile", "bca"] | None = None,
+    resamples: int | None = None,
+    seed: int = 0,
+    sampling: Sampling | None = None,
 ) -> Any:
-    """Evaluates labelled trials for any number of applications.
+    """Evaluate labelled trials for any number of applications.
 
-    Applications are triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
-    one_vs_rest=True adds each class of a multiclass task against the rest, as a two-class evaluation of its own.
+    Parameters
+    ----------
+    trials : Trials or Tally
+        Labelled trials, or the counts of two-class ones.
+    applications : iterable
+        Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
+    bayes_plot : tuple (low, high, points), default (-3, 3, 21)
+        Log-odds of the Bayes error plot.
+    eer : {"rocch", "interpolated", "nearest"}, default "rocch"
+        Definition of the equal error rate.
+    name : str, optional
+        The system's name; the trials' own by default.
+    one_vs_rest : bool, default False
+        Whether each class of a multiclass task is evaluated against the rest as well.
+    ci : float, optional
+        Level of the intervals, such as 0.95; they are in `.intervals`, the JSON, the tables and the page.
+    by : str or tuple of two str, optional
+        Group column(s) whose groups (speakers, patients) vary as a whole; two cross.
+    method : {"percentile", "bca"}, optional
+        Bootstrap intervals instead of closed forms; with `resamples` given, "percentile".
+    resamples, seed : int, optional
+        Of the bootstrap; the same seed gives the same bits for any number of threads.
+    sampling : {"stratified", "natural"}, optional
+        Class counts fixed or random. By default accuracy, log-loss and Brier follow natural sampling; for the others
+        it makes no difference in closed form.
 
+    Returns
+    -------
+    Evaluation or MulticlassEvaluation
+        The numbers under the names of the JSON.
+
+    Examples
+    --------
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> evaluate(trials, [(0.5, 1, 1)])
     Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
@@ -254,16 +326,60 @@ def evaluate(
     if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
         if one_vs_rest:
             raise InputError("one_vs_rest needs trials in memory: read them (tercet.read), or leave it out of a scan.")
+        if ci is not None:
+            raise InputError("Intervals need the trials in memory: read them with tercet.read, or leave ci= out.")
         return _evaluate_source(trials, asked, bayes_plot, eer, name)
     if not isinstance(trials, Tally):
         trials = as_trials(trials)
+    doubt = _Uncertainty.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
-        return _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
+        found = _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
+        return found if doubt is None else replace(found, intervals=doubt.intervals(trials, asked, trials))
     tally = trials if isinstance(trials, Tally) else Tally.of(trials)
     called = name if name is not None or isinstance(trials, Tally) else trials.name
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
-    return evaluation_of(Summary.of(tally, asked_thresholds(apps, grid)), apps, grid, eer, called)
+    summary, losses = Summary.of(tally, asked_thresholds(apps, grid)), CalibrationLosses(trials, grouping(by))
+    two = evaluation_of(summary, apps, grid, eer, called, losses)
+    return two if doubt is None else replace(two, intervals=doubt.intervals(trials, apps, losses))
+
+
+@dataclass(frozen=True, slots=True)
+class _Uncertainty:
+    """Which intervals an evaluation carries."""
+
+    level: float
+    options: dict[str, Any]
+    drawn: dict[str, Any] | None  # of a bootstrap; None: closed forms
+    grid: tuple[float, float, int]
+
+    @classmethod
+    def of(
+        cls, ci: float | None, by: Any, method: str | None, resamples: int | None, seed: int, sampling: Any,
+        grid: tuple[float, float, int], eer: str,
+    ) -> _Uncertainty | None:  # fmt: skip
+        """None without a level, which every other option needs."""
+        given = {"by": by, "method": method, "resamples": resamples, "sampling": sampling}
+        if ci is None:
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
+            return None
+        drawn = None
+        if method is not None or resamples is not None:
+            count = 1000 if resamples is None else resamples
+            drawn = {"method": method or "percentile", "resamples": count, "seed": seed}
+        return cls(checked_level(ci), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
+
+    def intervals(self, trials: Trials | Tally, apps: Sequence[Any], source: Any) -> Intervals:
+        """The intervals of the numbers of these trials."""
+        if self.drawn is None:
+            grid = log_odds_grid(self.grid)
+            return closed_form_intervals(source, apps, level=self.level, grid=grid, **self.options)
+        from tercet.uncertainty.bootstrap import bootstrap
+
+        more = self.options | {"sampling": self.options["sampling"] or "stratified"}
+        return bootstrap(trials, apps, ci=self.level, bayes_plot=self.grid, **self.drawn, **more)
 
 
 def _evaluate_source(
@@ -285,8 +401,9 @@ def _evaluate_source(
 
 
 def evaluation_of(
-    summary: Summary, apps: Sequence[Application], grid: Floats, eer: str, name: str | None
-) -> Evaluation:
+    summary: Summary, apps: Sequence[Application], grid: Floats, eer: str, name: str | None,
+    losses: CalibrationLosses | None = None,
+) -> Evaluation:  # fmt: skip
     """The one way from counts to an Evaluation, for trials in memory and for scans."""
     curve, weight, known = summary.curve, summary.curve.tally.weight, summary.means_llr
     low, high = curve.auc_bracket
@@ -299,7 +416,7 @@ def evaluation_of(
         auc=low if low == high else (low + high) / 2.0,
         cllr=summary.cllr if known else None,
         min_cllr=min_cllr(curve),
-        applications=_results(summary, apps),
+        applications=_results(summary, apps, losses),
         bayes_plot=_bayes_plot(summary, grid),
         curve=curve,
         reasons={} if known else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR},
@@ -320,7 +437,7 @@ def _bayes_plot(summary: Summary, grid: Floats) -> BayesPlot:
     return BayesPlot(frozen(grid), actual, frozen(summary.curve.hull.minimum(grid)[0]))
 
 
-def _results(summary: Summary, apps: Sequence[Application]) -> tuple[Result, ...]:
+def _results(summary: Summary, apps: Sequence[Application], losses: CalibrationLosses | None) -> tuple[Result, ...]:
     """A system at each operating point; without llrs only the minimum is known."""
     curve = summary.curve
     if not apps:
@@ -334,17 +451,22 @@ def _results(summary: Summary, apps: Sequence[Application]) -> tuple[Result, ...
         costs = normalised_dcf(log_odds, *summary.rates(0.0 - log_odds), factors)
         actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
     return tuple(
-        _result(curve, app, errors, Minimum(*minimum)) for app, errors, minimum in zip(apps, actual, least, strict=True)
+        _result(curve, app, errors, Minimum(*minimum), losses)
+        for app, errors, minimum in zip(apps, actual, least, strict=True)
     )
 
 
-def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | None, least: Minimum) -> Result:
+def _result(
+    curve: Curve, app: Application, actual: tuple[int, int, float] | None, least: Minimum,
+    losses: CalibrationLosses | None,
+) -> Result:  # fmt: skip
     targets, nontargets, weight = curve.targets, curve.nontargets, curve.tally.weight
     reasons: dict[str, str] = {}
     table = fnr = fpr = dcf_u = dcf = None
     min_dcf: float | None = least.dcf
     if actual is None:
-        reasons |= dict.fromkeys(("confusion", "fnr", "fpr", "dcf_u", "dcf", "calibration_loss"), NO_LLR)
+        reasons |= dict.fromkeys((*_NEED_LLR, *_NEED_NORMALISER), NO_LLR)
+        del reasons["min_dcf"]
     else:
         misses, alarms, dcf = actual
         table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]
@@ -352,17 +474,18 @@ def _result(curve: Curve, app: Application, actual: tuple[int, int, float] | Non
         dcf_u = app.dcf_u(fnr=fnr, fpr=fpr)
     if app.dummy_is_free:
         dcf = min_dcf = None
-        reasons |= dict.fromkeys(("dcf", "min_dcf", "calibration_loss"), NO_NORMALISER)
+        reasons |= dict.fromkeys(_NEED_NORMALISER, NO_NORMALISER)
     return Result(
         prior=app.prior, cost_fn=app.cost_fn, cost_fp=app.cost_fp, name=app.name,
         effective_prior=app.effective_prior, threshold=app.threshold,
         confusion=table, fnr=fnr, fpr=fpr, dcf_u=dcf_u, dcf=dcf,
         min_dcf=min_dcf, min_threshold=least.threshold,
         min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
-        calibration_loss=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
+        actual_minus_min=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
         warnings=() if table is None else _few_of_two(table[0][1], table[1][0]),
         threshold_score=on_score_scale(app.threshold, curve.tally),
         min_threshold_llr=_as_llr(least.threshold, curve.tally),
+        _losses=losses,
     )  # fmt: skip
 
 
@@ -393,7 +516,7 @@ def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
     kinds = (("fnr", "misses", misses), ("fpr", "false alarms", alarms))
     few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
     told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
-    return (f"{told}, fewer than {ENOUGH}: {names} and dcf are badly known",) if few else ()
+    return (f"{told}, fewer than {ENOUGH}: {names} and dcf are unreliable",) if few else ()
 
 
 def _evaluate_classes(
@@ -483,7 +606,7 @@ def _few_of_classes(table: Confusion) -> tuple[str, ...]:
     errors = sum(
         count for action, row in rows for name, count in zip(table.classes, row, strict=True) if action != name
     )
-    return () if enough_errors(errors) else (f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are badly known",)
+    return () if enough_errors(errors) else (f"{errors:g} errors, fewer than {ENOUGH}: risk and dcf are unreliable",)
 
 
 class RiskPath(NamedTuple):

@@ -12,12 +12,12 @@ import numpy as np
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, shown
 from tercet.application import Application, ApplicationMean
+from tercet.conditions import equalised_trials
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import evaluate
 from tercet.metrics.binomial import Interval
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty.bootstrap import bootstrap
-from tercet.uncertainty.conditions import equalised_trials
 
 __all__ = ["Primary", "c_primary"]
 
@@ -128,7 +128,7 @@ def c_primary(
     intervals: dict[str, Interval] = {}
     for name, key in wanted.items():
         draws = bootstrap(
-            trials, mean.applications, level=level, by=by, resamples=resamples, seed=seed, quantities=(key,),
+            trials, mean.applications, ci=level, by=by, resamples=resamples, seed=seed, quantities=(key,),
             bayes_plot=None, method="percentile",
         )  # fmt: skip
         every = [draws.samples[f"applications.{place}.{key}"] for place in range(len(mean.applications))]

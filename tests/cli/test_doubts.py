@@ -95,13 +95,13 @@ def test_conditions_stand_in_every_form_and_an_undefined_one_says_why(output, tm
 
 
 def test_conditions_in_the_json_are_those_of_python(tmp_path):
-    from tercet.uncertainty import by_condition
+    from tercet.conditions import by_condition
 
     path = write(tmp_path / "a.csv")
     document = result_of(path, *QUICK, "--condition-column", "channel", "--condition-column", "speaker")
     one, other = document["conditions"]
     assert (one["system"], one["column"], other["column"]) == ("a", "channel", "speaker")
-    expected = by_condition(read(path), "channel", [(0.5, 1, 1)], level=0.95, draws={"resamples": 39}).to_dict()
+    expected = by_condition(read(path), "channel", [(0.5, 1, 1)], ci=0.95, resamples=39).to_dict()
     del one["system"]
     assert one == json.loads(json.dumps(expected))
     assert "curve" not in one["pooled"]

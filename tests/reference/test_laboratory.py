@@ -85,7 +85,7 @@ def test_every_way_to_the_same_number_gives_the_same_number(lab_data, eps):
         assert result.dcf_u == pytest.approx(table.risk(app), rel=1e-13)
         assert result.min_dcf == curve.min_dcf(app).dcf
         assert result.min_threshold == curve.min_dcf(app).threshold
-        assert result.calibration_loss == pytest.approx(result.dcf - result.min_dcf, abs=1e-15)
+        assert result.actual_minus_min == pytest.approx(result.dcf - result.min_dcf, abs=1e-15)
 
 
 @pytest.mark.parametrize("eps", EPS)

@@ -30,7 +30,7 @@ def plain_numbers(llrs, labels, points=POINTS):
             "dcf_u": float(testing.dcf_u(fnr, fpr, prior, cost_fn, cost_fp)),
             "min_dcf": float(testing.min_dcf(llrs, labels, prior, cost_fn, cost_fp)[0]),
         }
-        here["calibration_loss"] = max(here["dcf"] - here["min_dcf"], 0.0)
+        here["actual_minus_min"] = max(here["dcf"] - here["min_dcf"], 0.0)
         found |= {f"applications.{k}.{name}": value for name, value in here.items()}
     return found
 

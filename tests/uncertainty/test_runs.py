@@ -111,8 +111,8 @@ def test_runs_covary_as_multinomial_counts_do():
 
 def test_what_is_asked_does_not_change_what_is_drawn():
     trials = gaussian(9000, 12_000, digits=3)
-    one = bootstrap(trials, [(0.5, 1, 1)], resamples=5, level=0.5, quantities=["auc", "dcf"], bayes_plot=None)
-    more = bootstrap(trials, ["sre08", (0.5, 1, 1)], resamples=5, level=0.5)
+    one = bootstrap(trials, [(0.5, 1, 1)], resamples=5, ci=0.5, quantities=["auc", "dcf"], bayes_plot=None)
+    more = bootstrap(trials, ["sre08", (0.5, 1, 1)], resamples=5, ci=0.5)
     assert np.array_equal(one.samples["auc"], more.samples["auc"])
     assert np.array_equal(one.samples["applications.0.dcf"], more.samples["applications.1.dcf"])
     heavy = tc.Trials.of_llr(trials.scores, trials.labels, weights=drawn(trials, 4))

@@ -20,7 +20,8 @@ def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
-        return _facts({f.name: getattr(value, f.name) for f in fields(value) if f.name not in leave_out})
+        names = [f.name for f in fields(value) if f.name not in leave_out and not f.name.startswith("_")]
+        return _facts({name: getattr(value, name) for name in names})
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value

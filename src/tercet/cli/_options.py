@@ -97,7 +97,8 @@ def resampling_options(
     return options(
         option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
                meanings=SCORES, excludes=excludes, help="Intervals of this level in per cent: 95."),
-        option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=needs, help="Resamples."),
+        option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
+               help="Percentile bootstrap intervals of N resamples instead of closed forms."),
         option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Of random draws."),
     )  # fmt: skip
 

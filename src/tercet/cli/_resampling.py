@@ -11,11 +11,12 @@ from typing import Any
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, read_trials
 from tercet.cli._values import grouping, level, method, prior
+from tercet.conditions import by_condition
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation
 from tercet.trials import Trials
-from tercet.uncertainty import bands, bootstrap, by_condition, progress_bar, with_bands
-from tercet.uncertainty import with_intervals as beside
+from tercet.uncertainty import bands, bootstrap, progress_bar
+from tercet.uncertainty.intervals import beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Resampling:
     """The level of the intervals, and how resamples are drawn."""
 
     level: float
-    resamples: int
+    resamples: int | None
     seed: int
     by: Any
 
@@ -35,10 +36,14 @@ class Resampling:
         return cls(level(options["ci"]), options["resamples"], options["seed"], grouping(source))
 
     @property
-    def options(self) -> Facts:
+    def asked(self) -> Facts:
+        """As evaluate takes them: closed forms unless a number of resamples is given."""
+        return {"ci": self.level, "resamples": self.resamples, "seed": self.seed, "by": self.by}
+
+    @property
+    def drawn(self) -> Facts:
         """As bootstrap takes them; the bar is drawn anew for each run."""
-        drawn = {"level": self.level, "resamples": self.resamples, "seed": self.seed, "by": self.by}
-        return drawn | {"progress": progress_bar()}
+        return self.asked | {"resamples": self.resamples or 1000, "progress": progress_bar()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +103,18 @@ def with_intervals(
     systems: Sequence[System], asked: Sequence[Any], draws: Resampling, drawn_bands: bool,
     calibration: Calibration | None, settings: Facts,
 ) -> list[System]:  # fmt: skip
-    """The systems with intervals beside their numbers, and bands where they have curves."""
+    """The systems with bands where they have curves; a calibration set is resampled along with the scores."""
     found = []
     for place, one in enumerate(systems):
         assert one.read is not None
-        options = draws.options | settings | ({} if calibration is None else calibration.options(place))
+        options = draws.drawn | settings | ({} if calibration is None else calibration.options(place))
+        facts, own = one.known(), None
+        if calibration is not None:
+            facts = beside(facts, bootstrap(one.read, asked, **options))
         if drawn_bands and isinstance(one.evaluation, Evaluation):
-            own = bands(one.read, asked, quantities=None, **options)
-            found.append(replace(one, facts=with_bands(one.known(), own), bands=own))
-        else:
-            found.append(replace(one, facts=beside(one.known(), bootstrap(one.read, asked, **options))))
+            own = bands(one.read, asked, **options)
+            facts = facts | {"bands": own.to_dict()}
+        found.append(replace(one, facts=facts, bands=own))
     return found
 
 
@@ -118,8 +125,7 @@ def conditions_of(
     entries = []
     for one in systems:
         for column in columns:
-            options: Facts = {} if draws is None else draws.options
-            share = options.pop("level", None)
-            found = by_condition(one.used(), column, asked, level=share, draws=options, eer=eer)
+            options: Facts = {} if draws is None else draws.asked
+            found = by_condition(one.used(), column, asked, eer=eer, **options)
             entries.append({"system": str(one.known().get("name") or "system"), **found.to_dict()})
     return entries

@@ -34,7 +34,7 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     found = compare(
         *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
-        level=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
+        ci=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
         unpaired=unpaired, progress=progress_bar(),
     )  # fmt: skip
     if as_json:

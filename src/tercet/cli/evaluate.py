@@ -139,7 +139,8 @@ def _in_memory(
         systems = read_systems(files, split, options["names"])
         if calibration is not None:
             systems = calibration.applied(systems)
-        systems = [_evaluated(one, asked, source, settings | {"one_vs_rest": rest}, style) for one in systems]
+        carried = settings | ({} if draws is None or calibration is not None else draws.asked)
+        systems = [_evaluated(one, asked, source, carried | {"one_vs_rest": rest}, style) for one in systems]
     if calibration is not None:
         systems = calibration.named(systems)
     if draws is not None:

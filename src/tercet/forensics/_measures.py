@@ -386,7 +386,7 @@ def _range(
 ) -> tuple[Floats, Floats]:
     asked = {f"ece.{place}": _cross_entropy_at(prior) for place, prior in enumerate(priors)}
     found = bootstrap(
-        trials, level=level, by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None, extra=asked,
+        trials, ci=level, by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None, extra=asked,
         method="percentile",
     )  # fmt: skip
     ends = [found[name] for name in asked]
@@ -474,7 +474,7 @@ def lr_interval(
 
     asked = {f"llr.{place}": (lambda drawn, place=place: float(llrs(drawn)[place])) for place in range(len(wanted))}
     found = bootstrap(
-        as_trials(trials), level=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(),
+        as_trials(trials), ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(),
         bayes_plot=None, extra=asked, method="percentile", threads=1,
     )  # fmt: skip
     values = llrs(trials).tolist()

@@ -233,7 +233,7 @@ def _intervals(
     if threshold is not None:
         asked["actual"] = in_use
     found = bootstrap(
-        trials, level=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None,
+        trials, ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None,
         extra=asked, method="percentile",
     )  # fmt: skip
     ends = {name: Interval(found[name].low, found[name].high, found[name].method) for name in asked}

@@ -1,26 +1,25 @@
-"""How sure a number is, and whether one system is better than another: resampling over evaluate."""
+"""How sure a number is, and whether one system is better than another."""
 
-from tercet.uncertainty._kernel.ends import Bound
 from tercet.uncertainty._kernel.engine import progress_bar
-from tercet.uncertainty.bands import Bands, Reliability, RocBand, bands, reliability, roc_band, with_bands
-from tercet.uncertainty.bootstrap import Intervals, bootstrap, drawn, with_intervals
-from tercet.uncertainty.compare import Comparison, Difference, Rank, compare, holm
-from tercet.uncertainty.conditions import Conditions, SampleSize, by_condition, sample_size, too_few_errors
+from tercet.uncertainty.bands import Bands, Reliability, RocBand, bands, reliability, roc_band
+from tercet.uncertainty.bootstrap import bootstrap, drawn
+from tercet.uncertainty.compare import Comparison, Difference, MarginTest, Rank, compare, holm
+from tercet.uncertainty.intervals import Bound, Intervals
+from tercet.uncertainty.sample_size import SampleSize, sample_size
 
 __all__ = [
     "Bands",
     "Bound",
     "Comparison",
-    "Conditions",
     "Difference",
     "Intervals",
+    "MarginTest",
     "Rank",
     "Reliability",
     "RocBand",
     "SampleSize",
     "bands",
     "bootstrap",
-    "by_condition",
     "compare",
     "drawn",
     "holm",
@@ -28,7 +27,4 @@ __all__ = [
     "reliability",
     "roc_band",
     "sample_size",
-    "too_few_errors",
-    "with_bands",
-    "with_intervals",
 ]

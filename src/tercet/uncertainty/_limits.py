@@ -177,6 +177,7 @@ class Mean:
     scale: str = ""  # "log", "logit" or none
     freedom: float = math.inf
     how: str = "Student's t"
+    skewness: float = 0.0  # of the mean; other than 0, it is removed by Hall's transformation (1992)
 
     @property
     def method(self) -> str:
@@ -185,14 +186,21 @@ class Mean:
 
     def limits(self, level: float) -> tuple[float, float]:
         """f(value) -+ t f'(value) x standard error, taken back from the scale."""
-        half = float(student_quantile(level, self.freedom)) * self.error
-        x = self.value
+        reach, x = float(student_quantile(level, self.freedom)), self.value
+        half = reach * self.error
+        if self.skewness:
+            return x - self._back(reach) * self.error, x - self._back(-reach) * self.error
         if self.scale == "log":
             return x * math.exp(-half / x), x * math.exp(half / x)
         if self.scale == "logit":
             odds, step = math.log(x) - math.log1p(-x), half / (x * (1.0 - x))
             return expit(odds - step), expit(odds + step)
         return x - half, x + half
+
+    def _back(self, reach: float) -> float:
+        """The x at which x + k x^2 / 3 + k^2 x^3 / 27 + k / 6 has this value, k the skewness."""
+        k = self.skewness
+        return 3.0 / k * (math.cbrt(1.0 + k * (reach - k / 6.0)) - 1.0)
 
 
 def expit(odds: float) -> float:
@@ -226,6 +234,39 @@ class Bracket:
         low, high = self.below.limits(level)[0], self.above.limits(level)[1]
         low = np.clip(low, self.least, self.value)
         return low, np.maximum(np.minimum(high, self.most), self.value)
+
+
+class Unknown:
+    """A number that the trials do not bound."""
+
+    value, method = math.nan, "not estimable"
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Everything."""
+        return -math.inf, math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Wider:
+    """The wider of two intervals for one number, where neither holds by itself."""
+
+    one: Estimate
+    other: Estimate
+
+    @property
+    def value(self) -> Any:
+        """The number."""
+        return self.one.value
+
+    @property
+    def method(self) -> str:
+        """Both methods."""
+        return f"the wider of {self.one.method} and {self.other.method}"
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """The lower of both lower limits, the higher of both upper ones."""
+        (low, high), (less, more) = self.one.limits(level), self.other.limits(level)
+        return np.minimum(low, less), np.maximum(high, more)
 
 
 @dataclass(frozen=True, eq=False)

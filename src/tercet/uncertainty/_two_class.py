@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,22 +11,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import quotients, running_total
+from tercet._numeric.exact import as_integers, quotients, running_total
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
-from tercet.metrics.binomial import delong
+from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, to_llr
 from tercet.uncertainty._clusters import Clusters, Places, check_groups
-from tercet.uncertainty._limits import Bracket, Estimate, Mean, Proportion, Sum, effective_size
+from tercet.uncertainty._limits import (
+    FEW,
+    Bracket,
+    Estimate,
+    Mean,
+    Proportion,
+    Sum,
+    Unknown,
+    Wider,
+    effective_size,
+    normal_quantile,
+)
 from tercet.uncertainty._out_of_fold import Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, names_cross, one_column
 
 LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
+_TINY = 1e-12
+_ONE = "not estimable: a class sits in one trial or one group, which cannot be held out"
+_JACKKNIFE = "delete-one-group jackknife, Student's t"
 _EXPANDED = 1 << 22  # repeated rows up to this many are dealt to folds one by one
 
 
@@ -79,7 +93,10 @@ class TwoClassSample:
         whole = curve.tally.unit
         heavy: list[Any] = [None, None]
         if trials.weights is not None:
-            heavy = [np.rint(trials.weights[own] * 2.0**-whole).astype(np.int64) for own in rows]
+            whole_weights = as_integers(trials.weights[np.concatenate(rows)])[0]
+            if whole_weights.dtype.kind == "O":
+                raise UndefinedError("weights of so different sizes cannot be dealt to folds")
+            heavy = np.split(whole_weights, [len(rows[0])])
         dyadic = len(by) == 2 and names_cross(trials, by)
         numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
         codes = [[own[places] for places in rows] for own in numbers]
@@ -144,9 +161,28 @@ class TwoClassSample:
 
     def _proportion(self, side: int, value: Any, variance: Any) -> Proportion:
         assert self.clusters is not None
-        own = self.clusters
-        size = effective_size(value, variance, own.units[side], own.rows[side])
+        own, rows = self.clusters, self.clusters.rows[side]
+        size = effective_size(value, variance, rows, rows)
+        few = np.minimum(value, 1.0 - np.asarray(value)) * rows < FEW
+        size = np.where(few, np.minimum(size, self._sizes_from_few[side]), size)
         return Proportion(value, size, own.freedoms[side], True)
+
+    @cached_property
+    def _sizes_from_few(self) -> tuple[float, float]:
+        """The effective sizes of the classes at the threshold that ten trials fail: fewer errors show no clustering.
+
+        Classes of fewer than twenty rows count as their groups.
+        """
+        assert self.clusters is not None
+        own, few = self.clusters, int(FEW)
+        lengths = [len(scores) for scores in self.folds.scores]
+        if min(lengths) < 2 * few:
+            return own.units[0], own.units[1]
+        found = next(own.below([np.array([lengths[0] - few]), np.array([few])]))
+        sizes = [
+            float(effective_size(found.means[k], found.covariance[k, k], own.units[k], own.rows[k])) for k in range(2)
+        ]
+        return sizes[0], sizes[1]
 
     def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Any]:
         """The rates of marked rows of each class, with their correlations."""
@@ -236,7 +272,7 @@ def actual_cost(sample: TwoClassSample, points: Points) -> tuple[RatePair, Sum] 
     return pair, pair.cost(points.miss, points.alarm)
 
 
-def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum]:
+def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum | NotEstimable]:
     """The population minimum, and the cost of a threshold chosen in this way, judged out of fold."""
     ratio = np.maximum(points.miss, points.alarm)
     _, thresholds, misses, alarms = sample.curve.hull.minimum(points.log_odds, ratio)
@@ -244,8 +280,10 @@ def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum]:
         apparent = sample.rates(misses, alarms)
     else:
         apparent = sample.rates_at(sample.folds.scores, thresholds)
-    cost, held = apparent.cost(points.miss, points.alarm), out_of_fold_rates(sample, points.log_odds, ratio)
-    chosen = held.cost(points.miss, points.alarm)
+    cost = apparent.cost(points.miss, points.alarm)
+    if sample.folds.count < 2:
+        return Bracket(cost.value, cost, Unknown(), 1.0), NotEstimable(_ONE)
+    chosen = out_of_fold_rates(sample, points.log_odds, ratio).cost(points.miss, points.alarm)
     return Bracket(cost.value, cost, chosen, 1.0), chosen
 
 
@@ -295,8 +333,11 @@ def equal_error(sample: TwoClassSample) -> Bracket:
         ]
         pair = sample.rates_of(np.asarray(losses[1], np.float64), 1.0 - np.asarray(losses[0], np.float64))
     inside = min(max(float(share), 1e-12), 1.0 - 1e-12)
-    held = out_of_fold_rates(sample, np.array([math.log(inside) - math.log1p(-inside)]), None)
-    return Bracket(float(value), pair.cost(share, 1.0 - share), _first(held.cost(share, 1.0 - share)), 0.5)
+    above: Estimate = Unknown()
+    if sample.folds.count >= 2:
+        held = out_of_fold_rates(sample, np.array([math.log(inside) - math.log1p(-inside)]), None)
+        above = _first(held.cost(share, 1.0 - share))
+    return Bracket(float(value), pair.cost(share, 1.0 - share), above, 0.5)
 
 
 def _first(cost: Sum) -> Sum:
@@ -314,47 +355,60 @@ def _first(cost: Sum) -> Sum:
 
 
 def area(sample: TwoClassSample) -> Estimate:
-    """The AUC: DeLong's variance on the logit scale; by groups, the variance of the placements' means."""
-    if sample.clusters is None and sample.curve.tally.unit >= 0:
-        return Area(sample.curve.tally)
-    assert sample.clusters is not None
-    scores = sample.folds.scores
-    tally = sample.curve.tally
-    above = (tally.nontargets.below(scores[1]) + tally.nontargets.upto(scores[1])) / (2.0 * tally.nontargets.total)
-    under = 1.0 - (tally.targets.below(scores[0]) + tally.targets.upto(scores[0])) / (2.0 * tally.targets.total)
-    found = sample.clusters.means([(1, above), (0, under)])
-    variance = float(found.covariance.sum())
-    value = sample.curve.auc
-    if variance <= 0.0 or value in (0.0, 1.0):
-        return Area(tally, tuple(sample.clusters.units))
-    freedom = min(sample.clusters.freedoms)
-    return Mean(value, math.sqrt(variance), "logit", freedom, "delete-one-group jackknife, Student's t")
+    """The AUC: DeLong's variance on the logit scale, and Newcombe's interval where the rarer class has few errors."""
+    value, tally, clusters = sample.curve.auc, sample.curve.tally, sample.clusters
+    sizes = sample.sizes if clusters is None else clusters.units
+    newcombe = NewcombeArea(value, sizes[1], sizes[0])
+    if value in (0.0, 1.0):
+        return newcombe
+    if clusters is None:
+        variance, freedom, how = delong(tally).variance, math.inf, "DeLong"
+    else:
+        scores = sample.folds.scores
+        above = (tally.nontargets.below(scores[1]) + tally.nontargets.upto(scores[1])) / (2.0 * tally.nontargets.total)
+        under = 1.0 - (tally.targets.below(scores[0]) + tally.targets.upto(scores[0])) / (2.0 * tally.targets.total)
+        variance = float(clusters.means([(1, above), (0, under)]).covariance.sum())
+        freedom, how = min(clusters.freedoms), _JACKKNIFE
+    if variance <= 0.0:
+        return newcombe
+    found = Mean(value, math.sqrt(variance), "logit", freedom, how)
+    few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
+    return Wider(found, newcombe) if few and clusters is None else found
 
 
 @dataclass(frozen=True, eq=False)
-class Area:
-    """The AUC of independent trials; where the classes separate, what may hide behind none of n."""
+class NewcombeArea:
+    """An AUC by its size alone: Newcombe (2006), method 5, which also holds where the classes separate.
 
-    tally: Tally
-    units: tuple[float, ...] | None = None  # of separable classes by group
+    (A - a)^2 = z^2 a (1 - a) (1 + m ((1 - a) / (2 - a) + a / (1 + a))) / (T N), with m = (T + N) / 2 - 1.
+    """
 
-    @property
-    def value(self) -> float:
-        """The Mann-Whitney statistic."""
-        return Curve.of(self.tally).auc
-
-    @property
-    def method(self) -> str:
-        """DeLong (1988), or the exact bound."""
-        return "Clopper-Pearson of unseen trials (classes separate)" if self.units else delong(self.tally).method
+    value: float
+    targets: float
+    nontargets: float
+    method: str = "Newcombe"
 
     def limits(self, level: float) -> tuple[float, float]:
-        """On the logit scale."""
-        if self.units is None:
-            found = delong(self.tally, level)
-            return found.low, found.high
-        share = math.prod(((1.0 - level) / 2.0) ** (1.0 / units) for units in self.units)
-        return self.value * share, 1.0 - (1.0 - self.value) * share
+        """Where the squared distance is the squared reach, by halving on both sides of the value."""
+        square = normal_quantile(level) ** 2 / (self.targets * self.nontargets)
+        mean = (self.targets + self.nontargets) / 2.0 - 1.0
+
+        def inside(a: float) -> bool:
+            spread = a * (1.0 - a) * (1.0 + mean * ((1.0 - a) / (2.0 - a) + a / (1.0 + a)))
+            return (self.value - a) ** 2 <= square * spread
+
+        return self._edge(0.0, inside), self._edge(1.0, inside)
+
+    def _edge(self, outside: float, inside: Callable[[float], bool]) -> float:
+        """The last value inside on the way to 0 or 1."""
+        near, far = self.value, outside
+        near = min(max(near, _TINY), 1.0 - _TINY)
+        if near == far or not inside(near):
+            return self.value
+        for _ in range(60):
+            middle = (near + far) / 2.0
+            near, far = (middle, far) if inside(middle) else (near, middle)
+        return near if abs(near - outside) > _TINY else outside
 
 
 def log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
@@ -364,7 +418,7 @@ def log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
     if (few := _few(sample)) is not None:
         return few
     losses = softplus(sample.llrs[0]), softplus(0.0 - sample.llrs[1])
-    return _mean_of_losses(sample, losses, "log") or NotEstimable("not estimable: Cllr is infinite or 0")
+    return _mean_of_losses(sample, losses) or NotEstimable("not estimable: Cllr is infinite or 0")
 
 
 def _few(sample: TwoClassSample) -> NotEstimable | None:
@@ -377,7 +431,7 @@ def _few(sample: TwoClassSample) -> NotEstimable | None:
     )
 
 
-def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats], scale: str) -> Mean | None:
+def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats]) -> Mean | None:
     """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite."""
     bits = 0.5 / math.log(2.0)
     if not all(np.isfinite(own).all() for own in losses):
@@ -385,17 +439,19 @@ def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats], scale
     if sample.clusters is not None:
         found = sample.clusters.means([(0, losses[0]), (1, losses[1])])
         value, variance = bits * found.means.sum(), bits**2 * found.covariance.sum()
-        how, freedom = "delete-one-group jackknife, Student's t", min(sample.clusters.freedoms)
+        how, freedom = _JACKKNIFE, min(sample.clusters.freedoms)
     else:
-        value = variance = 0.0
+        value = variance = third = 0.0
         for own, heavy, size in zip(losses, sample.folds.weights, sample.sizes, strict=True):
             mean = float(np.average(own, weights=heavy))
             value += bits * mean
             variance += bits**2 * float(np.average((own - mean) ** 2, weights=heavy)) / (size - 1.0)
-        how, freedom = "normal", math.inf
+            third += bits**3 * float(np.average((own - mean) ** 3, weights=heavy)) / size**2
+        if variance > 0.0:
+            return Mean(value, math.sqrt(variance), "", math.inf, "Hall's transformation", third / variance**1.5)
     if value <= 0.0 or variance <= 0.0:
         return None
-    return Mean(float(value), math.sqrt(variance), scale, freedom, how)
+    return Mean(float(value), math.sqrt(variance), "log", freedom, how)
 
 
 def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
@@ -407,7 +463,7 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
     apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
     maps = [Isotonic.of_hull(hull, facts, unit=sample.curve.tally.unit) for hull in sample.folds.hulls]
     held = _isotonic_losses(scores, maps, sample.folds.numbers)
-    below, above = (_mean_of_losses(sample, losses, "log") for losses in (apparent, held))
+    below, above = (_mean_of_losses(sample, losses) for losses in (apparent, held))
     if below is None or above is None:
         return NotEstimable("not estimable: the classes separate")
     return Bracket(below.value, below, above, 1.0)
@@ -429,6 +485,8 @@ def calibration_loss(sample: TwoClassSample, app: Application) -> Estimate | Not
         return NotEstimable(NO_LLR)
     if app.dummy_is_free or not math.isfinite(app.factor):
         return NotEstimable("a normalised cost does not exist: one kind of error is free")
+    if sample.folds.count < 2:
+        return NotEstimable(_ONE)
     try:
         lines = sample.folds.lines(app)
     except (CalibrationError, UndefinedError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,10 +18,11 @@ from tercet.metrics.costs import class_prior, log_odds_grid
 from tercet.metrics.posteriors import posteriors
 from tercet.trials import NO_LLR, Trials, logit, probability
 from tercet.uncertainty._kernel.draws import Design, row_weights
-from tercet.uncertainty._kernel.ends import Bound, order_statistic
-from tercet.uncertainty._kernel.refit import fitting
+from tercet.uncertainty._kernel.percentiles import order_statistic
+from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty._rows import group_codes, one_column
-from tercet.uncertainty.bootstrap import Intervals, bootstrap, with_intervals
+from tercet.uncertainty.bootstrap import bootstrap
+from tercet.uncertainty.intervals import Bound, Intervals
 
 
 class RocBand(NamedTuple):
@@ -122,13 +123,8 @@ def bands(
     return Bands(found, _roc(rates, found), costs, diagram)
 
 
-def with_bands(system: Mapping[str, Any], found: Bands) -> dict[str, Any]:
-    """One entry of "systems" in the JSON with intervals beside its numbers, and the bands."""
-    return with_intervals(system, found.intervals) | {"bands": found.to_dict()}
-
-
 def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
-    """A band around the ROC or DET curve; options are those of bootstrap (level, resamples, seed, by, ...).
+    """A band around the ROC or DET curve; options are those of bootstrap (ci, resamples, seed, by, ...).
 
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
@@ -192,7 +188,7 @@ def _calibrated(
     """The trials as the bootstrap's own point sees them."""
     if calibrate is None:
         return trials
-    model = fitting(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
+    model = Fit(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
     scored: Trials = model(trials)
     return scored
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._numeric.validation import number, shown
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -20,18 +20,43 @@ from tercet.metrics.binomial import delong_test, sign_test
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.pairing import PairBy, Paired, paired
 from tercet.trials import Trials
+from tercet.uncertainty._differences import (
+    Independent,
+    Losses,
+    PairedTrials,
+    many_class_losses,
+    shared_names,
+    two_class_losses,
+)
 from tercet.uncertainty._kernel.classes import ManyClasses
-from tercet.uncertainty._kernel.differences import Measured, difference
 from tercet.uncertainty._kernel.draws import Design
-from tercet.uncertainty._kernel.ends import Bound
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
 from tercet.uncertainty._kernel.pairs import shared_rows
+from tercet.uncertainty._kernel.percentiles import order_statistic, tail_of
 from tercet.uncertainty._kernel.two import TwoClass
-from tercet.uncertainty._rows import several
-from tercet.uncertainty.bootstrap import QUANTITIES, planned, summed_up, wanted_of
+from tercet.uncertainty._limits import Estimate, p_value
+from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
+from tercet.uncertainty._rows import grouping, several
+from tercet.uncertainty._two_class import Found, NotEstimable
+from tercet.uncertainty.bootstrap import Method, planned, settings_of, summed_up
+from tercet.uncertainty.intervals import (
+    QUANTITIES,
+    Bound,
+    CalibrationLosses,
+    Intervals,
+    bounded,
+    checked_level,
+    is_asked,
+    two_class_estimates,
+    wanted_of,
+)
 
 HIGHER_IS_BETTER = {"auc", "accuracy"}
-_COMPARED = tuple(name for name in QUANTITIES if name not in ("bayes_plot", "contributions"))
+_COMPARED = tuple(
+    name
+    for name in QUANTITIES
+    if name not in ("bayes_plot", "contributions", "calibration_loss", "actual_minus_min", "cross_fitted_min_dcf")
+)
 _TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
 _WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
 _HAIR = 1e-9  # a p-value of the level itself is found by halving, and rounded
@@ -51,6 +76,19 @@ class Difference(NamedTuple):
     p_value: float
     adjusted: float
     method: str
+    relative: float | None = None  # the difference as a share of the second system's number
+
+
+class MarginTest(NamedTuple):
+    """A one-sided test of a difference against a margin, or two of them (equivalence)."""
+
+    test: str
+    quantity: str
+    first: str
+    second: str
+    margin: float
+    p_value: float
+    shown: bool  # whether it holds at the comparison's level
 
 
 class Rank(NamedTuple):
@@ -91,6 +129,7 @@ class Comparison:
     redrawn: int
     points: tuple[str, ...] = ()  # the applications, in words
     notes: tuple[str, ...] = ()  # what a reader must know
+    estimates: Mapping[tuple[str, str, str], Estimate] = field(default_factory=dict)  # of the closed forms
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -102,6 +141,65 @@ class Comparison:
         if quantity not in self.values:
             raise InputError(f"{shown(quantity)} was not compared; there are: {', '.join(self.values)}.")
         return tuple(one for one in self.differences if one.quantity == quantity)
+
+    def non_inferior(self, quantity: str, first: str, second: str, margin: float) -> MarginTest:
+        """Whether the first system is worse than the second by less than a margin (one-sided).
+
+        Parameters
+        ----------
+        quantity : str
+            The name of a number, such as "applications.0.dcf".
+        first, second : str
+            Names of two compared systems.
+        margin : float
+            How much worse is still acceptable, in the number's own unit; 0 tests superiority.
+
+        Returns
+        -------
+        MarginTest
+            The one-sided p-value at half of one minus the level, and whether it is shown.
+        """
+        estimate, sign = self._estimate(quantity, first, second)
+        edge = _margin(margin)
+        higher = quantity.split(".")[-1] in HIGHER_IS_BETTER
+        null = -edge if higher else edge
+        side = "greater" if higher == (sign > 0.0) else "less"
+        p = p_value(estimate, sign * null, side)
+        alpha = (1.0 - self.level) / 2.0
+        return MarginTest("non-inferiority", quantity, first, second, edge, p, p <= alpha + _HAIR)
+
+    def equivalent(self, quantity: str, first: str, second: str, margin: float) -> MarginTest:
+        """Whether two systems differ by less than a margin either way: two one-sided tests (TOST).
+
+        Parameters
+        ----------
+        quantity : str
+            The name of a number, such as "applications.0.dcf".
+        first, second : str
+            Names of two compared systems.
+        margin : float
+            The largest difference that does not matter, in the number's own unit.
+
+        Returns
+        -------
+        MarginTest
+            The larger of both one-sided p-values, and whether it is at most (1 - level) / 2.
+        """
+        estimate, _ = self._estimate(quantity, first, second)
+        edge = _margin(margin)
+        p = max(p_value(estimate, -edge, "greater"), p_value(estimate, edge, "less"))
+        return MarginTest("equivalence", quantity, first, second, edge, p, p <= (1.0 - self.level) / 2.0 + _HAIR)
+
+    def _estimate(self, quantity: str, first: str, second: str) -> tuple[Estimate, float]:
+        """The estimate of a difference, and -1 where it is the other way round."""
+        self.of(quantity)
+        for key, sign in (((quantity, first, second), 1.0), ((quantity, second, first), -1.0)):
+            if key in self.estimates:
+                return self.estimates[key], sign
+        raise InputError(
+            f"There is no closed-form difference of {shown(first)} and {shown(second)} in {shown(quantity)}: the "
+            f"systems are {', '.join(map(shown, self.names))}, and a bootstrap has none."
+        )
 
     def ranks(self, quantity: str | None = None) -> tuple[Rank, ...]:
         """The systems from best to worst; those that cannot be told apart share a place."""
@@ -124,7 +222,8 @@ class Comparison:
         name = self._headline()
         table = self.ranks(name)
         best = [row for row in table if row.rank == 1]
-        spoken = f"{self._spoken(name)} ({100 * self.level:g} % intervals, {self.resamples} resamples)"
+        drawn = f", {self.resamples} resamples" if self.resamples else ""
+        spoken = f"{self._spoken(name)} ({100 * self.level:g} % intervals{drawn})"
         if len(self.names) > 2:
             told = " and ".join(f"{row.system} ({row.value:.4g})" for row in best)
             verb = "is best" if len(best) == 1 else "cannot be told apart at the top"
@@ -189,88 +288,225 @@ def compare(
     *systems: Any,
     applications: Iterable[object] | None = None,
     names: Sequence[str] | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    ci: float = 0.95,
     by: str | tuple[str, str] | None = None,
+    method: Method | None = None,
+    resamples: int | None = None,
+    seed: int = 0,
     quantities: Iterable[str] | None = None,
+    correction: Literal["pairs", "all"] = "pairs",
     unpaired: bool = False,
     pair_by: PairBy | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compares systems on the same trials: compare(a, b, applications), or more than two.
+    """Compare systems on the same trials: compare(a, b, applications), or more than two.
 
-    Each resample draws trials once for all systems. p-value: twice the smaller share of resamples on either side of no
-    difference (the normal tail where none lies there), never more than the interval shows: where resamples cannot
-    spread, exact bounds make room. Holm's correction is over the pairs of systems of each quantity. Trials are matched
-    by id where they have ids, else by position if labels agree (`pair_by` asks for one of them by name); different
-    trials are refused unless `unpaired`.
+    Differences in rates and costs are bounded by MOVER over the trials that only one system gets wrong, other
+    differences by a paired jackknife with Student's t. The p-value is one minus the largest level whose interval leaves
+    out 0. The numbers of each system have the intervals of evaluate(..., ci=ci, by=by).
 
+    Parameters
+    ----------
+    *systems : Trials
+        Two or more systems; the applications may stand last.
+    applications : iterable, optional
+        Operating points, as evaluate takes them.
+    names : sequence of str, optional
+        What to call the systems; the names of the trials by default.
+    ci : float, default 0.95
+        Level of the intervals.
+    by : str or tuple of two str, optional
+        Group column(s) whose groups vary as a whole.
+    method : {"percentile", "bca"}, optional
+        Bootstrap intervals instead of closed forms; with `resamples` given, "percentile".
+    resamples, seed : int, optional
+        Of the bootstrap, and of the sign-flip test.
+    quantities : iterable of str, optional
+        Names of the numbers to compare.
+    correction : {"pairs", "all"}, default "pairs"
+        Whether Holm's correction (1979) is over the pairs of systems in each number, or over all numbers as well.
+    unpaired : bool, default False
+        Whether the systems were tried on independent sets of trials.
+    pair_by : {"id", "position"}, optional
+        How trials are matched; by id whenever there are ids.
+    threads : int, optional
+        Threads of a bootstrap.
+    progress : callable, optional
+        Called with (resamples done, all resamples).
+
+    Returns
+    -------
+    Comparison
+        Values, differences, exact tests and ranks.
+
+    Examples
+    --------
     >>> a = Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
     >>> b = Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
-    >>> one = compare(a, b, [(0.5, 1, 1)], resamples=199).of("applications.0.dcf")[0]
+    >>> one = compare(a, b, [(0.5, 1, 1)]).of("applications.0.dcf")[0]
     >>> round(one.value, 3), one.p_value > 0.05
     (-0.667, True)
     """
-    settings = Settings.of(level, resamples, seed, by, "bca" if by is None else "student", threads)
+    level, groups = checked_level(ci), grouping(by)
+    if correction not in ("pairs", "all"):
+        raise InputError(f"correction is 'pairs' or 'all', not {shown(correction)}.")
     trials, apps = _arguments(systems, applications)
     called = _names(trials, names)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
     pairing = None if unpaired else _paired(trials, called, apps, pair_by)
-    if pairing is None:
-        designs, made = _independent(trials, apps, wanted, settings)
+    same = list(pairing.systems) if pairing is not None else [_flat(one, apps) for one in trials]
+    if groups and pairing is not None:
+        same = [_grouped_alike(one, _with_groups(same, called, groups)) for one in same]
+    if method is not None or resamples is not None:
+        count = 1000 if resamples is None else resamples
+        settings = settings_of(level, count, seed, by, method or "percentile", threads)
+        found = _resampled(same, called, apps, wanted, settings, pairing is not None, progress)
     else:
-        designs, made = _prepared(pairing.systems, called, apps, wanted, settings)
-    each = designs if len(designs) > 1 else designs * len(made)
-    points = [one.named(one.statistics(design.base())[None]) for design, one in zip(each, made, strict=True)]
-    shared = _shared(points, wanted)
-    raw, redrawn = replicates(designs, made, settings, progress)
-    columns = [one.named(rows) for one, rows in zip(made, raw, strict=True)]
-    parts = [Measured(*one) for one in zip(each, made, points, columns, strict=True)]
-    known = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, raw, strict=True)]
-    exact = () if pairing is None or settings.by else _exact_tests(pairing.systems, called, apps)
-    notes = [note for one in known for note in one.notes]
+        found = _in_closed_form(same, called, apps, wanted, level, groups, pairing is not None)
+    exact = () if pairing is None else _exact_tests(same, called, apps, groups, seed)
+    notes = [note for one in found.intervals for note in one.notes]
     notes += ["paired by position"] if pairing is not None and pairing.by == "position" else []
+    drawn = found.intervals[0]
     return Comparison(
-        called, MappingProxyType({name: tuple(one[name] for one in known) for name in shared}),
-        tuple(_compared(called, parts, shared, settings.level)), exact, settings.level, settings.resamples,
-        settings.seed, settings.by, not unpaired, None if pairing is None else pairing.by, redrawn,
-        tuple(_point(app) for app in apps), tuple(dict.fromkeys(notes)),
+        called, MappingProxyType({name: tuple(one[name] for one in found.intervals) for name in found.shared}),
+        _corrected(found.differences, correction), exact, level, drawn.resamples, seed, groups, not unpaired,
+        None if pairing is None else pairing.by, drawn.redrawn, tuple(_point(app) for app in apps),
+        tuple(dict.fromkeys(notes)), MappingProxyType(found.estimates),
     )  # fmt: skip
 
 
-def _compared(
-    names: Sequence[str], systems: Sequence[Measured], shared: Sequence[str], level: float
-) -> list[Difference]:
-    """Every pair's difference in each number, with p-values corrected over the pairs."""
-    found = []
+class _Compared(NamedTuple):
+    intervals: list[Intervals]
+    shared: list[str]
+    differences: list[Difference]
+    estimates: dict[tuple[str, str, str], Estimate]
+
+
+def _in_closed_form(
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], wanted: frozenset[str], level: float,
+    by: tuple[str, ...], paired_trials: bool,
+) -> _Compared:  # fmt: skip
+    """Every system's intervals, and every pair's difference."""
+    alone = [_estimates(one, apps, by, wanted) for one in systems]
+    intervals = [bounded(one, level, wanted, by) for one in alone]
+    shared = _asked([one.bounds for one in intervals], wanted)
+    pairs = _paired_differences(systems, apps, by) if paired_trials else {}
+    estimates: dict[tuple[str, str, str], Estimate] = {}
+    rows = []
     for name in shared:
-        pairs = [
-            (names[i], names[j], difference(name, systems[i], systems[j], level))
-            for i, j in combinations(range(len(names)), 2)
-        ]
-        corrected = holm([known.p_value for *_, known in pairs])
-        found += [
-            Difference(name, first, second, k.value, k.low, k.high, k.p_value, p, k.method)
-            for (first, second, k), p in zip(pairs, corrected, strict=True)
-        ]
+        for i, j in combinations(range(len(names)), 2):
+            one, other = alone[i][name], alone[j][name]
+            assert not isinstance(one, NotEstimable)
+            assert not isinstance(other, NotEstimable)
+            known = pairs[name, i, j] if paired_trials else Independent(one, other)
+            estimates[name, names[i], names[j]] = known
+            low, high = known.limits(level)
+            ends = (float(low), float(high), p_value(known))
+            rows.append(_difference((name, names[i], names[j]), intervals[i], intervals[j], ends, known.method))
+    return _Compared(intervals, shared, rows, estimates)
+
+
+def _difference(
+    called: tuple[str, str, str], first: Intervals, second: Intervals, known: tuple[float, float, float], method: str
+) -> Difference:
+    """A row of the table: both ends and the p-value are known, and the interval holds the difference itself."""
+    low, high, p = known
+    base = second[called[0]].value
+    value = first[called[0]].value - base
+    return Difference(*called, value, min(low, value), max(high, value), p, p, method, value / base if base else None)
+
+
+def _estimates(trials: Trials, apps: Sequence[Any], by: tuple[str, ...], wanted: frozenset[str]) -> Found:
+    if several(trials, apps):
+        return many_class_estimates(ManyClassSample.of(trials, by), [as_matrix(app) for app in apps])
+    points = [Application.of(app) for app in apps]
+    return two_class_estimates(CalibrationLosses(trials, by), points, wanted=wanted)
+
+
+def _paired_differences(
+    systems: Sequence[Trials], apps: Sequence[Any], by: tuple[str, ...]
+) -> dict[tuple[str, int, int], Estimate]:
+    """The difference of every pair of systems in every number that has losses."""
+    found: dict[tuple[str, int, int], Estimate] = {}
+    for rows, losses in _losses(systems, apps, by):
+        for name in shared_names(losses):
+            for i, j in combinations(range(len(systems)), 2):
+                found[name, i, j] = rows.difference(losses[i][name], losses[j][name])
     return found
 
 
-def _shared(points: Sequence[Mapping[str, Floats]], wanted: frozenset[str]) -> list[str]:
+def _losses(
+    systems: Sequence[Trials], apps: Sequence[Any], by: tuple[str, ...]
+) -> list[tuple[PairedTrials, list[dict[str, Losses]]]]:
+    """The losses of every system over the common rows: by class, and of K classes also over all trials."""
+    rows = PairedTrials.of(systems[0], by)
+    if not several(systems[0], apps):
+        points = [Application.of(app) for app in apps]
+        return [(rows, [two_class_losses(one, rows.rows, points) for one in systems])]
+    matrices = [as_matrix(app) for app in apps]
+    both = [many_class_losses(one, rows.rows, matrices) for one in systems]
+    whole = PairedTrials.of(systems[0], by, together=True)
+    return [(rows, [costs for costs, _ in both]), (whole, [over for _, over in both])]
+
+
+def _resampled(
+    systems: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings,
+    paired_trials: bool, progress: Progress | None,
+) -> _Compared:  # fmt: skip
+    """The same by the bootstrap: percentile intervals of the differences over shared draws."""
+    if paired_trials:
+        designs, made = _prepared(systems, names, apps, wanted, settings)
+    else:
+        parts = [_prepared([one], [""], apps, wanted, settings) for one in systems]
+        designs, made = [own[0][0] for own in parts], [own[1][0] for own in parts]
+    each = designs if len(designs) > 1 else designs * len(made)
+    raw, redrawn = replicates(designs, made, settings, progress)
+    columns = [one.named(rows) for one, rows in zip(made, raw, strict=True)]
+    intervals = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, raw, strict=True)]
+    shared, tail, rows = _asked([one.bounds for one in intervals], wanted), tail_of(each[0], settings.level), []
+    for name in shared:
+        for i, j in combinations(range(len(names)), 2):
+            gaps = np.sort(columns[i][name] - columns[j][name])
+            ends = (float(order_statistic(gaps, tail, down=True)), float(order_statistic(gaps, 1.0 - tail, down=False)))
+            least = min(int((gaps <= 0.0).sum()), int((gaps >= 0.0).sum()))
+            p = min(1.0, 2.0 * (1 + least) / (1 + len(gaps)))
+            names_of_row = (name, names[i], names[j])
+            rows.append(_difference(names_of_row, intervals[i], intervals[j], (*ends, p), "percentile bootstrap"))
+    return _Compared(intervals, shared, rows, {})
+
+
+def _asked(found: Sequence[Mapping[str, Bound]], wanted: frozenset[str]) -> list[str]:
     """The numbers asked for that all systems have."""
-    found = [
-        name
-        for name, value in points[0].items()
-        if value.ndim == 1 and name.split(".")[-1] in wanted and all(name in other for other in points)
-    ]
-    if not found:
+    shared = [
+        name for name in shared_names(found) if np.ndim(found[0][name].value) == 0 and name.split(".")[-1] in wanted
+        and name.split(".")[-1] != "min_dcf_u" and is_asked(name, wanted)
+    ]  # fmt: skip
+    if not shared:
         raise InputError(
             f"There is nothing to compare: none of the quantities asked for ({', '.join(sorted(wanted)) or 'none'}) is "
             f"a single number that all systems have at these applications."
         )
-    return found
+    return shared
+
+
+def _corrected(rows: Sequence[Difference], correction: str) -> tuple[Difference, ...]:
+    """P-values after Holm's correction over the pairs of systems in each number, or over everything."""
+    families: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        families.setdefault("" if correction == "all" else row.quantity, []).append(place)
+    found = list(rows)
+    for places in families.values():
+        for place, p in zip(places, holm([rows[k].p_value for k in places]), strict=True):
+            found[place] = rows[place]._replace(adjusted=p)
+    return tuple(found)
+
+
+def _margin(margin: object) -> float:
+    edge = number(margin, "margin")
+    if not 0.0 <= edge < math.inf:
+        raise InputError(f"margin must be a finite number that is not negative, not {shown(margin)}.")
+    return edge
 
 
 def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials], list[Any]]:
@@ -310,14 +546,6 @@ def _paired(trials: Sequence[Trials], names: Sequence[str], apps: Sequence[objec
     return paired([_flat(one, apps) for one in trials], by=by, names=names, way_out=_WAY_OUT)
 
 
-def _independent(
-    trials: Sequence[Trials], apps: list[Any], wanted: frozenset[str], settings: Settings
-) -> tuple[list[Design], list[System]]:
-    """One design for each system."""
-    parts = [_prepared([_flat(one, apps)], [""], apps, wanted, settings) for one in trials]
-    return [design for designs, _ in parts for design in designs], [one for _, made in parts for one in made]
-
-
 def _prepared(
     same: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings
 ) -> tuple[list[Design], list[System]]:
@@ -330,7 +558,7 @@ def _prepared(
         sizes = None if settings.by or real else [float(weights.sum()) for weights in design.base()]
         matrices = [as_matrix(app) for app in apps]
         return [design], [ManyClasses.of(one, rows, matrices, sizes) for one in same]
-    plan = planned([Application.of(app) for app in apps], wanted | {"auc"}, None)  # whose guards tell separable classes
+    plan = planned([Application.of(app) for app in apps], wanted, None)
     return [design], [TwoClass.of(one, rows, plan) for one in same]
 
 
@@ -359,6 +587,11 @@ def _with_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[s
     return next((one for one in systems if all(name in one.groups for name in by)), systems[0])
 
 
+def _grouped_alike(trials: Trials, knowing: Trials) -> Trials:
+    """The trials with the groups of the system that knows them."""
+    return trials if trials is knowing else replace(trials, groups=knowing.groups)
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: the k-th smallest of m times (m - k + 1), never falling, at most 1.
 
@@ -373,19 +606,27 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found
 
 
-def _exact_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object]) -> tuple[ExactTest, ...]:
-    """DeLong and McNemar for every pair of unweighted systems; they take trials to be independent."""
-    if any(one.weights is not None for one in systems):
-        return ()
-    flat, found = systems, []
-    for i, j in combinations(range(len(flat)), 2):
-        if not several(flat[i], apps) and min(np.bincount(flat[i].known_labels(), minlength=2)) > 1:
-            p = delong_test(flat[i], flat[j], pair_by="position").p_value  # they are in one order
+def _exact_tests(
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], by: tuple[str, ...], seed: int
+) -> tuple[ExactTest, ...]:
+    """Sign-flip tests of the costs for every pair; DeLong and McNemar where trials are independent and unweighted."""
+    found = []
+    alone = not by and all(one.weights is None for one in systems)
+    many = several(systems[0], apps)
+    rows, losses = _losses(systems, apps, by)[0]
+    for i, j in combinations(range(len(systems)), 2):
+        if alone and not many and min(np.bincount(systems[i].known_labels(), minlength=2)) > 1:
+            p = delong_test(systems[i], systems[j], pair_by="position").p_value  # they are in one order
             found.append(ExactTest("DeLong", "auc", names[i], names[j], p))
         for k, app in enumerate(apps):
-            if "raw" not in (flat[i].meaning, flat[j].meaning):
-                p = _mcnemar(flat[i], flat[j], app)
+            if "raw" in (systems[i].meaning, systems[j].meaning):
+                continue
+            if alone:
+                p = _mcnemar(systems[i], systems[j], app)
                 found.append(ExactTest("McNemar", f"applications.{k}.confusion", names[i], names[j], p))
+            cost = f"applications.{k}.{'risk' if many else 'dcf_u'}"
+            p = rows.sign_flip(losses[i][cost], losses[j][cost], seed)
+            found.append(ExactTest("sign-flip", cost, names[i], names[j], p))
     return tuple(found)
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import number, shown
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
-from tercet.metrics.curves import EER_DEFINITIONS, Curve
+from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._limits import Bracket, Estimate, Mapped
@@ -38,8 +40,8 @@ from tercet.uncertainty._two_class import (
 Sampling = Literal["stratified", "natural"]
 QUANTITIES = (
     "eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "min_dcf_u", "cross_fitted_min_dcf",
-    "calibration_loss", "bayes_plot", "accuracy", "log_loss", "normalised_cross_entropy", "brier", "risk",
-    "contributions",
+    "calibration_loss", "actual_minus_min", "bayes_plot", "accuracy", "log_loss", "normalised_cross_entropy", "brier",
+    "risk", "contributions",
 )  # fmt: skip
 NATURAL = ("accuracy", "log_loss", "normalised_cross_entropy", "brier")  # at the data's own class frequencies
 _FEW_GROUPS = 20  # below this many groups the coverage study has no figures
@@ -155,8 +157,31 @@ def checked_level(ci: object, name: str = "ci") -> float:
     return level
 
 
+@dataclass(frozen=True, eq=False)
+class CalibrationLosses:
+    """Cross-fitted calibration losses of two-class trials, each computed when it is first asked for."""
+
+    source: Trials | Tally
+    by: tuple[str, ...] = ()
+    known: dict[tuple[float, float, float], Estimate | NotEstimable] = field(default_factory=dict)
+
+    @cached_property
+    def sample(self) -> TwoClassSample:
+        """The trials, ranked and dealt to folds."""
+        if self.by and not isinstance(self.source, Trials):
+            raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
+        return TwoClassSample.of(self.source, self.by)
+
+    def at(self, app: Application) -> Estimate | NotEstimable:
+        """The loss at one operating point, or why there is none."""
+        key = (app.prior, app.cost_fn, app.cost_fp)
+        if key not in self.known:
+            self.known[key] = _or_reason(lambda: calibration_loss(self.sample, app))
+        return self.known[key]
+
+
 def closed_form_intervals(
-    source: Trials | Tally | Curve,
+    source: Trials | Tally | CalibrationLosses,
     apps: Sequence[Any],
     *,
     level: float,
@@ -177,11 +202,10 @@ def closed_form_intervals(
         found = many_class_estimates(sample, [as_matrix(app) for app in apps], sampling or "natural")
         notes = group_notes(names, sample.clusters.freedoms)
     else:
-        if names and not isinstance(source, Trials):
-            raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
-        two = TwoClassSample.of(source, names)
-        found = two_class_estimates(two, [Application.of(app) for app in apps], grid, eer, wanted)
-        notes = () if two.clusters is None else group_notes(names, two.clusters.freedoms)
+        losses = source if isinstance(source, CalibrationLosses) else CalibrationLosses(source, names)
+        found = two_class_estimates(losses, [Application.of(app) for app in apps], grid, eer, wanted)
+        clusters = losses.sample.clusters
+        notes = () if clusters is None else group_notes(names, clusters.freedoms)
     return bounded(found, level, wanted, names, sampling or "natural", notes)
 
 
@@ -221,7 +245,7 @@ def group_notes(by: Sequence[str], freedoms: Sequence[float]) -> tuple[str, ...]
 
 
 def two_class_estimates(
-    sample: TwoClassSample,
+    losses: CalibrationLosses,
     apps: Sequence[Application],
     grid: Floats | None = None,
     eer: str = "rocch",
@@ -229,13 +253,16 @@ def two_class_estimates(
 ) -> Found:
     """Every number of an Evaluation with its estimate, or why it has none."""
     found: Found = {}
+    sample = losses.sample
     if "eer" in wanted:
         found["eer"] = _equal_error(sample, eer)
     for name, make in (("auc", area), ("cllr", log_costs), ("min_cllr", min_log_costs)):
         if name in wanted:
             found[name] = _or_reason(make, sample)
     for k, app in enumerate(apps):
-        own = _at_application(sample, app, wanted)
+        own = _at_application(sample, app)
+        if "calibration_loss" in wanted:
+            own["calibration_loss"] = losses.at(app)
         found |= {f"applications.{k}.{name}": one for name, one in own.items()}
     if grid is not None and len(grid) and "bayes_plot" in wanted:
         points = Points.along(grid)
@@ -263,7 +290,7 @@ def _equal_error(sample: TwoClassSample, definition: str) -> Bracket:
     return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
 
 
-def _at_application(sample: TwoClassSample, app: Application, wanted: frozenset[str]) -> Found:
+def _at_application(sample: TwoClassSample, app: Application) -> Found:
     """Rates, costs and losses at one operating point; un-normalised ones are the same intervals times the dummy's."""
     found: Found = {}
     one = Application(app.prior, app.cost_fn, app.cost_fp)
@@ -277,10 +304,9 @@ def _at_application(sample: TwoClassSample, app: Application, wanted: frozenset[
             found["dcf"] = _single(actual[1])
     if not free and math.isfinite(app.factor):
         least, chosen = minimum_cost(sample, points)
-        found |= {"min_dcf": _single(least), "cross_fitted_min_dcf": _single(chosen)}
+        found["min_dcf"] = _single(least)
+        found["cross_fitted_min_dcf"] = chosen if isinstance(chosen, NotEstimable) else _single(chosen)
         found["min_dcf_u"] = _single(Mapped(least, lambda x: x * min(prices)))
-    if "calibration_loss" in wanted:
-        found["calibration_loss"] = _or_reason(calibration_loss, sample, app)
     return found
 
 
@@ -304,3 +330,28 @@ def names_of(values: object, name: str) -> list[str]:
     if not all(isinstance(one, str) for one in found):
         raise InputError(f"{name} must be names, not {shown(values)}.")
     return [str(one) for one in found]
+
+
+def beside(facts: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
+    """The facts of a system with "n_ci": [low, high] beside each number n, and how the intervals were made."""
+    found: dict[str, Any] = dict(facts)
+    if "bayes_plot" in found:
+        found["bayes_plot"] = dict(found["bayes_plot"])
+    found["applications"] = [dict(row) for row in found.get("applications", [])]
+    for name, one in intervals.items():
+        place, last = _place(found, name)
+        if place is None:
+            continue
+        if place.get(last) is None and np.ndim(one.value) == 0 and last not in place:
+            place[last] = plain(one.value)
+        if place.get(last) is not None:
+            place[f"{last}_ci"] = [plain(one.low), plain(one.high)]
+    return found | {"intervals": plain(intervals.facts())}
+
+
+def _place(facts: dict[str, Any], name: str) -> tuple[dict[str, Any] | None, str]:
+    """The object that holds a number, and its key there."""
+    first, *rest = name.split(".")
+    if first == "applications":
+        return facts["applications"][int(rest[0])], rest[1]
+    return (facts.get(first), rest[0]) if rest else (facts, first)

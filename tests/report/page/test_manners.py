@@ -5,7 +5,6 @@ import pytest
 
 import tercet as tc
 from tercet.report.page import report
-from tercet.uncertainty import bootstrap, with_intervals
 
 LONG = "a very long name that somebody took from the path of a file with many folders"
 
@@ -18,7 +17,7 @@ def rich(tmp_path_factory):
     systems = []
     for place in range(3):
         trials = tc.Trials.of_llr(rng.normal(np.where(labels, 2, -2), 2 + place), labels, name=f"{LONG} {place}")
-        systems.append(with_intervals(tc.evaluate(trials, asked).to_dict(), bootstrap(trials, asked, resamples=99)))
+        systems.append(tc.evaluate(trials, asked, ci=0.95, resamples=99).to_dict())
     truth = rng.integers(0, 5, 300)
     names = [f"{LONG} {code}" for code in range(5)]
     several = tc.Trials.of_log_likelihoods(

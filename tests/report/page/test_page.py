@@ -16,7 +16,6 @@ from tercet.metrics.curve_summary import interpolated
 from tercet.report.embedded_rows import kept_rows
 from tercet.report.numbers import apportioned
 from tercet.report.page import document_of, page, report
-from tercet.uncertainty import bootstrap, with_intervals
 
 READ = """
 const ids = ["dcf", "min", "loss", "threshold", "best", "fnr", "fpr", "ppv", "effective", "dcfu"].map(k => "n-" + k)
@@ -269,7 +268,7 @@ def with_ends(folder):
     """A system with intervals and bands."""
     scores, labels = simulated(700, seed=8)
     trials, asked = tc.Trials.of_llr(scores, labels, name="with ends"), ["sre08", (0.5, 1, 1)]
-    system = with_intervals(tc.evaluate(trials, asked).to_dict(), bootstrap(trials, asked, resamples=99))
+    system = tc.evaluate(trials, asked, ci=0.95, resamples=99).to_dict()
     rates = [0.0, 0.01, 0.1, 0.5, 1.0]
     fnr = [1 - rate**0.3 for rate in rates]
     system["bands"] = {

@@ -51,6 +51,7 @@ class Design:
     groups: tuple[tuple[Places, ...], ...] = ()  # for each grouping the group number of each class's rows
     counts: tuple[int, ...] = ()  # groups in each grouping
     runs: tuple[Runs, ...] = ()  # of each class, where rows are drawn run by run
+    natural: bool = False  # class counts are drawn too, instead of being fixed
 
     @classmethod
     def of(cls, trials: Trials, rows: Sequence[Places], by: Sequence[str]) -> Design:
@@ -75,7 +76,7 @@ class Design:
         for attempt in range(MOST_REDRAWS):
             rng = generator(seed, stream, number, attempt)
             weights = self._by_groups(rng) if self.groups else self._by_class(rng)
-            if not self.groups or all(bool(rows.any()) for rows in weights):
+            if not (self.groups or self.natural) or all(bool(rows.any()) for rows in weights):
                 return Draw(weights, attempt)
         raise InputError(
             f"Resampling whole groups gave {MOST_REDRAWS} sets in a row that lack a class: the class sits in too few "
@@ -83,9 +84,19 @@ class Design:
         )
 
     def _by_class(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        if self.natural:
+            return self._by_all(rng)
         if self.runs:
             return tuple(runs.draw(rng) for runs in self.runs)
         return tuple(_class_counts(rng, size, own) for size, own in zip(self.sizes, self.weights, strict=True))
+
+    def _by_all(self, rng: np.random.Generator) -> tuple[Counts, ...]:
+        """Rows of all classes drawn together, so that class counts vary as in natural sampling."""
+        base = self.base()
+        heavy = np.concatenate([np.ones(len(own), np.int64) if own.dtype.kind == "f" else own for own in base])
+        total = int(heavy.sum())
+        drawn = np.split(rng.multinomial(total, heavy / total), np.cumsum(self.sizes)[:-1])
+        return tuple(counts * own if own.dtype.kind == "f" else counts for counts, own in zip(drawn, base, strict=True))
 
     def _by_groups(self, rng: np.random.Generator) -> tuple[Counts, ...]:
         drawn = [uniform_counts(rng, count).astype(np.int64) for count in self.counts]

@@ -19,8 +19,9 @@ from tercet._typing import Floats
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._rows import grouping
+from tercet.uncertainty.intervals import checked_level
 
-METHODS = ("percentile", "bca", "student")
+METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
 _FAILING = 0.05  # share of resamples that cannot be evaluated, above which the others tell too little
@@ -54,13 +55,11 @@ class Settings:
     @classmethod
     def of(cls, level: float, resamples: int, seed: int, by: Any, method: str, threads: int | None) -> Settings:
         """Refuses what cannot be meant."""
-        share = number(level, "level")
-        if not 0.0 < share < 1.0:
-            raise InputError(f"level must lie strictly between 0 and 1, not {shown(level)}. 95 % is 0.95.")
+        share = checked_level(level)
         least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
         if isinstance(resamples, bool) or not number(resamples, "resamples").is_integer() or resamples < least:
             raise InputError(
-                f"resamples must be a whole number, at least {least} for a level of {share} (one resample beyond each "
+                f"resamples must be a whole number, at least {least} for ci={share} (one resample beyond each "
                 f"end), not {shown(resamples)}."
             )
         if method not in METHODS:

@@ -13,11 +13,9 @@ from tercet._numeric.validation import shown
 from tercet._typing import Floats
 from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.engine import System
-from tercet.uncertainty._kernel.guards import Guard
 from tercet.uncertainty._kernel.runs import RunCounts
 
 AVERAGES = ("macro", "micro", "weighted")
@@ -70,21 +68,6 @@ class Rated:
             found.append(Confusion(np.array(counts).T, classes=self.classes, actions=actions, target=self._target()))
         return found
 
-    def guards(self, weights: Sequence[Counts], units: Sequence[int], level: float) -> dict[str, Guard]:
-        """Rates of decisions without errors in a class (or with nothing else): widened by what may hide there."""
-        hidden = np.array([clopper_pearson(0, n, level).high for n in units])
-        found = {}
-        for k, table in enumerate(self.tables(weights)):
-            others = [moved for moved in (_moved(table, hidden, worse) for worse in (True, False)) if moved is not None]
-            for name in self.names if others else ():
-                ends = np.array([self._of(one, name) for one in others])
-                guard = Guard(
-                    low=_single(np.fmin.reduce(ends)), high=_single(np.fmax.reduce(ends)),
-                    least=-1.0, why="classes that are always or never right",
-                )  # fmt: skip
-                found[f"applications.{k}.{name}"] = guard
-        return found
-
     def _target(self) -> str | None:
         return self.classes[1] if len(self.classes) == 2 else None
 
@@ -103,10 +86,6 @@ class Rated:
             return np.array([np.nan])
 
 
-def _single(ends: Floats) -> Any:
-    return ends if len(ends) > 1 else float(ends[0])
-
-
 def _decided(parts: Sequence[Trials], app: object) -> Decided:
     matrix = as_matrix(app).renamed(parts[0].classes)
     return Decided(tuple(matrix.actions), tuple(np.asarray(decide(part, app), np.intp) for part in parts))
@@ -114,20 +93,6 @@ def _decided(parts: Sequence[Trials], app: object) -> Decided:
 
 def _diagonal(classes: Sequence[str]) -> Confusion:
     return Confusion(np.eye(len(classes)) + 1.0, classes=classes, target=classes[1] if len(classes) == 2 else None)
-
-
-def _moved(table: Confusion, hidden: Floats, worse: bool) -> Confusion | None:
-    """The table with as many more errors (or right decisions) as may hide behind none; None where some happened."""
-    right = np.array([[action == name for name in table.classes] for action in table.actions])
-    counts = np.array(table.matrix, np.float64)
-    sizes = counts.sum(axis=0)
-    empty = ~right if worse else right
-    none = ((counts * empty).sum(axis=0) == 0.0) & empty.any(axis=0)
-    if not none.any():
-        return None
-    share = np.where(none, hidden, 0.0)
-    shifted = counts * (1.0 - share) + share * sizes * empty / np.maximum(empty.sum(axis=0), 1)
-    return Confusion(shifted, classes=table.classes, actions=table.actions, target=table.target)
 
 
 def defined(columns: Mapping[str, Floats], points: Mapping[str, Floats]) -> tuple[list[str], list[str]]:

@@ -17,29 +17,17 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import Counts
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import Floats
-from tercet.errors import InputError
-from tercet.evaluation import Evaluation, evaluate
-from tercet.metrics.curves import Curve
+from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.draws import Design, Draw
+from tercet.uncertainty._kernel.draws import Design, Draw, row_weights
+from tercet.uncertainty._out_of_fold import PENALTY
 from tercet.uncertainty._rows import class_rows, one_column, several
 
 Places = NDArray[np.intp]
 Extra = Mapping[str, Callable[[Trials], float]]
 
 _OWN_STREAM = 3  # added to the evaluation set's even streams, so that the calibration set's draws are others
-
-
-class Asked(NamedTuple):
-    """What is computed of each resample: applications, the Bayes error plot's grid, bands, the caller's functions."""
-
-    apps: Sequence[Any]
-    plot: tuple[float, float, int] | None
-    eer: str
-    roc: Floats
-    bins: Floats
-    extra: Extra
 
 
 class Rows(NamedTuple):
@@ -62,22 +50,27 @@ class Rows(NamedTuple):
         return replace(self.trials, weights=frozen(heavy))
 
 
-class Refitted:
-    """A system that is calibrated on each resample, or asked by functions of the caller: evaluated as a whole."""
+Measure = Callable[[Trials], dict[str, Floats]]
 
-    def __init__(self, rows: Rows, calibration: Rows | None, fit: Any, asked: Asked) -> None:
-        self.rows, self.calibration, self.fit, self.asked = rows, calibration, fit, asked
+
+class Refitted:
+    """A system that is calibrated on each resample, or asked by functions of the caller: measured as a whole."""
+
+    def __init__(self, rows: Rows, calibration: Rows | None, fit: Fit | None, measure: Measure, extra: Extra) -> None:
+        self.rows, self.calibration, self.fit, self.measure, self.extra = rows, calibration, fit, measure, extra
         self.names = dict[str, int]()
 
     def statistics(self, weights: Sequence[Counts]) -> Floats:
-        """Gives the trials the weights, calibrates, evaluates; the calibration set's weights come last."""
+        """Gives the trials the weights, calibrates, measures; the calibration set's weights come last."""
         count = len(self.rows.places)
         trials = self.rows.weighing(weights[:count])
         if self.fit is not None:
             trained = trials if self.calibration is None else self.calibration.weighing(weights[count:])
             trials = self.fit(trained)(trials)
-        found = _numbers(trials, self.asked)
-        found |= {name: np.atleast_1d(np.float64(function(trials))) for name, function in self.asked.extra.items()}
+        found = self.measure(trials)
+        if self.extra:
+            rows = repeated(trials)
+            found |= {name: np.atleast_1d(np.float64(function(rows))) for name, function in self.extra.items()}
         self.names = {name: len(values) for name, values in found.items()}
         return np.concatenate(list(found.values()))
 
@@ -92,31 +85,54 @@ class Refitted:
         return found
 
 
+def repeated(trials: Trials) -> Trials:
+    """A resample as rows that are repeated, so that functions which know no weights see it too."""
+    whole = row_weights(trials)
+    if whole is None or whole.dtype.kind == "f":
+        return trials
+    return replace(trials.select(np.repeat(np.arange(len(trials)), whole)), weights=None)
+
+
 def refitted(
-    trials: Trials | Tally, by: tuple[str, ...], calibrator: Any, calibration: Trials | None, prior: Any, asked: Asked
-) -> tuple[Design, Refitted]:
+    trials: Trials | Tally, by: tuple[str, ...], apps: Sequence[object], calibration: Trials | None, fit: Fit | None,
+    measure: Measure, extra: Extra,
+) -> tuple[Design, Refitted]:  # fmt: skip
     """The design and the system of a bootstrap that calibrates inside the resample."""
     if isinstance(trials, Tally) or isinstance(calibration, Tally):
         raise InputError("Calibrating inside the resample needs the Trials, not a Tally.")
-    if calibration is not None and calibrator is None:
+    if calibration is not None and fit is None:
         raise InputError("calibration_trials needs calibrate=: the calibrator to fit on them.")
-    rows = Rows.of(trials, asked.apps, by)
+    rows = Rows.of(trials, apps, by)
     design = Design.of(rows.trials, rows.places, by)
-    fit = None if calibrator is None else fitting(calibrator, prior)
     if calibration is None:
-        return design, Refitted(rows, None, fit, asked)
+        return design, Refitted(rows, None, fit, measure, extra)
     _check_apart(trials, calibration)
-    other = Rows.of(calibration, asked.apps, by)
-    return _joined(rows, other, design, by), Refitted(rows, other, fit, asked)
+    other = Rows.of(calibration, apps, by)
+    return _joined(rows, other, design, by), Refitted(rows, other, fit, measure, extra)
 
 
-def fitting(calibrator: Any, prior: Any) -> Callable[[Trials], Any]:
-    """How a calibrator, or the one of this name, is fitted: with its own default prior unless one is given."""
-    if isinstance(calibrator, str):
-        calibrator = _named(calibrator)
-    if not callable(getattr(calibrator, "fit", None)):
-        raise InputError(f"calibrate= needs a calibrator with fit, or its name, not {shown(calibrator)}.")
-    return calibrator.fit if prior is None else lambda trials: calibrator.fit(trials, prior=prior)
+class Fit:
+    """Fits a calibrator; trials that are separable, or nearly, are fitted with a stated penalty."""
+
+    def __init__(self, calibrator: Any, prior: Any) -> None:
+        if isinstance(calibrator, str):
+            calibrator = _named(calibrator)
+        if not callable(getattr(calibrator, "fit", None)):
+            raise InputError(f"calibrate= needs a calibrator with fit, or its name, not {shown(calibrator)}.")
+        self._train, self._options = calibrator.fit, {} if prior is None else {"prior": prior}
+        self.penalised = list[str]()  # why, once for each resample that needed the penalty
+
+    def __call__(self, trials: Trials) -> Any:
+        """The map trained on these trials."""
+        try:
+            return self._train(trials, **self._options)
+        except CalibrationError as error:
+            try:
+                found = self._train(trials, **self._options, penalty=PENALTY)
+            except TypeError:
+                raise error from None
+            self.penalised.append(str(error))
+            return found
 
 
 def _named(name: str) -> Any:
@@ -183,7 +199,9 @@ class TwoSets(Design):
         """Joins two designs."""
         groups = tuple(a + b for a, b in zip(first.groups, second.groups, strict=True))
         counts = tuple(min(a, b) for a, b in zip(first.counts, second.counts, strict=True))
-        return cls(first.sizes + second.sizes, first.weights + second.weights, groups, counts, (), (first, second))
+        return cls(
+            first.sizes + second.sizes, first.weights + second.weights, groups, counts, (), False, (first, second)
+        )
 
     def draw(self, seed: int, number: int, stream: int = 0) -> Draw:
         """One resample of each set."""
@@ -198,34 +216,3 @@ class TwoSets(Design):
             ((weights + after for weights in stratum) for stratum in first.left_out(seed)),
             ((before + weights for weights in stratum) for stratum in second.left_out(seed)),
         )
-
-
-def _numbers(trials: Trials, asked: Asked) -> dict[str, Floats]:
-    """Every number of an evaluation that exists, by its name in the JSON, and the bands' points."""
-    evaluation = evaluate(trials, asked.apps, bayes_plot=asked.plot or (-1.0, 1.0, 2), eer=asked.eer)
-    tops = ("auc", "cllr", "min_cllr", "accuracy", "log_loss", "normalised_cross_entropy", "brier")
-    found: dict[str, Any] = {name: getattr(evaluation, name, None) for name in tops}
-    if isinstance(evaluation, Evaluation):
-        found["eer"] = evaluation.eer.value
-        if asked.plot is not None:
-            found |= {f"bayes_plot.{name}": getattr(evaluation.bayes_plot, name) for name in ("dcf", "min_dcf")}
-        found |= _band_points(trials, evaluation.curve, asked)
-    inner = ("fnr", "fpr", "dcf_u", "dcf", "min_dcf", "min_dcf_u", "calibration_loss", "risk", "contributions")
-    for k, row in enumerate(evaluation.applications):
-        found |= {f"applications.{k}.{name}": getattr(row, name, None) for name in inner}
-    return {name: np.atleast_1d(np.asarray(v, np.float64)) for name, v in found.items() if v is not None}
-
-
-def _band_points(trials: Trials, curve: Curve, asked: Asked) -> dict[str, Floats]:
-    """The least miss rate at each false-alarm rate, and the shares of both classes in the bins of the llr."""
-    found: dict[str, Floats] = {}
-    if len(asked.roc):
-        lowest = np.searchsorted(0.0 - curve.fpr, 0.0 - asked.roc * (1.0 + 1e-12))  # threshold that keeps the rate
-        found["roc.fnr"] = curve.fnr[lowest]
-    if len(asked.bins) and trials.meaning != "raw":
-        heavy = np.ones(len(trials)) if trials.weights is None else trials.weights
-        place, target = np.searchsorted(asked.bins, trials.llr), trials.known_labels().astype(np.bool_)
-        for name, own in (("bins.targets", target), ("bins.nontargets", ~target)):
-            sums = np.bincount(place[own], heavy[own], len(asked.bins) + 1)
-            found[name] = sums / sums.sum()
-    return found

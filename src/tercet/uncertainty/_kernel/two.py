@@ -220,7 +220,7 @@ def _priced(plan: Plan, actual: Any, least: Any) -> dict[str, Floats]:
         if not app.dummy_is_free:
             here |= {name: cost[:, k] for name, cost in costs.items()}
             if len(costs) == 2:
-                here["calibration_loss"] = np.maximum(costs["dcf"][:, k] - costs["min_dcf"][:, k], 0.0)
+                here["actual_minus_min"] = np.maximum(costs["dcf"][:, k] - costs["min_dcf"][:, k], 0.0)
         found |= {f"applications.{k}.{name}": column for name, column in here.items()}
     if len(plan.grid):
         rates = {} if actual is None else {"fnr": actual[0], "fpr": actual[1]}

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.uncertainty import by_condition, sample_size, too_few_errors
-
-from .helpers import gaussian, same, three_classes
+from tercet.conditions import by_condition, too_few_errors
+from tercet.uncertainty import sample_size
+from tests.uncertainty.helpers import gaussian, same, three_classes
 
 APPS = [(0.5, 1, 1), (0.1, 1, 1)]
 
@@ -62,12 +62,20 @@ def test_three_classes_by_condition():
 
 
 @pytest.mark.parametrize(
-    ("level", "draws"),
+    ("ci", "options"),
     [(95, {}), ("a", {}), (0.95, {"resamples": 5}), (0.95, {"seed": -1}), (0.95, {"method": "x"}), (0.95, {"by": "x"})],
 )
-def test_wrong_draws_are_refused_and_no_doubt_of_a_condition(level, draws):
+def test_wrong_options_are_refused_and_no_reason_of_one_condition(ci, options):
     with pytest.raises(tc.InputError):
-        by_condition(gaussian(sites=2), "site", APPS, level=level, draws=draws)
+        by_condition(gaussian(sites=2), "site", APPS, ci=ci, **options)
+
+
+def test_conditions_carry_intervals_of_their_own():
+    found = by_condition(gaussian(100, 150, sites=3), "site", APPS, ci=0.95)
+    for one in (*found.results.values(), found.pooled, found.equalised):
+        bound = one.intervals["applications.0.dcf"]
+        assert bound.low < bound.value < bound.high
+    assert "dcf_ci" in found.to_dict()["equalised"]["applications"][0]
 
 
 def test_an_unknown_column_is_refused():

@@ -1,0 +1,297 @@
+"""Differences of two systems on the same trials, from the loss of each trial under both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._typing import Floats
+from tercet.application import Application, MulticlassApplication
+from tercet.calibration.two_class import Isotonic
+from tercet.decision import decide
+from tercet.metrics.costs import class_prior, entropy, softplus, squared_distance, surprise
+from tercet.metrics.curves import Curve
+from tercet.metrics.posteriors import joint, likelihoods_of
+from tercet.trials import Trials
+from tercet.uncertainty._clusters import Clusters, Places, check_groups
+from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size
+from tercet.uncertainty._rows import group_codes, names_cross
+from tercet.uncertainty._two_class import Points
+
+_ROUNDING = 1e-12  # standard errors below this are those of sums in another order
+_FLIPS = 9999
+_ENUMERATED = 13  # units whose sign flips are all tried
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What each trial adds to one number of one system: sum over classes of factor x mean loss."""
+
+    classes: tuple[int, ...]
+    factors: tuple[float, ...]
+    columns: tuple[Floats, ...]
+    value: float | None = None  # where it is not the sum of the means
+    is_rate: bool = False  # losses are errors (0 or 1), or costs between 0 and 1: limits come from discordant trials
+    bounded: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTrials:
+    """The rows of each class in the common order, their weights and their groups."""
+
+    rows: tuple[Places, ...]
+    weights: tuple[Floats, ...]
+    clusters: Clusters
+    grouped: bool
+
+    @classmethod
+    def of(cls, trials: Trials, by: tuple[str, ...], together: bool = False) -> PairedTrials:
+        """By class, or all classes `together` for numbers at the data's own frequencies."""
+        labels = trials.known_labels().astype(np.intp)
+        kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
+        rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
+        rows = (np.concatenate(rows),) if together else rows
+        weights = tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
+        dyadic = len(by) == 2 and names_cross(trials, by)
+        numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
+        codes = [[own[places] for places in rows] for own in numbers]
+        for name, one in zip(by, codes, strict=True):
+            check_groups(one, name, ("all",) if together else trials.classes)
+        fractional = any(bool((own != np.floor(own)).any()) for own in weights)
+        return cls(rows, weights, Clusters.of(codes, weights, dyadic), bool(by) or fractional)
+
+    def difference(self, first: Losses, second: Losses) -> Estimate:
+        """First minus second."""
+        if first.is_rate:
+            return self._of_discordant(first, second)
+        with np.errstate(invalid="ignore"):  # two infinite losses
+            gaps = [
+                factor * one - other_factor * other
+                for factor, other_factor, one, other in zip(
+                    first.factors, second.factors, first.columns, second.columns, strict=True
+                )
+            ]
+        if not all(np.isfinite(gap).all() for gap in gaps):
+            return Alike(0.0, 0.0)
+        variance, value = self._variance(first.classes, gaps), 0.0
+        for place, gap in zip(first.classes, gaps, strict=True):
+            value += float((self.weights[place] * gap).sum() / self.weights[place].sum())
+        if first.value is not None and second.value is not None:
+            value = first.value - second.value
+        if variance <= _ROUNDING**2:
+            units = min(self.clusters.units[place] for place in first.classes)
+            return Alike(value, units if first.bounded else 0.0)
+        freedom = min(self.clusters.freedoms[place] for place in first.classes) if self.grouped else math.inf
+        return Mean(value, math.sqrt(variance), "", freedom, "paired jackknife, Student's t")
+
+    def _variance(self, classes: Sequence[int], gaps: Sequence[Floats]) -> float:
+        if self.grouped:
+            return float(self.clusters.means(list(zip(classes, gaps, strict=True))).covariance.sum())
+        total = 0.0
+        for place, gap in zip(classes, gaps, strict=True):
+            heavy, size = self.weights[place], float(self.weights[place].sum())
+            mean = float((heavy * gap).sum()) / size
+            total += float((heavy * (gap - mean) ** 2).sum()) / (size * max(size - 1.0, 1.0))
+        return total
+
+    def _of_discordant(self, first: Losses, second: Losses) -> Sum:
+        """MOVER over the rates of trials that only one of the systems gets wrong, or gets more wrong."""
+        parts, factors, columns = [], [], []
+        for place, factor, one, other in zip(first.classes, first.factors, first.columns, second.columns, strict=True):
+            for sign in (1.0, -1.0):
+                columns.append((place, np.maximum(sign * (one - other), 0.0)))
+                factors.append(sign * factor)
+        moments = self.clusters.means(columns) if self.grouped else None
+        for k, (place, more) in enumerate(columns):
+            heavy, size = self.weights[place], self.clusters.rows[place]
+            value = float((heavy * more).sum()) / float(heavy.sum())
+            if moments is None:
+                parts.append(Proportion(value, size))
+                continue
+            own = effective_size(value, moments.covariance[k, k], self.clusters.units[place], size)
+            parts.append(Proportion(value, own, self.clusters.freedoms[place], True))
+        return Sum(tuple(parts), tuple(factors), None if moments is None else moments.correlations())
+
+    def sign_flip(self, first: Losses, second: Losses, seed: int = 0) -> float:
+        """The p-value of a sign-flip test: under no difference each trial (or group) could as well be mirrored.
+
+        All flips of up to 13 units are tried; of more, 9,999 at random. The p-value is never below one in the number
+        of flips.
+        """
+        units = np.zeros(self.clusters.ways[0].groups)
+        for place, factor, one, other in zip(first.classes, first.factors, first.columns, second.columns, strict=True):
+            heavy = self.weights[place]
+            gap = factor * heavy * (one - other) / float(heavy.sum())
+            units += self.clusters.ways[0].sums(place, gap)
+        units = units[units != 0.0]
+        if len(units) == 0:
+            return 1.0
+        seen = abs(float(units.sum())) * (1.0 - 1e-9)
+        if len(units) <= _ENUMERATED:
+            signs = 1.0 - 2.0 * ((np.arange(1 << len(units))[:, None] >> np.arange(len(units))) & 1)
+            return float((np.abs(signs @ units) >= seen).mean())
+        rng, extreme = np.random.default_rng(seed), 0
+        for _ in range(_FLIPS // 99):
+            signs = rng.integers(0, 2, (99, len(units))) * 2.0 - 1.0
+            extreme += int((np.abs(signs @ units) >= seen).sum())
+        return (1 + extreme) / (1 + _FLIPS)
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """A difference that is the same on every trial: trials never seen may differ by anything from -1 to 1."""
+
+    value: float
+    units: float  # 0: the loss has no bound
+
+    @property
+    def method(self) -> str:
+        """The exact bound."""
+        return "Clopper-Pearson of unseen trials (all trials differ alike)"
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Seen trials are at least the share tail^(1 / units) of all."""
+        if self.units == 0.0:
+            return -math.inf, math.inf
+        share = ((1.0 - level) / 2.0) ** (1.0 / self.units)
+        return self.value * share - (1.0 - share), self.value * share + (1.0 - share)
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """A difference of two numbers from independent trials: MOVER from the limits of both."""
+
+    first: Estimate
+    second: Estimate
+
+    @property
+    def value(self) -> float:
+        """First minus second."""
+        return float(self.first.value) - float(self.second.value)
+
+    @property
+    def method(self) -> str:
+        """MOVER."""
+        return f"MOVER ({self.first.method})"
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Distances to the opposite limits, added in squares."""
+        (a, b), (c, d) = self.first.limits(level), self.second.limits(level)
+        one, other, value = float(self.first.value), float(self.second.value), self.value
+        return value - math.hypot(one - a, d - other), value + math.hypot(b - one, other - c)
+
+
+def two_class_losses(trials: Trials, rows: Sequence[Places], apps: Sequence[Application]) -> dict[str, Losses]:
+    """The losses behind each number of a two-class system, rows in the common order."""
+    curve = Curve.of(trials)
+    scores = [trials.scores[own] for own in rows]
+    found = {"auc": _area(curve, scores), "eer": _equal_error(curve, scores)}
+    best = Isotonic.of_hull(curve.hull, {}, raw=True)
+    pooled = [best(own) for own in scores]
+    found["min_cllr"] = _log_costs(pooled[0], pooled[1])
+    llrs = None if trials.meaning == "raw" else [trials.llr[own] for own in rows]
+    if llrs is not None:
+        found["cllr"] = _log_costs(llrs[0], llrs[1])
+    for k, app in enumerate(apps):
+        at = f"applications.{k}."
+        points = Points.of([app])
+        miss, alarm = float(points.miss[0]), float(points.alarm[0])
+        free = app.dummy_is_free or not math.isfinite(app.factor)
+        if llrs is not None:
+            missed, accepted = _ones(llrs[1] <= app.threshold), _ones(llrs[0] > app.threshold)
+            found[f"{at}fnr"], found[f"{at}fpr"] = _rate(1, missed), _rate(0, accepted)
+            prices = (app.prior * app.cost_fn, (1.0 - app.prior) * app.cost_fp)
+            found[f"{at}dcf_u"] = _cost(missed, accepted, *prices)
+            if not free:
+                found[f"{at}dcf"] = _cost(missed, accepted, miss, alarm)
+        if not free:
+            threshold = curve.min_dcf(app).threshold
+            kept = [np.asarray((own > threshold) | (threshold == -math.inf)) for own in scores]
+            found[f"{at}min_dcf"] = _cost(_ones(~kept[1]), _ones(kept[0]), miss, alarm)
+    return found
+
+
+def _ones(errors: NDArray[np.bool_]) -> Floats:
+    return errors.astype(np.float64)
+
+
+def _rate(place: int, errors: Floats) -> Losses:
+    return Losses((place,), (1.0,), (errors,), is_rate=True)
+
+
+def _cost(missed: Floats, accepted: Floats, miss: float, alarm: float) -> Losses:
+    return Losses((1, 0), (miss, alarm), (missed, accepted), is_rate=True)
+
+
+def _log_costs(nontargets: Floats, targets: Floats) -> Losses:
+    bits = 0.5 / math.log(2.0)
+    columns = (softplus(0.0 - targets), softplus(nontargets))
+    return Losses((1, 0), (bits, bits), columns, bounded=False)
+
+
+def _area(curve: Curve, scores: Sequence[Floats]) -> Losses:
+    t, n = curve.tally.targets, curve.tally.nontargets
+    above = (n.below(scores[1]) + n.upto(scores[1])) / (2.0 * n.total)
+    under = 1.0 - (t.below(scores[0]) + t.upto(scores[0])) / (2.0 * t.total)
+    return Losses((1, 0), (1.0, 1.0), (above, under), curve.auc)
+
+
+def _equal_error(curve: Curve, scores: Sequence[Floats]) -> Losses:
+    """The cost at the least favourable prior, thresholds mixed as on the hull's edge."""
+    hull = curve.hull
+    right = int(np.argmax(hull.fnr >= hull.fpr))
+    left = max(right - 1, 0)
+    rise, fall = hull.fnr[right] - hull.fnr[left], hull.fpr[left] - hull.fpr[right]
+    share, part = fall / (rise + fall), (hull.fpr[left] - hull.fnr[left]) / (rise + fall)
+    rejected = []
+    for own in scores:
+        total = np.zeros(len(own))
+        for mix, place in ((1.0 - part, left), (part, right)):
+            threshold = hull.thresholds[place]
+            total += mix * ((own <= threshold) & (threshold > -math.inf))
+        rejected.append(total)
+    return Losses((1, 0), (share, 1.0 - share), (rejected[1], 1.0 - rejected[0]), curve.eer().value)
+
+
+def many_class_losses(
+    trials: Trials, rows: Sequence[Places], apps: Sequence[MulticlassApplication]
+) -> tuple[dict[str, Losses], dict[str, Losses]]:
+    """The losses by class, and those over all trials (in the order of the classes' rows)."""
+    order = np.concatenate(list(rows))
+    part, labels = trials.select(order), trials.known_labels().astype(np.intp)[order]
+    prior = class_prior(trials)
+    logs = joint(likelihoods_of(part), np.log(prior))
+    bits = surprise(logs, labels) / math.log(2.0)
+    right = (decide(part, Application.multiclass(prior, classes=trials.classes)) == labels) * 1.0
+    squares = squared_distance(logs, labels) / (1.0 if trials.is_matrix else 2.0)
+    whole = {
+        name: Losses((0,), (factor,), (column,), None, rate, False)
+        for name, column, factor, rate in (
+            ("accuracy", right, 1.0, True), ("log_loss", bits, 1.0, False),
+            ("normalised_cross_entropy", bits, 1.0 / entropy(prior), False), ("brier", squares, 1.0, False),
+        )
+    }  # fmt: skip
+    costs: dict[str, Losses] = {}
+    for k, app in enumerate(apps):
+        chosen = decide(trials, app.renamed(trials.classes))
+        columns, factors = [], []
+        for j, own in enumerate(rows):
+            most = float(app.costs[:, j].max()) or 1.0
+            columns.append(app.costs[chosen[own], j] / most)
+            factors.append(float(app.prior[j]) * most)
+        classes = tuple(range(len(rows)))
+        for name, dummy in (("risk", 1.0), ("dcf", app.dummy_cost)):
+            if dummy > 0.0:
+                scaled = tuple(factor / dummy for factor in factors)
+                costs[f"applications.{k}.{name}"] = Losses(classes, scaled, tuple(columns), None, True)
+    return costs, whole
+
+
+def shared_names(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The numbers that all systems have."""
+    return [name for name in found[0] if all(name in other for other in found)]
