@@ -9,6 +9,7 @@ import pytest
 import tercet as tc
 from tercet.conditions import by_condition, too_few_errors
 from tercet.uncertainty import sample_size
+from tercet.uncertainty._limits import Proportion, Sum
 from tests.uncertainty.helpers import gaussian, same, three_classes
 
 APPS = [(0.5, 1, 1), (0.1, 1, 1)]
@@ -90,6 +91,17 @@ def test_the_needed_trials_give_the_wanted_half_width():
     spread += app.dcf(fnr=0, fpr=math.sqrt(0.02 * 0.98 / found.nontargets)) ** 2
     assert 1.959964 * math.sqrt(spread) <= 0.1
     assert sample_size(0.1, 0.1, 0.5, 0.02).targets == sample_size(0.1, 0.1, 0.5, 0.02).nontargets
+
+
+def test_the_longer_arm_is_reached_with_the_assurance_asked_for():
+    """Simulated: 0.80 here; a design effect multiplies the trials."""
+    found = sample_size(0.1, 0.1, 0.5, 0.05)
+    rng = np.random.default_rng(0)
+    fnr, fpr = (rng.binomial(size, 0.1, 2000) / size for size in (found.targets, found.nontargets))
+    cost = Sum((Proportion(fnr, found.targets), Proportion(fpr, found.nontargets)), (1.0, 1.0))
+    low, high = cost.limits(0.95)
+    assert 0.75 < (np.maximum(high - cost.value, cost.value - low) <= 0.05).mean() < 0.88
+    assert sample_size(0.1, 0.1, 0.5, 0.05, design_effect=2.0).targets == pytest.approx(2 * found.targets, abs=1)
 
 
 def test_no_fewer_than_thirty_errors_are_asked_for():
