@@ -20,7 +20,8 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 # The layers: a package may import the ones before it; names in one tuple do not see each other.
 LAYERS = [
     ("errors", "_typing"), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
-    ("decision", "recognizers"), ("calibration",), ("io",), ("outofcore",), ("uncertainty",), ("evaluation",), ("conditions",),
+    ("decision", "recognizers"), ("calibration",), ("io",), ("outofcore",), ("uncertainty",), ("evaluation",),
+    ("conditions",),
     ("abstention", "biometrics", "case_costs", "gaps", "prevalence", "rules"),
     ("forensics", "nist", "spoofing", "sweeping"), ("report",), ("sklearn",),
     ("cli",), ("__main__",),
