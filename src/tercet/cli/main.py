@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "Is one system better than another? Paired differences with intervals.",
     "sample-size": "How many targets and non-targets a wanted half-width takes.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
+    "plot": "One figure of one system, or of several in one figure.",
     "primary": "NIST's primary cost: the mean over several operating points, pooled or equalised over partitions.",
     "biometrics": "Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs.",
     "spoofing": "Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs.",
