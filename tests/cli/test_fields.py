@@ -73,7 +73,7 @@ def test_fnmr_is_that_of_python(made):
     table = run("biometrics", "fnmr", made / "a.csv", "--fmr", "1e-3", "--format", "table").stdout
     assert "not measurable with 150 impostor comparisons" in table
     grouped = as_json("biometrics", "fnmr", made / "a.csv", "--fmr", "0.1", "--group-column", "person")
-    assert "student" in grouped["systems"][0]["fnmr_at_fmr"][0]["fnmr"]["interval"]["method"]
+    assert grouped["systems"][0]["fnmr_at_fmr"][0]["fnmr"]["interval"]["method"] != "clopper-pearson"
 
 
 def test_rates_of_a_threshold_by_group(made):
