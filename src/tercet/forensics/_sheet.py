@@ -155,7 +155,7 @@ def validation(
     level = probability(ci, "ci")
     tally = Tally.of(as_trials(trials)).as_llr()
     curve = Curve.of(tally)
-    draws: dict[str, Any] = {"level": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
+    draws: dict[str, Any] = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
     counts = {"same_source": tally.weight(curve.targets), "different_source": tally.weight(curve.nontargets)}
     low, high, worth = pav_blocks(tally)
     finite = {
