@@ -94,7 +94,8 @@ def bca_tails(value: Any, ordered: Floats, push: Any, tail: float) -> tuple[Any,
     from scipy.special import ndtr, ndtri
 
     count = len(ordered)
-    near = np.abs(ordered - value) <= _ROUNDING * np.abs(value)
+    with np.errstate(invalid="ignore"):  # of two infinite numbers
+        near = (ordered == value) | (np.abs(ordered - value) <= _ROUNDING * np.abs(value))
     below = (((ordered < value) & ~near).sum(axis=0) + near.sum(axis=0) / 2.0) / count
     z0 = ndtri(np.clip(below, 1.0 / (count + 1), count / (count + 1.0)))
     ends = []
