@@ -167,13 +167,8 @@ class Application:
     @property
     def factor(self) -> float:
         """e^|tau|: how much dearer the dearer error is, (pi C_fn) : ((1 - pi) C_fp), rounded once."""
-        above, below = self._odds()
+        above, below = _odds(self.prior, self.cost_fn, self.cost_fp)
         return _big_ratio(max(above, below), min(above, below))
-
-    def _odds(self) -> tuple[int, int]:
-        """pi C_fn and (1 - pi) C_fp as whole numbers in the same proportion, exactly."""
-        (p, q), (m, n), (a, b) = (x.as_integer_ratio() for x in (self.prior, self.cost_fn, self.cost_fp))
-        return p * m * b, (q - p) * a * n
 
     @property
     def threshold(self) -> float:
@@ -259,7 +254,20 @@ def tau(prior: float, cost_fn: float, cost_fp: float) -> float:
     """logit(prior) + ln C_fn - ln C_fp: the one place where a working point becomes a threshold."""
     if cost_fn == 0.0 or cost_fp == 0.0:
         return math.inf if cost_fp == 0.0 else -math.inf
-    return logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
+    rough = logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
+    if abs(rough) > _CANCELS:
+        return rough
+    above, below = _odds(prior, cost_fn, cost_fp)  # the logs cancel: what is left of them is taken from whole numbers
+    return math.log1p((above - below) / below)
+
+
+_CANCELS = 0.01
+
+
+def _odds(prior: float, cost_fn: float, cost_fp: float) -> tuple[int, int]:
+    """pi C_fn and (1 - pi) C_fp as whole numbers in the same proportion, exactly."""
+    (p, q), (m, n), (a, b) = (x.as_integer_ratio() for x in (prior, cost_fn, cost_fp))
+    return p * m * b, (q - p) * a * n
 
 
 def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any, factor: Any = None) -> Any:
@@ -273,7 +281,11 @@ def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any, factor: Any = None) -> Any
     dear = np.where(log_odds <= 0.0, fpr, fnr)
     with np.errstate(over="ignore", invalid="ignore"):
         factor = np.exp(np.abs(log_odds)) if factor is None else factor
-        return cheap + np.where(dear == 0.0, 0.0, factor * dear)
+        priced = factor * dear
+        if np.isinf(factor).any():  # beyond |tau| = 709 a small rate may still have a finite cost
+            root = np.exp(np.abs(log_odds) / 2.0)
+            priced = np.where(np.isinf(factor), root * dear * root, priced)
+        return cheap + np.where(dear == 0.0, 0.0, priced)
 
 
 def _big_ratio(above: int, below: int) -> float:

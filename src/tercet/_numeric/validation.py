@@ -55,7 +55,7 @@ def _scalar(value: object) -> object:
 
 
 def _real(value: object, given: object, name: str) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, abstract.Real | Decimal):
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, abstract.Real | Decimal):
         raise InputError(f"{name} must be a number, not {shown(given)}.")
     try:
         found = float(value)
@@ -70,7 +70,8 @@ def whole(value: object, name: str, least: int, most: int = 10**300) -> int:
     """One whole number between two ends, exact at any size."""
     plain = _scalar(value)
     try:
-        found = operator.index(plain) if not isinstance(plain, bool | np.bool_) else None  # type: ignore[arg-type]
+        odd = isinstance(plain, bool | np.bool_ | np.timedelta64)
+        found = None if odd else operator.index(plain)  # type: ignore[arg-type]
     except TypeError:
         rough = number(plain, name)
         found = int(rough) if rough.is_integer() else None
@@ -201,6 +202,7 @@ def column(values: object, name: str) -> NDArray[Any]:
 
 
 def _refuse_missing(marks: NDArray[np.bool_], name: str, kind: str) -> None:
+    marks = np.atleast_1d(marks)
     rows = np.flatnonzero(marks.reshape(len(marks), -1).any(axis=1)) if marks.size else np.zeros(0, np.intp)
     if len(rows):
         raise InputError(
@@ -292,7 +294,7 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Floats:
 
 def _entry(value: object, where: str) -> float:
     plain = _scalar(value)
-    if isinstance(plain, bool | np.bool_) or not isinstance(plain, abstract.Real | Decimal):
+    if isinstance(plain, bool | np.bool_ | np.timedelta64) or not isinstance(plain, abstract.Real | Decimal):
         raise InputError(f"{where} is {shown(value)}.")
     if isinstance(plain, int):  # too large ones are named by _refuse_rounding
         return float(plain) if abs(plain) < 2**1023 else np.inf

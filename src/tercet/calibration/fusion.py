@@ -186,7 +186,7 @@ def quality_columns(quality: object, rows: int, is_matrix: bool) -> Floats:
     if is_matrix:
         raise InputError("Quality measures shift two-class scores only: with more classes leave them out.")
     columns = numbers(quality, "quality", ndim=min(column(quality, "quality").ndim, 2) or 1)
-    columns = columns.reshape(len(columns), -1)
+    columns = columns.reshape(len(columns), columns.size // max(len(columns), 1))
     if len(columns) != rows:
         raise InputError(f"quality has {len(columns)} rows for {rows} trials.")
     if not np.isfinite(columns).all():

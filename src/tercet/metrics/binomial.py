@@ -32,7 +32,7 @@ def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
     >>> k_sigma(50, 100, 1)
     Interval(low=0.45, high=0.55, method='k-sigma')
     """
-    _check(count, out_of)
+    count, out_of = _counts(count, out_of)
     k = _positive(k, "k")
     if count in (0, out_of):
         return _beta_ends(count, out_of, math.erfc(k / math.sqrt(2.0)) / 2.0)
@@ -47,7 +47,7 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     >>> [round(end, 7) for end in wilson(28, 51, z=1.96)[:2]]
     [0.4138447, 0.6773269]
     """
-    _check(count, out_of)
+    count, out_of = _counts(count, out_of)
     z = _quantile(level) if z is None else _positive(z, "z")
     p, square = count / out_of, z * z / out_of
     centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
@@ -62,7 +62,7 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
     >>> round(clopper_pearson(0, 300).high, 4)
     0.0122
     """
-    _check(count, out_of)
+    count, out_of = _counts(count, out_of)
     return _beta_ends(count, out_of, (1.0 - _level(level)) / 2.0)
 
 
@@ -70,6 +70,11 @@ def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
     """The p beside which so many, or so few, have the probability of one tail."""
     from scipy.special import betainccinv, betaincinv
 
+    if out_of > _MOST_EXACT:
+        raise InputError(
+            f"out_of must be at most {_MOST_EXACT:.0e} for Clopper-Pearson (its quantiles lose digits beyond), "
+            f"not {out_of}. Use wilson."
+        )
     low = 0.0 if count == 0 else float(betaincinv(count, out_of - count + 1, tail))
     high = 1.0 if count == out_of else float(betainccinv(count + 1, out_of - count, tail))
     return Interval(low, high, "clopper-pearson")
@@ -93,6 +98,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     raise InputError(f"An interval is k-sigma, wilson or clopper-pearson, not {shown(method)}.")
 
 
+_MOST_EXACT = 10**16  # scipy's beta quantiles lose digits above 1e17
 ENOUGH = 30  # errors
 _ROUNDING = 1e-12  # standard errors below this are those of sums
 
@@ -280,11 +286,14 @@ def sign_test(one: int, other: int) -> float:
     return min(1.0, 2.0 * float(bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
 
 
-def _check(count: int, out_of: int) -> None:
-    if out_of == 0:
+def _counts(count: object, out_of: object) -> tuple[int, int]:
+    """Both counts as whole numbers of Python, whatever type they came in."""
+    some, every = whole(count, "count", 0), whole(out_of, "out_of", 0)
+    if every == 0:
         raise UndefinedError("A proportion of nothing has no interval.")
-    if whole(count, "the count", 0) > whole(out_of, "the whole", 0):
-        raise InputError(f"A proportion counts no more than the whole, not {count} of {out_of}.")
+    if some > every:
+        raise InputError(f"count must not be above out_of, not {shown(some)} of {shown(every)}.")
+    return some, every
 
 
 def _level(level: float) -> float:

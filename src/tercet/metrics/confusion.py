@@ -433,8 +433,7 @@ class Confusion:
         >>> Confusion([[2, 1, 0], [0, 2, 0], [0, 0, 3]]).weighted_kappa("linear") == 1 - 1 / (58 / 8)
         True
         """
-        if weights not in ("linear", "quadratic"):
-            raise InputError(f'weights is "linear" or "quadratic", not {shown(weights)}.')
+        chosen(weights, "weights", ("linear", "quadratic"))
         places = [row for row, _ in self._shared()]
         counts = self.counts[places].astype(np.object_)
         steps = np.abs(np.subtract.outer(np.arange(len(counts)), np.arange(len(counts)))).astype(np.object_)
@@ -462,14 +461,13 @@ class Confusion:
         >>> Confusion([[3, 1], [1, 5]]).normalised("decision").tolist()
         [[0.75, 0.25], [0.16666666666666666, 0.8333333333333334]]
         """
+        chosen(by, "by", ("class", "decision", "all"))
         if by == "class":
             return self.rates
         if by == "all":
             if not self.counts.any():
                 raise UndefinedError("The shares of the matrix are undefined: there are no trials.")
             return quotients(self.counts, int(self.counts.sum()))
-        if by != "decision":
-            raise InputError(f'by is "class", "decision" or "all", not {shown(by)}.')
         sums = self.counts.sum(axis=1)
         empty = np.flatnonzero(sums == 0)
         if len(empty):

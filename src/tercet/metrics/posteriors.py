@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import column, shown
 from tercet._typing import Floats
 from tercet.errors import CalibrationError
 from tercet.trials import Trials, as_trials, prior_vector, probability
@@ -59,8 +59,8 @@ def comparable(likelihoods: Floats, log_prior: Floats) -> Floats:
 def class_sum(columns: Floats) -> Floats:
     """The sum over the classes, added one after the other: numpy's own sum takes another order for a single row."""
     total: Floats = columns[0].copy()
-    for column in columns[1:]:
-        total += column
+    for one in columns[1:]:
+        total += one
     return total
 
 
@@ -95,7 +95,7 @@ def likelihoods_of(trials: Trials) -> Floats:
 
 def prior_of(prior: object, classes: int) -> Floats:
     """A prior vector; for two classes a single number is the target's."""
-    if classes == 2 and np.ndim(prior) == 0:  # type: ignore[arg-type]
+    if classes == 2 and column(prior, "prior").ndim == 0:
         share = probability(prior, "prior")
         return np.array([1.0 - share, share])
     return prior_vector(prior, classes, "prior")

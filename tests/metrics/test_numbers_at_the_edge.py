@@ -1,0 +1,46 @@
+"""Numbers of odd types and sizes: widened, exact or refused, never rounded in silence."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tercet as tc
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, Fraction, Decimal])
+def test_counts_of_any_type_give_the_interval_of_the_whole_numbers(kind):
+    assert tc.wilson(kind(3), kind(100)) == tc.wilson(3, 100)
+    assert tc.k_sigma(kind(3), kind(100)) == tc.k_sigma(3, 100)
+
+
+@pytest.mark.parametrize(
+    "value", [1j, np.complex128(0.5), np.datetime64("2020-01-01"), np.timedelta64(1), Decimal("1e400"), "0.5", True]
+)
+def test_what_is_no_double_is_refused_by_name(value):
+    with pytest.raises(tc.InputError, match="prior"):
+        tc.Application(value)
+    with pytest.raises(tc.InputError, match="scores"):
+        tc.Trials.of_llr(np.array([value, 1.0], object))
+
+
+def test_clopper_pearson_is_refused_where_its_quantiles_lose_digits():
+    with pytest.raises(tc.InputError, match="out_of"):
+        tc.clopper_pearson(5, 10**18)
+    assert tc.wilson(5, 10**18).high < 2e-17
+
+
+def test_a_threshold_is_right_where_the_logarithms_cancel():
+    app = tc.Application(0.25, 3.0, 1.0)
+    assert app.threshold == 0.0
+    nearly = tc.Application(0.25, 3.0 + 4.4408920985006262e-16, 1.0)
+    assert nearly.threshold == pytest.approx(-4.4408920985006262e-16 / 3.0, rel=1e-12)
+
+
+def test_a_cost_beyond_the_range_of_the_exponential_is_finite_where_it_is():
+    app = tc.Application(1e-300, 1e-9, 1.0)
+    expected = Fraction(1 - 1e-300) * Fraction(1e-9) ** -1 / Fraction(1e-300) * Fraction(1e-3)
+    assert math.isinf(app.factor)
+    assert app.dcf(fnr=0.0, fpr=1e-3) == pytest.approx(float(expected), rel=1e-12)
