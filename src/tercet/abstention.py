@@ -91,6 +91,8 @@ class RiskCoverage:
         The same for the best order of these very cases, the costly ones last.
     cases : int
         How many.
+    name : str or None
+        The system's name.
     """
 
     threshold: Floats
@@ -103,17 +105,12 @@ class RiskCoverage:
     cases: int
     _confidence: Floats
     _losses: Floats
-    _name: str | None = None
+    name: str | None = None
 
     @property
     def excess_aurc(self) -> float:
         """aurc - best_aurc: what a better order of the same decisions would save."""
         return self.aurc - self.best_aurc
-
-    @property
-    def name(self) -> str | None:
-        """The system's name."""
-        return self._name
 
     def at(self, *, coverage: float | None = None, error_at_most: float | None = None) -> SelectivePoint:
         """The point for a wanted coverage, or for a bound on the error of what is answered.
@@ -287,7 +284,7 @@ def _curve(
         error=frozen(errors[ends - 1] / ends), cost=frozen(paid[ends - 1] / ends), aurc=_area(losses, ends),
         aurc_ci=_area_interval(losses, ends, level) if size > 1 else None,
         best_aurc=_area(np.sort(losses), np.arange(1, size + 1)), cases=size, _confidence=frozen(confidence),
-        _losses=frozen(losses), _name=name,
+        _losses=frozen(losses), name=name,
     )  # fmt: skip
 
 

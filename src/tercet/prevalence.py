@@ -272,11 +272,22 @@ def _maximum_likelihood(trials: Trials, calibration: Trials | None, level: float
     mixture, notes = _mixture(trials, calibration)
     found = _crossing(mixture.excess, 0.0, -_FAR, _FAR)
     reach = float(ndtri((1.0 + level) / 2.0))
-    low = _crossing(mixture.score, reach, -_FAR, found)
-    high = _crossing(mixture.score, -reach, found, _FAR)
+    low = _end(mixture.score, reach, found, -1.0)
+    high = _end(mixture.score, -reach, found, 1.0)
     value, low, high = (0.0 if at <= -_FAR else 1.0 if at >= _FAR else sigmoid(at) for at in (found, low, high))
     method = "em; inverted score test" + ("" if calibration is None else " with the calibrator's covariance")
     return Prevalence(value, low, high, level, method, len(trials), (ASSUMPTION, *notes))
+
+
+def _end(score: Callable[[float], float], reach: float, start: float, step: float) -> float:
+    """The nearest log-odds beyond which the score is out of reach: far out it can come back, where nothing is known."""
+    inner, width = start, 0.05
+    while abs(inner) < _FAR:
+        outer = min(max(inner + step * width, -_FAR), _FAR)
+        if step * (score(outer) - reach) < 0.0:
+            return _crossing(score, reach, min(inner, outer), max(inner, outer))
+        inner, width = outer, width * 1.2
+    return inner
 
 
 def _crossing(function: Callable[[float], float], wanted: float, low: float, high: float) -> float:

@@ -132,3 +132,36 @@ def test_evaluate_and_decide_take_costs_of_each_case(scores, tmp_path):
     run("evaluate", scores[0], "--cost-fn-column", "amount", code=2)
     done = run("evaluate", scores[0], "--app", "0.02", "--cost-fn-column", "nowhere", code=1)
     assert "nowhere" in done.stderr
+
+
+def test_coverage_prevalence_gaps_and_calibration_answer_as_python_does(scores, tmp_path):
+    validation, test = scores
+    trials = tc.read(validation)
+    facts = json.loads(run("coverage", validation, "--app", "0.3,1,1", "--price", "0.1", "--json").stdout)
+    assert facts["systems"][0]["risk_coverage"]["aurc"] == tc.risk_coverage(trials, (0.3, 1, 1)).aurc
+    facts = json.loads(run("prevalence", test, "--calibrate-on", validation, "--cost", "5,1", "--json").stdout)
+    found = tc.estimate_prevalence(tc.read(test), trials)
+    assert facts["prevalence_ci"] == [found.low, found.high]
+    done = run("calibration", validation, "--bootstrap", "19", "--format", "tsv")
+    values = {row["quantity"]: row["value"] for row in rows_of(done)}
+    assert float(values["slope"]) == tc.calibration_line(trials).slope
+    assert "expected calibration error of the target, 15 equal-width bins, mean absolute" in values
+    path = tmp_path / "groups.csv"
+    lines = [
+        f"{s!r},{int(y)},{'ab'[i % 2]}"
+        for i, (s, y) in enumerate(zip(trials.scores.tolist(), trials.labels, strict=True))
+    ]
+    path.write_text("score,label,site\n" + "\n".join(lines) + "\n")
+    facts = json.loads(run("gaps", path, "--between", "site", "--app", "0.5", "--json").stdout)
+    own = tc.group_gaps(tc.read(path, group_columns=["site"]), "site", 0.5)
+    assert facts["gaps"][0]["difference"] == own.gaps[0].difference
+
+
+def test_figures_of_decision_curves_coverage_and_consistency_are_written(scores, tmp_path):
+    pytest.importorskip("matplotlib")
+    run("evaluate", *scores, "--decision-curve", "--plots", tmp_path / "figures")
+    assert (tmp_path / "figures" / "decision-curve.png").stat().st_size > 1000
+    run("coverage", *scores, "--plot", tmp_path / "coverage.svg")
+    assert b"Coverage" in (tmp_path / "coverage.svg").read_bytes()
+    run("calibration", scores[0], "--bootstrap", "19", "--plot", tmp_path / "corp.png")
+    assert (tmp_path / "corp.png").stat().st_size > 1000

@@ -10,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import tercet as tc
+from tercet.abstention import RiskCoverage
+from tercet.calibration.assessment import CorpDiagram
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report import plots
 from tercet.report.plots._canvas import Canvas
@@ -18,7 +20,8 @@ from tercet.sweeping import Sweep
 
 OVERLAID = [name for name, kind in plots.KINDS.items() if kind.overlaid and kind.of is tc.Evaluation]
 BANDED = [name for name, kind in plots.KINDS.items() if "bands" in kind.options]
-TWO_CLASS = [name for name, kind in plots.KINDS.items() if kind.of not in (DecisionCurve, Sweep)]
+OTHERS = {DecisionCurve: tc.decision_curve, RiskCoverage: tc.risk_coverage, CorpDiagram: tc.corp_diagram}
+TWO_CLASS = [name for name, kind in plots.KINDS.items() if kind.of not in (*OTHERS, Sweep)]
 HOSTILE = [r"$\frac{$", "_hidden", "x" * 100_000, "a\nb\x1b[31m", "<b>&", "$$", "\u202eabc", "%s{}", ""]
 
 
@@ -31,15 +34,16 @@ def evaluation(name="a system", count=300, meaning="llr", seed=0):
 
 
 def drawable(kind, result):
-    """What the kind draws: an evaluation, a decision curve, or a grid of models."""
+    """What the kind draws: an evaluation, a grid of models, or what a function makes of trials."""
     if plots.KINDS[kind].of is Sweep:
         labels = np.arange(200) % 2
         systems = {f"s{k}": np.random.default_rng(k).normal(size=200) + k * labels for k in (1, 2, 3)}
         return tc.sweep_trials({name: tc.Trials.of_llr(scores, labels) for name, scores in systems.items()})
-    if plots.KINDS[kind].of is not DecisionCurve:
+    if plots.KINDS[kind].of not in OTHERS:
         return result
     scores = np.random.default_rng(0).normal(size=200) + np.arange(200) % 2
-    found = tc.decision_curve(tc.Trials.of_llr(scores, np.arange(200) % 2))
+    more = {"resamples": 19} if kind == "corp" else {}
+    found = OTHERS[plots.KINDS[kind].of](tc.Trials.of_llr(scores, np.arange(200) % 2), **more)
     return dataclasses.replace(found, name=result.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -252,7 +253,8 @@ def spiegelhalter_test(trials: Trials, *, as_given: bool = False) -> Calibration
     return CalibrationTest(z, 2.0 * float(ndtr(-abs(z))), "spiegelhalter")
 
 
-class CorpDiagram(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CorpDiagram:
     """The isotonic reliability diagram with a consistency band and a test of calibration.
 
     Attributes
@@ -269,6 +271,8 @@ class CorpDiagram(NamedTuple):
         The miscalibration against that of outcomes drawn from the forecasts themselves.
     level : float
         Of the band.
+    name : str or None
+        The system's name.
     """
 
     forecast: Floats
@@ -280,6 +284,10 @@ class CorpDiagram(NamedTuple):
     uncertainty: float
     test: CalibrationTest
     level: float
+    name: str | None = None
+
+    def __repr__(self) -> str:
+        return f"CorpDiagram: miscalibration {self.miscalibration:.4g}, p = {self.test.p_value:.3g}"
 
 
 def corp_diagram(

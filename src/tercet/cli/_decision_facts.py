@@ -79,6 +79,21 @@ def with_decision_facts(one: System, apps: Sequence[Any], options: Facts, by: An
     return one
 
 
+def draw_decision_curves(systems: Sequence[System], options: Facts) -> None:
+    """The decision curves of all systems in one figure per format, where figures were asked for."""
+    if options["plots"] is None or not options["decision_curve"]:
+        return
+    from pathlib import Path
+
+    from tercet.report.plots import plot
+
+    ci = None if options["ci"] is None else level(options["ci"])
+    made = {"prevalence": options["prevalence"], "harm": options["harm"], "ci": ci}
+    curves = {one.name: decision_curve(one.used(), **made) for one in systems}
+    for ending in options["plot_formats"]:
+        plot(curves, "decision-curve", path=Path(options["plots"]) / f"decision-curve.{ending}")
+
+
 def check_cost_columns(options: Facts, apps: Sequence[Any]) -> None:
     """Costs per case need an operating point that tells the prior."""
     if cost_columns(options) and not apps:

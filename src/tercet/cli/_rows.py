@@ -49,4 +49,4 @@ def _cell(value: object, output: str) -> str:
         return "-"
     if isinstance(value, float):
         return repr(value) if output == "tsv" else f"{value:.4g}"
-    return harmless(str(value))
+    return harmless(str(value), 200)

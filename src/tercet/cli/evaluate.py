@@ -18,6 +18,7 @@ from tercet.cli._decision_facts import (
     check_cost_columns,
     cost_columns,
     decision_options,
+    draw_decision_curves,
     print_decision_facts,
     with_columns,
     with_decision_facts,
@@ -183,6 +184,7 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
         found = [one.evaluation for one in systems]
         made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
         say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
+    draw_decision_curves(systems, options)
     show(facts, style, conditions)
     print_decision_facts(facts, style.output)
     if options["one_vs_rest"] and style.output == "table":

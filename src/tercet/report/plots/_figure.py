@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import number, shown
+from tercet.abstention import RiskCoverage
+from tercet.calibration.assessment import CorpDiagram
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.metrics.net_benefit import DecisionCurve
-from tercet.report.plots import _curves, _net_benefit, _scores, _sweep, _tables
+from tercet.report.plots import _curves, _decisions, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
 from tercet.sweeping import Sweep
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from tercet.uncertainty.bands import Bands
 
-Drawable: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve | Sweep
+Drawable: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
@@ -63,6 +65,8 @@ KINDS: dict[str, Kind] = {
         of=(Evaluation, MulticlassEvaluation),
     ),
     "decision-curve": Kind("Decision curve", _net_benefit.decision_curve, overlaid=True, of=DecisionCurve),
+    "risk-coverage": Kind("Risk and coverage", _decisions.risk_coverage, overlaid=True, of=RiskCoverage),
+    "corp": Kind("Reliability (CORP)", _decisions.corp, of=CorpDiagram),
     "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold")
@@ -142,12 +146,13 @@ def plot(
     Parameters
     ----------
     evaluations : Evaluation, list of Evaluation, or dict
-        What to draw. A dict names the systems. Decision curves for the kind "decision-curve", evaluations of several
-        classes for "confusion".
+        What to draw. A dict names the systems. Decision curves for the kind "decision-curve", what
+        `risk_coverage` and `corp_diagram` give for "risk-coverage" and "corp", evaluations of several classes for
+        "confusion".
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
         "cost-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion", "decision-curve",
-        "sweep".
+        "risk-coverage", "corp", "sweep".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -217,7 +222,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], li
     if not systems:
         raise InputError("evaluations must hold at least one evaluation.")
     for one in systems:
-        if not isinstance(one, Evaluation | MulticlassEvaluation | DecisionCurve | Sweep):
+        if not isinstance(one, Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep):
             raise InputError(
                 f"evaluations must be what tercet.evaluate or tercet.decision_curve returns, not "
                 f"{type(one).__name__}: plot(evaluate(trials), kind)."

@@ -1,0 +1,99 @@
+"""`tercet calibration`: are the probabilities right?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.calibration.assessment import (
+    calibration_line,
+    corp_diagram,
+    expected_calibration_error,
+    spiegelhalter_test,
+)
+from tercet.cli._command import new_command, option
+from tercet.cli._options import SCORES, SEVERAL, TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._output import chosen_format
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import name_of, read_trials
+from tercet.cli._values import level, reading
+from tercet.trials import Trials
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores", nargs=-1, required=True)
+@source_options(SCORES)
+@option("--bins", type=int, default=15, show_default=True, metavar="N", help="Bins of the calibration errors.")
+@option(
+    "--as-given",
+    is_flag=True,
+    meanings=("posterior", "posteriors"),
+    help="Take posteriors as they are, not moved to the class frequencies.",
+)
+@option(
+    "--bootstrap",
+    "resamples",
+    type=int,
+    default=1000,
+    show_default=True,
+    meanings=TWO_CLASS,
+    help="Draws of the CORP test.",
+)
+@option("--seed", type=int, default=0, show_default=True, meanings=TWO_CLASS, help="Of the draws.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option(
+    "--plot",
+    "figure",
+    metavar="FILE",
+    writes=True,
+    meanings=TWO_CLASS,
+    help="Also draw the isotonic reliability diagram of the first system.",
+)
+@row_format_options
+def command(scores: tuple[str, ...], ci: float, figure: str | None, **options: Any) -> int:
+    """Are the probabilities right? Calibration errors, slope and intercept, and tests."""
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    rows: list[Row] = []
+    for place, path in enumerate(scores):
+        trials = read_trials(path, source)
+        found = _errors(trials, options)
+        if source["meaning"] not in SEVERAL:
+            found += _two_class(trials, options, level(ci), figure if place == 0 else None)
+        rows += [{"system": name_of(path), **row} for row in found]
+    print_rows(rows, output)
+    return 0
+
+
+def _errors(trials: Trials, options: Any) -> list[Row]:
+    """Every calibration error by its full name."""
+    kinds: list[Any] = ["target"] if len(trials.classes) == 2 else ["top-label", "class-wise"]
+    rows: list[Row] = []
+    for kind in kinds:
+        ways: list[tuple[Any, bool]] = [("equal-width", False), ("equal-mass", False), ("equal-mass", True)]
+        for binning, debiased in ways:
+            one = expected_calibration_error(
+                trials, bins=options["bins"], binning=binning, kind=kind, debiased=debiased,
+                as_given=options["as_given"],
+            )  # fmt: skip
+            rows.append({"quantity": one.definition, "value": one.value, "note": one.note})
+    return rows
+
+
+def _two_class(trials: Trials, options: Any, ci: float, figure: str | None) -> list[Row]:
+    """Slope, intercepts, observed over expected, and the tests."""
+    given = {"as_given": options["as_given"]}
+    line = calibration_line(trials, ci=ci, **given)
+    rows: list[Row] = [
+        {"quantity": name.replace("_", " "), "value": getattr(line, name), "low": getattr(line, f"{name}_ci").low,
+         "high": getattr(line, f"{name}_ci").high}
+        for name in ("slope", "intercept", "in_the_large", "observed_expected")
+    ]  # fmt: skip
+    diagram = corp_diagram(trials, level=ci, resamples=options["resamples"], seed=options["seed"], **given)
+    for test in (spiegelhalter_test(trials, **given), diagram.test):
+        rows.append({"quantity": test.method, "value": test.statistic, "p_value": test.p_value})
+    if figure is not None:
+        from tercet.report.plots import plot
+
+        plot(diagram, "corp", path=figure)
+    return rows

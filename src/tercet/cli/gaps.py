@@ -1,0 +1,47 @@
+"""`tercet gaps`: differences and ratios of rates and costs between groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet.cli._command import new_command, option
+from tercet.cli._decision_facts import with_columns
+from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._output import chosen_format, say
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import read_trials
+from tercet.cli._values import application, grouping, level, reading
+from tercet.gaps import Gap, group_gaps
+
+
+@new_command(epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--between", required=True, metavar="COLUMN", help="The groups to compare: gender, site, channel.")
+@option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
+@option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@row_format_options
+def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Any) -> int:
+    """Differences and ratios of error rates, acceptance rates and costs between groups."""
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    by = grouping(source)
+    if isinstance(by, tuple):
+        raise click.UsageError("gaps takes one --group-column of dependent trials.")
+    trials = read_trials(scores, with_columns(source, [between]))
+    found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci))
+    for group in found.groups:
+        for reason in group.reasons.values():
+            say(reason)
+    print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
+    return 0
+
+
+def _row(gap: Gap) -> Row:
+    ends, ratio = gap.difference_ci, gap.ratio_ci
+    row: Row = {"quantity": gap.quantity, "first": gap.first, "second": gap.second, "difference": gap.difference}
+    row |= {"low": ends.low, "high": ends.high, "ratio": gap.ratio}
+    row |= {"ratio_low": None if ratio is None else ratio.low, "ratio_high": None if ratio is None else ratio.high}
+    return row | {"p_value": gap.p_value, "adjusted": gap.adjusted, "method": ends.method}

@@ -1,0 +1,30 @@
+"""Risk against coverage, and the isotonic reliability diagram with its consistency band."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tercet.abstention import RiskCoverage
+from tercet.calibration.assessment import CorpDiagram
+from tercet.report.plots._canvas import Canvas
+from tercet.report.plots._style import SOFT
+
+
+def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
+    """Mean cost of the cases answered against the share answered, from the surest cases to all of them."""
+    places = np.unique(np.linspace(0, len(curve.coverage) - 1, min(len(curve.coverage), 2000)).astype(np.intp))
+    canvas.line(curve.coverage[places], curve.cost[places], "cost", named=canvas.system)
+    top = max(float(canvas.axes.get_ylim()[1]), 1.1 * float(curve.cost.max()))
+    canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, top if top > 0.0 else 1.0))
+    canvas.words("Coverage", "Mean cost of the cases answered")
+
+
+def corp(canvas: Canvas, diagram: CorpDiagram) -> None:
+    """Observed share by isotonic regression against the forecast; the band is where calibrated forecasts lie."""
+    canvas.band(diagram.forecast, diagram.low, diagram.high, "consistency band")
+    canvas.line(diagram.forecast, diagram.recalibrated, "observed share", named=canvas.system)
+    if canvas.axes.get_label() != "with references":
+        canvas.axes.plot([0.0, 1.0], [0.0, 1.0], color=SOFT, linestyle=":", linewidth=1.0, label="_")
+        canvas.axes.set_label("with references")
+    canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    canvas.words("Forecast probability", "Observed share")
