@@ -41,7 +41,8 @@ SOUND = (
     "Threshold.__call__", "Trials.of_llr", "Trials.of_lr", "Trials.of_log10_llr", "Trials.of_log_odds",
     "Trials.of_scores", "Trials.of_posteriors", "Trials.of_log_likelihoods", "Trials.of_logits", "Trials.select",
     "Trials.versus", "confusion_of", "decide", "decisions", "expected_costs", "hull_rule", "neyman_pearson", "wilson",
-    "k_sigma", "log_loss", "brier", "perplexity", "top_k_accuracy", "mcnemar", "delong_test", "load_model",
+    "k_sigma", "min_risk", "interval", "log_loss", "brier", "perplexity", "top_k_accuracy", "mcnemar", "delong_test",
+    "load_model",
 )  # fmt: skip
 
 

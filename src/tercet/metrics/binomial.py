@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import names, number, same_index, same_kind, shown, whole
+from tercet._numeric.validation import chosen, instance, names, number, same_index, same_kind, shown, whole
 from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
@@ -86,7 +86,8 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     >>> interval(Confusion([[2680, 23], [72, 28]]), "sensitivity", "clopper-pearson").method
     'clopper-pearson'
     """
-    count, out_of = confusion.proportion(rate)
+    chosen(method, "method", ("k-sigma", "wilson", "clopper-pearson"))
+    count, out_of = instance(confusion, Confusion, "confusion").proportion(rate)
     if out_of == 0:
         raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")
     if method == "k-sigma":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import frozen
+from tercet._numeric.validation import frozen, seed_number
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication, tau
 from tercet.errors import InputError
@@ -19,7 +19,7 @@ from tercet.metrics.confusion import as_matrix
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import class_weights, likelihoods_of
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials, to_llr
+from tercet.trials import Trials, as_trials, to_llr
 
 _TIED = 1e-12  # breakpoints so close, relative to their size, are one
 _TINY = 14  # so many distinct rows are enumerated
@@ -58,14 +58,15 @@ def min_risk(trials: Trials, application: object, *, seed: int = 0) -> LeastRisk
     >>> least.risk, least.exact
     (0.0, True)
     """
+    drawn = seed_number(seed)
     app = as_matrix(application)
-    if trials.is_matrix and len(trials.classes) == 2:
+    if as_trials(trials).is_matrix and len(trials.classes) == 2:
         trials = trials.versus(trials.classes[1], trials.classes[0])
     if len(app.classes) != len(trials.classes):
         raise InputError(f"The application has {len(app.classes)} classes, the trials {len(trials.classes)}.")
     if not trials.is_matrix and app.costs.shape == (2, 2) and not np.diag(app.costs).any() and app.dummy_cost > 0.0:
         return _two_classes(trials, app)
-    return _Search.of(trials, app).least(seed)
+    return _Search.of(trials, app).least(drawn)
 
 
 def _two_classes(trials: Trials, app: MulticlassApplication) -> LeastRisk:
