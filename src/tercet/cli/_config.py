@@ -32,10 +32,6 @@ SHARED = frozenset((
     "weight-column", "group-column", "id-column", "target", "meaning", "trained-prior", "missing", "app", "priors",
     "costs", "actions", "ci", "bootstrap", "seed", "memory-limit", "prior", "folds", "by", "format",
 ))  # fmt: skip
-SECTIONS = frozenset((
-    "demo", "evaluate", "decide", "calibrate", "fuse", "select", "compare", "sample-size", "report", "check",
-    "metrics", "rule", "count", "sweep",
-))  # fmt: skip
 
 
 def configure(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
@@ -43,12 +39,14 @@ def configure(ctx: click.Context, param: click.Parameter, path: str | None) -> N
     if path is None and not os.path.exists(NAME):
         return
     path = path or NAME
+    from tercet.cli.main import COMMANDS  # which is what imports the commands
+
     found = _loaded(path)
     words = ctx.command_path.split(" ")[1:]
     own: Any = found
     for word in words:
         own = own.get(word, {}) if isinstance(own, dict) else {}
-    _check_keys(path, found, {*SHARED, *SECTIONS, "points", *(words[:1])}, "")
+    _check_keys(path, found, {*SHARED, *COMMANDS, "points"}, "")
     params = {_key(one): one for one in ctx.command.params if isinstance(one, click.Option)}
     if not isinstance(own, dict):
         raise Failure(f"{path!a}: [{'.'.join(words)}] must be a table of options.")

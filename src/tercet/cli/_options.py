@@ -21,14 +21,18 @@ application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
 
 
 def source_options(
-    meanings: tuple[str, ...] = SCORES, *, groups: tuple[str, ...] = (), ids: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = SCORES,
+    *,
+    groups: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    labels: tuple[str, ...] = (),
 ) -> Decorator:
     """How files are read; the names are those of tercet.read.
 
-    groups, ids: options of which the command needs one to make use of groups or ids.
+    groups, ids, labels: options of which the command needs one to make use of groups, ids or labels by position.
     """
     return options(
-        option("--labels", metavar="FILE", reads=True, excludes=("key",),
+        option("--labels", metavar="FILE", reads=True, excludes=("key",), needs=labels,
                help="Labels in a file of their own (npy, csv)."),
         option("--key", metavar="FILE", reads=True, help="A trial list with labels, joined by trial id."),
         option("--key-format", "format", metavar="NAME", help="The trial lists' format, if the file does not tell."),
@@ -104,11 +108,14 @@ def resampling_options(
 
 
 format_options = options(
+    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
+    option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
+)
+result_options = options(
     option("--title", metavar="WORDS", needs=("output=table", "output=md", "output=latex", "output=json", "report"),
            help="Above the result."),
     option("--metrics", metavar="NAME,...", help="Show these quantities instead; `tercet metrics` lists them."),
-    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
-    option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
+    format_options,
 )  # fmt: skip
 row_format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),

@@ -24,7 +24,7 @@ def command() -> None:
 
 @new_command("fit", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options()
+@source_options(groups=("by",))
 @option(
     "--method",
     type=click.Choice(METHODS),

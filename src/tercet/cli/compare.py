@@ -29,6 +29,8 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
 
     if len(scores) < 2:
         raise click.UsageError("compare takes at least two files of scores.")
+    if options["apps"] and options["priors"]:
+        raise click.UsageError("compare takes --app (two classes) or --priors (several), not both.")
     apps, source = applications(options), reading(options)
     systems = read_systems(scores, source)
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])

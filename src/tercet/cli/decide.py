@@ -23,7 +23,7 @@ from tercet.trials import Trials
 
 @new_command(epilog=WORDS)
 @click.argument("scores")
-@source_options()
+@source_options(labels=("fpr_at_most",))
 @application_options
 @option(
     "--fpr-at-most",

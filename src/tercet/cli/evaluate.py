@@ -33,15 +33,15 @@ from tercet.cli._options import (
     WORDS,
     application_options,
     engine_options,
-    format_options,
     resampling_options,
+    result_options,
     source_options,
 )
 from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
 from tercet.cli._parts import choose_road, evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
 from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, reading
-from tercet.errors import TercetError
+from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
 from tercet.report import tables, text
@@ -81,7 +81,7 @@ _OPTIONS = options(
            help="Up to 2,000 rows go into page and JSON, and the page can edit priors and costs."),
     option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files."),
     option("--sort", metavar="QUANTITY", help="Order the systems by this quantity, the best first."),
-    format_options,
+    result_options,
 )  # fmt: skip
 
 
@@ -98,24 +98,29 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     apps, source, style = applications(options), reading(options), Style.of(options)
     options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
+    bounded = options["engine"] is not None
+    if style.wanted and style.output == "json" and source["meaning"] not in TWO_CLASS:
+        raise click.UsageError("--metrics adds nothing to the JSON of several classes, which holds all its numbers.")
     if source["meaning"] == "decisions":
         systems = _decided.systems(scores, options["names"], apps, source)
+        _check_wanted(systems, style)
         show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
     check_cost_columns(options, apps)
     choose_road(scores, source, options)
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
     conditions: list[Facts] = []
-    if options["engine"] is not None:
+    if bounded:
         systems = [_in_parts(scores, asked, source, options, style)]
     else:
         systems, conditions = _in_memory(scores, asked, source, options, style)
+    _check_wanted(systems, style)
     for one in systems:
         for hint in hints_about(one):
             say(hint)
     _deliver(arranged(systems, options["sort"]), conditions, options, style)
     if not apps and style.output == "table" and not style.wanted and isinstance(systems[0].evaluation, Evaluation):
-        _first_minute(systems[0], options["engine"] is None)
+        _first_minute(systems[0], not bounded)
     return 0
 
 
@@ -167,6 +172,14 @@ def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts
 
 def _with_wanted(facts: Facts, found: Any, style: Style) -> Facts:
     return with_quantities(facts, found, style.wanted) if isinstance(found, Evaluation) else facts
+
+
+def _check_wanted(systems: Sequence[System], style: Style) -> None:
+    """Refuses quantities that none of the systems has."""
+    for one in style.wanted:
+        held = [facts for system in systems for facts in (system.known(), *system.known()["applications"])]
+        if not any(one.name in facts for facts in held):
+            raise InputError(f"--metrics {one.name} does not exist for these scores.")
 
 
 def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Facts, style: Style) -> None:

@@ -15,7 +15,7 @@ from tercet.cli._values import method, prior, reading
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options()
+@source_options(groups=("by",))
 @fit_options()
 def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     """Trains one score out of several systems' scores for the same trials, and saves the model."""

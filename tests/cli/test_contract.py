@@ -1,0 +1,332 @@
+"""The contract of the command line: every option changes something or is refused, and no pair of them is a traceback.
+
+Commands and options are found by introspection, so a new one is enrolled by existing. A value is made from an option's
+name or type; VALUES, BASES and COMPANIONS say what introspection cannot know. A command that BASES does not describe is
+called with a guess and held to exit codes and sentences; one that it describes also to the effect of each option.
+There are many pairs: each run takes some by rotation (TERCET_ROTATION, else the day). TERCET_FULL=1 tries each option
+in every context, and `python tests/cli/test_contract.py` runs all pairs.
+"""
+
+import datetime
+import itertools
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import zlib
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tercet.cli._command import Option
+from tercet.cli.main import COMMANDS, main
+
+ROTATION = int(os.environ.get("TERCET_ROTATION", datetime.date.today().toordinal()))
+PAIRS_PER_COMMAND = 4
+FAULT = "a fault in tercet itself"
+LOG_ONLY = {"verbose", "quiet", "engine", "scheduler", "memory_limit", "resume", "threads", "config"}
+# Options that may say what tercet finds out by itself: the format and separator of a file, the name of a column.
+RESTATED = {"format", "separator", "columns", "score_column", "label_column", "id_column", "output", "as_json"}
+SKIP = {"open_page", "help", "version", "scheduler", "debug"}
+SCORES = ("llr", "posterior", "raw")
+
+
+def leaves():
+    """Every command that runs something, as (words, command)."""
+    context = click.Context(main)
+    for name in COMMANDS:
+        found = main.get_command(context, name)
+        if isinstance(found, click.Group):
+            yield from (((name, inner), one) for inner, one in found.commands.items())
+        else:
+            yield (name,), found
+
+
+LEAVES = dict(leaves())
+
+
+def write_files(folder):
+    """The files that commands are given: two systems, calibration scores, decided labels, classes, models, results."""
+    rng = random.Random(0)
+    labels = [i % 2 for i in range(60)]
+    for name, shift in (("a", 1.5), ("b", 1.0), ("c", 1.2)):
+        rows = [
+            f"t{i},{rng.gauss(shift * (2 * y - 1), 1.5):.6f},{y},s{i % 10},{'xy'[i // 2 % 2]},{1 + i % 3}"
+            for i, y in enumerate(labels)
+        ]
+        (folder / f"{name}.csv").write_text("id,score,label,speaker,channel,weight\n" + "\n".join(rows) + "\n")
+    posteriors = [f"{rng.uniform(0.05, 0.55) + 0.4 * y:.6f},{y}" for y in labels]
+    (folder / "p.csv").write_text("score,label\n" + "\n".join(posteriors) + "\n")
+    rows = [
+        ",".join(f"{rng.gauss(1.5 * (k == i % 3), 1):.6f}" for k in range(3)) + f",{'abc'[i % 3]}" for i in range(60)
+    ]
+    (folder / "m.csv").write_text("a,b,c,label\n" + "\n".join(rows) + "\n")
+    rows = [f"{'xy'[(i * 7) % 5 < 2]},{'xy'[i % 2]}" for i in range(60)]
+    (folder / "d.csv").write_text("decision,label\n" + "\n".join(rows) + "\n")
+    (folder / "labels.csv").write_text(
+        "label\n" + "\n".join(str(1 - y if i < 4 else y) for i, y in enumerate(labels)) + "\n"
+    )
+    keys = [f"t{i},{y}" for i, y in enumerate(labels)] + ["t99,1"]
+    (folder / "key.csv").write_text("id,label\n" + "\n".join(keys) + "\n")
+    (folder / "tercet.toml").write_text("")
+    (folder / "other.toml").write_text('weight-column = "weight"\n')
+    for words, out in (
+        (
+            ("evaluate", "a.csv", "b.csv", "--app", "0.1,1,1", "--ci", "95", "--bootstrap", "39", "--json"),
+            "result.json",
+        ),
+        (("evaluate", "a.csv", "b.csv", "--app", "0.1,1,1", "--json"), "baseline.json"),
+    ):
+        (folder / out).write_text(CliRunner().invoke(main, list(words)).stdout)
+    made = CliRunner().invoke(main, ["calibrate", "fit", "c.csv", "-o", "model.json"])
+    assert made.exit_code == 0, made.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("contract")
+    before = Path.cwd()
+    os.chdir(path)
+    write_files(path)
+    yield path
+    os.chdir(before)
+
+
+# How a command is called before anything is added, for each context worth trying.
+BASES = {
+    ("evaluate",): [
+        ("a.csv", "--app", "0.1,1,1"), ("b.csv", "a.csv", "--app", "0.1,1,1", "--json"), ("a.csv", "--format", "table"),
+        ("p.csv", "--meaning", "posterior", "--trained-prior", "0.5", "--app", "0.1,1,1", "--format", "md"),
+        ("m.csv", "--meaning", "log-likelihoods", "--class-columns", "a,b,c", "--priors", ".3,.4,.3", "--json"),
+        ("d.csv", "--meaning", "decisions", "--target", "y", "--app", "0.1,1,1", "--format", "table"),
+    ],
+    ("decide",): [("a.csv", "--app", "0.1,1,1")],
+    ("calibrate", "fit"): [("a.csv", "-o", "out.json")],
+    ("calibrate", "apply"): [("model.json", "a.csv")],
+    ("fuse",): [("a.csv", "b.csv", "-o", "out.json")],
+    ("select",): [("a.csv", "--app", "0.1,1,1")],
+    ("compare",): [("a.csv", "b.csv", "--app", "0.1,1,1", "--bootstrap", "39")],
+    ("sample-size",): [("--app", "0.1,1,1", "--fnr", "0.1", "--fpr", "0.1", "--half-width", "0.1")],
+    ("report",): [("result.json", "-o", "page.html")],
+    ("check",): [("result.json", "--fail-if", "dcf>0.3")],
+    ("metrics",): [()],
+    ("demo",): [("--out", "demo")],
+}  # fmt: skip
+VALUES = {
+    "labels": "labels.csv", "key": "key.csv", "format": "csv", "separator": ";", "columns": "id,score,label",
+    "score_column": "weight", "label_column": "channel", "class_columns": "b,a,c", "classes": "y,x",
+    "weight_column": "weight", "group_columns": "speaker", "id_column": "id", "target": "0", "trained_prior": "0.3",
+    "missing": "drop", "apps": "0.3,2,1", "priors": "0.2,0.3,0.5", "costs": "0,1,2;1,0,1;2,1,0", "actions": "p,q,r",
+    "memory_limit": "900MB", "resume": "parts", "ci": "90", "resamples": "49", "seed": "3", "bayes_plot": "-2,2,9",
+    "sigma": "2", "condition_columns": "channel", "calibrate_on": "c.csv", "calibrate_prior": "0.2",
+    "calibrate_labels": "labels.csv", "calibrate_key": "key.csv", "report": "page.html", "plots": "figures",
+    "names": "named", "sort": "dcf", "title": "A title", "metrics": "ppv,auc", "fpr_at_most": "0.1",
+    "calibrator": "model.json", "out": "out.csv", "prior": "0.2", "priors_to_try": "0.2", "folds": "3", "by": "speaker",
+    "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "conditions": "auc<0.1", "systems": "a",
+    "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
+}  # fmt: skip
+# What a value needs beside what its option declares.
+_QUICK = ("--ci", "90", "--bootstrap", "39")
+COMPANIONS = {
+    "by": ("--group-column", "speaker"), "calibrate_labels": ("--calibrate-on", "c.csv"),
+    "resume": ("--engine", "local"),
+    "missing": ("--key", "key.csv"), "calibrate_key": ("--calibrate-on", "c.csv"), "key": ("--missing", "drop"),
+    "baseline": ("--fail-if", "dcf>baseline+1"), "memory_limit": ("--engine", "local"),
+    ("evaluate", "seed"): _QUICK, ("evaluate", "resamples"): ("--ci", "90"), ("evaluate", "group_columns"): _QUICK,
+    ("evaluate", "bands"): (*_QUICK, "--report", "page.html"), ("evaluate", "ci"): ("--bootstrap", "39"),
+}  # fmt: skip
+FULL = "TERCET_FULL" in os.environ or __name__ == "__main__"
+SLOW = set() if FULL else {"plots", "sigma", "plot_formats"}  # figures take seconds
+
+
+def spelled(one):
+    """An option with a value that is not its default, as it is typed."""
+    flag = max(one.opts, key=len)
+    if one.is_flag:
+        return (one.secondary_opts[0] if one.secondary_opts else flag,)
+    if one.name in VALUES:
+        return (flag, VALUES[one.name])
+    if isinstance(one.type, click.Choice):
+        usual = (
+            one.default
+            if isinstance(one.default, str)
+            else (one.default or [None])[0]
+            if isinstance(one.default, list | tuple)
+            else None
+        )
+        return (flag, next(str(choice) for choice in one.type.choices if choice != usual))
+    if isinstance(one.type, click.types.IntParamType):
+        return (flag, "3")
+    return (flag, "0.25" if isinstance(one.type, click.types.FloatParamType) else "word")
+
+
+def asked(command, one, own):
+    """The option with what it needs: what COMPANIONS says, else the first of what it declares."""
+    words = list(COMPANIONS.get((command[0], one.name), COMPANIONS.get(one.name, ())))
+    for part in one.needs[0].split("&") if isinstance(one, Option) and one.needs and not words else ():
+        name, equals, value = part.partition("=")
+        if equals and not value:
+            continue
+        words += (max(own[name].opts, key=len), value) if value else spelled(own[name])
+    return tuple(words), spelled(one)
+
+
+_TIMES = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?(?: UTC)?|\d\d:\d\d:\d\d")
+
+
+def outcome(words):
+    """Exit code, stdout, stderr and what was written, for one call in the current folder."""
+    return _outcome(tuple(map(str, words)))
+
+
+@cache
+def _outcome(words):
+    written = ("out.json", "out.csv", "page.html", "junit.xml", "figures", "demo", "parts")
+    before = dict.fromkeys(written)
+    for name in before:
+        _remove(Path(name))
+    result = CliRunner().invoke(main, list(words))
+    files = {str(path): _content(path) for name in written for path in _inside(Path(name))}
+    return result.exit_code, _TIMES.sub("", result.stdout), result.stderr, json.dumps(files, sort_keys=True)
+
+
+def _inside(path):
+    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path] if path.exists() else []
+
+
+def _content(path):
+    content = path.read_bytes()
+    if path.suffix in (".html", ".json", ".csv", ".xml", ".svg"):
+        return _TIMES.sub("", content.decode("utf-8"))
+    return zlib.crc32(content) if path.suffix == ".npz" else len(content)
+
+
+def _remove(path):
+    for one in sorted(path.rglob("*"), reverse=True) if path.is_dir() else ():
+        one.unlink() if one.is_file() else one.rmdir()
+    if path.is_dir():
+        path.rmdir()
+    elif path.exists():
+        path.unlink()
+
+
+def sound(result, words):
+    code, _, err, _ = result
+    assert code in (0, 1, 2, 3), (words, result)
+    assert FAULT not in err, (words, err)
+    assert "Traceback" not in err, (words, err)
+    if code in (1, 2):
+        assert err, (words, "an exit without a sentence")
+
+
+def options_of(command):
+    return [one for one in command.params if isinstance(one, click.Option) and one.name not in SKIP | SLOW]
+
+
+def effects(words, base, one, own):
+    """Whether an option is refused, or changes what is printed or written, or is one that only the log shows."""
+    companions, given = asked(words, one, own)
+    without, with_it = outcome((*words, *base, *companions)), outcome((*words, *base, *companions, *given))
+    sound(with_it, (*words, *base, *companions, *given))
+    if with_it[0] in (1, 2):
+        return "refused"
+    return "effect" if with_it != without else "none"
+
+
+SINGLES = [
+    pytest.param(words, one.name, id=f"{'-'.join(words)}-{one.name}")
+    for words, command in LEAVES.items()
+    for one in options_of(command)
+]
+
+
+@pytest.mark.parametrize(("words", "name"), SINGLES)
+def test_an_option_has_an_effect_or_is_refused(words, name, folder):
+    command = LEAVES[words]
+    own = {one.name: one for one in command.params}
+    found = {}
+    bases = _bases(words, command)
+    for base in bases if FULL else random.Random(ROTATION + len(name)).sample(bases, min(2, len(bases))):
+        if (max(own[name].opts, key=len) in base) and not own[name].multiple:
+            continue  # the base says it already
+        found[base] = effects(words, base, own[name], own)
+    if words in BASES and name not in LOG_ONLY | RESTATED:
+        assert "none" not in found.values(), {base: kind for base, kind in found.items() if kind == "none"}
+
+
+def _bases(words, command):
+    if words in BASES:
+        return BASES[words]
+    return [_guessed(command)]
+
+
+def _guessed(command):
+    """How a command that nobody described is called: its arguments by name, and the options that it requires."""
+    words = []
+    for one in command.params:
+        if isinstance(one, click.Argument):
+            words += {"scores": ["a.csv", "b.csv"][: 2 if one.nargs == -1 else 1], "result": ["result.json"]}.get(
+                one.name, ["a.csv"]
+            )
+        elif one.required:
+            words += spelled(one)
+    return tuple(words)
+
+
+@pytest.mark.parametrize("words", LEAVES, ids="-".join)
+def test_a_command_runs_as_the_test_calls_it(words, folder):
+    for base in _bases(words, LEAVES[words]):
+        result = outcome((*words, *base))
+        sound(result, (*words, *base))
+        assert words not in BASES or result[0] in (0, 3), (words, base, result)
+
+
+def pairs_of(words):
+    """Every pair of options of a command in every context."""
+    command = LEAVES[words]
+    own = {one.name: one for one in command.params}
+    pairs = itertools.combinations([one.name for one in options_of(command)], 2)
+    return [(base, first, second) for first, second in pairs for base in _bases(words, command)], own
+
+
+def check_pair(words, base, first, second, own):
+    """A pair of options ends in an exit code and a sentence; where it is taken, each of the two has an effect."""
+    wanted = [asked(words, own[name], own) for name in (first, second)]
+    common = [word for companions, _ in wanted for word in companions]
+    call = (*words, *base, *common, *wanted[0][1], *wanted[1][1])
+    result = outcome(call)
+    sound(result, call)
+    if result[0] in (1, 2) or words not in BASES:
+        return
+    for name, other in ((first, wanted[1][1]), (second, wanted[0][1])):
+        if name not in LOG_ONLY | RESTATED and max(own[name].opts, key=len) not in (*base, *common):
+            assert outcome((*words, *base, *common, *other)) != result, (call, f"{name} has no effect")
+
+
+@pytest.mark.parametrize("words", LEAVES, ids="-".join)
+def test_a_pair_of_options_has_an_effect_or_is_refused(words, folder):
+    pairs, own = pairs_of(words)
+    for base, first, second in random.Random(ROTATION).sample(pairs, min(len(pairs), PAIRS_PER_COMMAND)):
+        check_pair(words, base, first, second, own)
+
+
+if __name__ == "__main__":
+    failures = total = 0
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        write_files(Path(name))
+        for leaf in [tuple(word.split(".")) for word in sys.argv[1:]] or LEAVES:
+            every, mine = pairs_of(leaf)
+            for one in every:
+                total += 1
+                try:
+                    check_pair(leaf, *one, mine)
+                except AssertionError as error:
+                    failures += 1
+                    print(str(error)[:400])
+    print(f"{failures} of {total} pairs of options break the contract")

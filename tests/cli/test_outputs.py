@@ -1,0 +1,104 @@
+"""What commands print: no word split at any width, and JSON that follows the published schemas."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from tercet.cli.main import main
+from tercet.report.schema import faults, published
+
+CALLS = {
+    "evaluate": ("evaluate", "a.csv", "b.csv", "--format", "table"),
+    "posterior": ("evaluate", "p.csv", "--meaning", "posterior", "--trained-prior", "0.5", "--format", "table"),
+    "classes": ("evaluate", "m.csv", "--meaning", "log-likelihoods", "--class-columns", "x,y,z", "--priors", ".3,.4,.3",
+                "--one-vs-rest", "--format", "table"),
+    "decisions": ("evaluate", "d.csv", "--meaning", "decisions", "--target", "y", "--app", "0.1", "--format", "table"),
+    "metrics of": ("evaluate", "a.csv", "--app", "0.1", "--metrics", "ppv,f1,auc", "--format", "table"),
+    "select": ("select", "a.csv", "--app", "0.1", "--format", "table"),
+    "metrics": ("metrics",),
+    "check": ("check", "result.json", "--fail-if", "auc<0.1"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("outputs")
+    for name, shift in (("a", 1.5), ("b", 1.0)):
+        rows = [f"{((i * 37) % 23) / 5 - 2.2 + (i % 2) * shift:.4f},{i % 2}" for i in range(90)]
+        (path / f"{name}.csv").write_text("score,label\n" + "\n".join(rows) + "\n")
+    rows = [f"{((i * 7) % 11) / 25 + 0.1 + 0.4 * (i % 2):.4f},{i % 2}" for i in range(90)]
+    (path / "p.csv").write_text("score,label\n" + "\n".join(rows) + "\n")
+    rows = [
+        ",".join(f"{((i * (k + 3)) % 7) / 3 + (k == i % 3):.4f}" for k in range(3)) + f",{'xyz'[i % 3]}"
+        for i in range(90)
+    ]
+    (path / "m.csv").write_text("x,y,z,label\n" + "\n".join(rows) + "\n")
+    (path / "d.csv").write_text("decision,label\n" + "".join(f"{'xy'[i % 5 < 2]},{'xy'[i % 2]}\n" for i in range(90)))
+    return path
+
+
+def run(folder, *words, columns=120, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    return CliRunner().invoke(main, list(words))
+
+
+@pytest.mark.parametrize("called", CALLS)
+def test_no_word_of_a_result_is_split_at_any_width(called, folder, monkeypatch):
+    result = run(folder, "evaluate", "a.csv", "--app", "0.1", "--json", monkeypatch=monkeypatch)
+    (folder / "result.json").write_text(result.stdout)
+    wide = run(folder, *CALLS[called], columns=200, monkeypatch=monkeypatch)
+    assert wide.exit_code == 0, wide.stderr
+    numbers = set(re.findall(r"(?<!\S)\d+\.\d+(?!\S)", wide.stdout))
+    for columns in (60, 80, 120):
+        found = run(folder, *CALLS[called], columns=columns, monkeypatch=monkeypatch)
+        assert max(map(len, found.stdout.splitlines())) <= columns or called == "check"
+        assert numbers <= set(re.findall(r"\d+\.\d+", found.stdout)), columns
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("result", ("evaluate", "a.csv", "b.csv", "--app", "0.1", "--json")),
+        ("result", ("evaluate", "a.csv", "--meaning", "raw", "--app", "0.1", "--json")),
+        ("result", (*CALLS["posterior"][:-2], "--json")),
+        ("result", (*CALLS["classes"][:-2], "--json")),
+        ("result", (*CALLS["decisions"][:-2], "--json")),
+        ("comparison", ("compare", "a.csv", "b.csv", "--bootstrap", "39", "--json")),
+    ],
+)
+def test_json_follows_the_published_schema(name, words, folder, monkeypatch):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: pip install jsonschema")
+    found = run(folder, *words, monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    document = json.loads(found.stdout)
+    jsonschema.Draft202012Validator(published(name)).validate(document)
+    assert list(faults(document, published(name))) == []
+
+
+def test_a_saved_model_follows_the_published_schema(folder, monkeypatch):
+    found = run(folder, "calibrate", "fit", "a.csv", "-o", "model.json", monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert list(faults(json.loads((folder / "model.json").read_text()), published("model"))) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        ("0.9,1\n0.2,0\n0.7,1\n0.4,0\n", "lie in 0..1"),
+        ("9,1\n2,0\n7,1\n4,0\n", "no score is negative"),
+        ("-3,1\n2,0\n-1,1\n4,0\n", "score lower than non-targets"),
+        ("90,1\n-2,0\n7,1\n-4,0\n", "claim near certainty"),
+    ],
+)
+def test_scores_that_look_otherwise_give_a_hint(rows, hint, tmp_path, monkeypatch):
+    (tmp_path / "s.csv").write_text("score,label\n" + rows)
+    found = run(tmp_path, "evaluate", "s.csv", "--app", "0.5", monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert hint in found.stderr
+    assert hint not in found.stdout
+    quiet = run(tmp_path, "evaluate", "s.csv", "--app", "0.5", "--quiet", monkeypatch=monkeypatch)
+    assert quiet.stderr == ""
+    assert quiet.stdout == found.stdout
