@@ -177,7 +177,7 @@ def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):
     found = run("sample-size", "--app", "0.5,1,1", "--fnr", 0.1, "--fpr", 0.1, "--half-width", 0.02)
     assert found.exit_code == 0, found.stderr
     cells = dict(zip(*(line.split("\t") for line in found.stdout.splitlines()), strict=True))
-    assert (cells["targets"], cells["nontargets"]) == ("1729", "1729")
+    assert (cells["targets"], cells["nontargets"]) == ("2001", "2001")
     path = write(tmp_path / "a.csv")
     result = tmp_path / "result.json"
     result.write_text(json.dumps(result_of(path, "--app", "0.5,1,1")))
