@@ -21,6 +21,7 @@ from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.decision import decide
 from tercet.errors import InputError
+from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.trials import Trials, logit, probability
 
@@ -295,14 +296,40 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         return LogisticRegression()
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The action of least expected cost, the lowest on ties: a class label, or an action's name."""
-        actions = decide(self._trials(X), self.app_)
+    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> NDArray[Any]:
+        """The action of least expected cost, the lowest on ties: a class label, or an action's name.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, features)
+            Samples.
+        cost_fn, cost_fp : array_like of shape (n,), optional
+            Each sample's own cost of a miss and of a false alarm, for two classes; the application's where not given.
+
+        Returns
+        -------
+        ndarray
+            One decision per sample.
+        """
+        actions = decide(self._trials(X), self._costs(cost_fn, cost_fp))
         if self.app_.actions == self.app_.classes:
             return np.asarray(self.classes_[actions])
         labels = dict(zip(self.app_.classes, self.classes_.tolist(), strict=True))
         called = [labels.get(action, action) for action in self.app_.actions]
         return np.asarray(np.array(called, object)[actions])
+
+    def _costs(self, cost_fn: Any, cost_fp: Any) -> Any:
+        """The application, with costs of each sample where they are given."""
+        check_is_fitted(self)
+        if cost_fn is None and cost_fp is None:
+            return self.app_
+        if self.app_.costs.shape != (2, 2):
+            raise InputError("Costs per sample need two classes and no further action.")
+        own = (
+            self.app_.costs[0, 1] if cost_fn is None else cost_fn,
+            self.app_.costs[1, 0] if cost_fp is None else cost_fp,
+        )
+        return CaseCosts(float(self.app_.prior[1]), *own)
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors at the application's prior, one column a class."""

@@ -252,3 +252,20 @@ def test_trials_that_do_not_fit_are_refused():
         tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [1, 0]), costs, ci=0.95, by="site")
     with pytest.raises(tc.InputError, match="cases"):
         tc.evaluate_case_costs(tc.Trials.of_llr([1.0, 2.0], [1, 0]), costs).per(0)
+
+
+def test_a_scikit_learn_classifier_decides_with_the_costs_of_each_sample():
+    pytest.importorskip("sklearn")
+    from tercet.sklearn import BayesClassifier
+
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 2
+    samples = rng.normal(size=(200, 2)) + labels[:, None]
+    model = BayesClassifier(application=(0.1, 5.0, 1.0)).fit(samples, labels)
+    amounts = rng.lognormal(1.0, 1.0, 200)
+    found = model.predict(samples, cost_fn=amounts)
+    expected = tc.decide(model._trials(samples), tc.CaseCosts(0.1, amounts, 1.0))
+    assert (found == expected).all()
+    assert (model.predict(samples, cost_fn=np.full(200, 5.0)) == model.predict(samples)).all()
+    with pytest.raises(tc.InputError, match="cost_fp"):
+        model.predict(samples, cost_fp=-np.ones(200))
