@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from tercet.errors import InputError
 from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS
-from tercet.io._plain_files import plain_file
+from tercet.io._plain_files import called_as, plain_file
 from tercet.io._request import Path, ReadOptions, Request
 from tercet.io._row_ranges import RowRanges, WithLabels, label_ranges, score_ranges
 from tercet.io._trial_columns import TrialColumns, coded, trials_of, word
@@ -111,14 +112,16 @@ class TrialSource:
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of a range of rows, labels as positions in `label_names`."""
-        known, got = self._distinct(), self.ranges.columns(start, stop)
+        with _faults_named(self.request.path):
+            known, got = self._distinct(), self.ranges.columns(start, stop)
         if known is None or got.labels is None or isinstance(got.labels, Labels):
             return got
         return replace(got, labels=Labels(np.searchsorted(known.codes, got.labels), known.names))
 
     def all_columns(self) -> TrialColumns:
         """The checked columns of all rows; labels that are numbers stay numbers."""
-        got = self.ranges.columns(0, self.rows)
+        with _faults_named(self.request.path):
+            got = self.ranges.columns(0, self.rows)
         if got.labels is None or isinstance(got.labels, Labels) or got.labels.dtype.kind not in "US":
             return got
         return replace(got, labels=coded(got.labels))
@@ -182,13 +185,29 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
 def opened_request(request: Request, *, held: bool, one_thread: bool = False) -> Iterator[TrialSource]:
     """The source of a request; `held` says that all rows will be in memory at once, so that their size is limited."""
     with ExitStack() as stack:
-        limit = request.limit if held else _ANY_SIZE
-        given = [request.path, *(one for one in (request.key, request.labels) if one is not None)]
-        files = [stack.enter_context(plain_file(one, request.limit, request.progress)) for one in given]
-        file, *others = files
-        check_hints(file, request.hints, FORMATS)
-        store = Store(stack, request.limit, limit, request.progress, files, one_thread)
-        ranges, target = score_ranges(store, file, others[0] if request.key is not None else None, request)
-        if request.labels is not None:
-            ranges = WithLabels.of(ranges, label_ranges(store, others[0], request.wanted.label, limit))
-        yield TrialSource(request, ranges, target, file.stem)
+        with _faults_named(request.path):
+            source = _set_up(stack, request, held, one_thread)
+        yield source
+
+
+def _set_up(stack: ExitStack, request: Request, held: bool, one_thread: bool) -> TrialSource:
+    limit = request.limit if held else _ANY_SIZE
+    given = [request.path, *(one for one in (request.key, request.labels) if one is not None)]
+    files = [stack.enter_context(plain_file(one, request.limit, request.progress)) for one in given]
+    file, *others = files
+    check_hints(file, request.hints, FORMATS)
+    store = Store(stack, request.limit, limit, request.progress, files, one_thread)
+    ranges, target = score_ranges(store, file, others[0] if request.key is not None else None, request)
+    if request.labels is not None:
+        ranges = WithLabels.of(ranges, label_ranges(store, others[0], request.wanted.label, limit))
+    return TrialSource(request, ranges, target, file.stem)
+
+
+@contextmanager
+def _faults_named(path: Path) -> Iterator[None]:
+    """Says what the system refuses while files are read (a full temporary folder, a failing disk) in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        called = called_as(FilePath(path))
+        raise InputError(f"{called} cannot be read: {error.strerror or error}.") from error

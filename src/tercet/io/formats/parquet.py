@@ -200,8 +200,9 @@ def _check_chunk(data: IO[bytes], file: PlainFile, column: bytes, start: int, si
     while at < start + size:
         try:
             header, length = _page_header(data, at)
-            body_size, crc = int(header[3]), header.get(4)
-            damaged = not 0 <= body_size <= file.size - at - length
+            body_size, crc = header[3], header.get(4)
+            damaged = not (isinstance(body_size, int) and 0 <= body_size <= file.size - at - length)
+            damaged = damaged or not isinstance(crc, int | None)
         except (DamagedError, KeyError, TypeError):
             damaged, crc, length, body_size = True, None, 0, 0
         if damaged and not checked:
