@@ -46,6 +46,7 @@ from tercet.uncertainty.intervals import (
 _NEED_LLR = ("confusion", "fnr", "fpr", "dcf_u")
 _NEED_NORMALISER = ("dcf", "min_dcf", "calibration_loss", "actual_minus_min")
 NO_ROWS = "calibration out of fold needs the trials in memory"
+NOT_ASKED = "computed when it is asked for: `calibration_loss` of the result, or evaluate(..., ci=0.95)"
 MAX_EXP = 709.0  # the exponential of more is infinite
 
 
@@ -95,9 +96,13 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The entry under "applications" in the JSON."""
         found = dict(plain(self))
-        found["calibration_loss"] = plain(self.calibration_loss)
-        if found["calibration_loss"] is None and "calibration_loss" not in self.reasons:
+        app = Application(self.prior, self.cost_fn, self.cost_fp)
+        if self._losses is not None and self.dcf is not None and not self._losses.has(app):
+            why = NOT_ASKED  # five fits per operating point are not part of every evaluation
+        else:
+            found["calibration_loss"] = plain(self.calibration_loss)
             why = self._loss.reason if isinstance(self._loss, NotEstimable) else NO_ROWS
+        if found.setdefault("calibration_loss", None) is None and "calibration_loss" not in self.reasons:
             found["reasons"] = {**self.reasons, "calibration_loss": why}
         return found
 

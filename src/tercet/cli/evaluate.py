@@ -164,6 +164,9 @@ def _in_memory(
 def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts, style: Style) -> System:
     log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
     found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
+    if isinstance(found, Evaluation):
+        for row in found.applications:
+            row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
     facts = found.to_dict()
     if isinstance(found, Evaluation):
         facts["class_names"] = list(one.used().classes)

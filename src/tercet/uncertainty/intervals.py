@@ -172,6 +172,10 @@ class CalibrationLosses:
             raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
         return TwoClassSample.of(self.source, self.by)
 
+    def has(self, app: Application) -> bool:
+        """Whether the loss at this operating point has been computed."""
+        return (app.prior, app.cost_fn, app.cost_fp) in self.known
+
     def at(self, app: Application) -> Estimate | NotEstimable:
         """The loss at one operating point, or why there is none."""
         key = (app.prior, app.cost_fn, app.cost_fp)
