@@ -136,8 +136,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "    places = _survivors(_Plane.of(x, y, largest),",
-                "    x, y = x / x[-1], y / y[-1]\n    places = _survivors(_Plane.of(x, y, largest),",
+                "    places = _survivors(_Plane.of(x, y, largest))",
+                "    x, y = x / x[-1], y / y[-1]\n    places = _survivors(_Plane.of(x, y, largest))",
             ),
         ),
     ),

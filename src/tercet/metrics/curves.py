@@ -481,7 +481,7 @@ def convex_vertices(x: Column, y: Column, largest: int) -> NDArray[np.intp]:
     if not new.all():  # of equal points, one
         places = np.flatnonzero(np.append(True, new))
         return np.asarray(places[convex_vertices(take(x, places), take(y, places), largest)])
-    places = _survivors(_Plane.of(x, y, largest), np.arange(len(x)))
+    places = _survivors(_Plane.of(x, y, largest))
     return places[_chain(x[places].tolist(), y[places].tolist())]
 
 
@@ -529,10 +529,12 @@ def _doubles(column: Column) -> Floats:
     return np.asarray(column >> max(int(column[-1]).bit_length() - 128, 0), np.float64)
 
 
-def _survivors(plane: _Plane, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The places of all vertices and of few other points, among places that follow each other."""
+def _survivors(plane: _Plane) -> NDArray[np.intp]:
+    """The places of all vertices and of few other points."""
+    places = np.arange(len(plane.x))
     if len(places) > _SAMPLE**2:
-        ends = _survivors(plane, np.append(places[:-1:_SAMPLE], places[-1]))
+        sample = np.append(places[:-1:_SAMPLE], places[-1])
+        ends = sample[_survivors(_Plane(plane.x[sample], plane.y[sample], plane.slack))]
         ends = ends[_chain(plane.x[ends].tolist(), plane.y[ends].tolist())]
         places = _below_chords(plane, ends)
     while len(places) > _FEW:

@@ -1,0 +1,477 @@
+"""The commonest jobs against the fastest public tool for each: python benchmarks/peers.py [--rows N] [--write].
+
+Every job runs in turns with its peers, five times; a turn's ratio is the time of tercet over that of the fastest peer
+in the same turn. The table shows the median ratio with the least and the largest. Before anything is timed, the
+results are compared: the exit code is 1 if one disagrees. --write puts the table into docs/benchmarks.md.
+
+The peers are scikit-learn, scipy, polars and plain numpy written as well as we can; what PYLLR does (the ROC convex
+hull by isotonic regression) is written from its definition on scipy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import isotonic_regression, minimize
+from scipy.special import expit, ndtri
+from scipy.stats import mannwhitneyu
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    det_curve,
+    roc_auc_score,
+    roc_curve,
+)
+from sklearn.metrics import log_loss as sklearn_log_loss
+
+import tercet as tc
+
+PRIOR = 0.01
+CLASSES = 10
+BOOTSTRAPS = 1000
+Run = Callable[[], Any]
+
+
+class Job(NamedTuple):
+    """A question, tercet's answer to it, those of its peers, and how close they have to be."""
+
+    name: str
+    ours: Run
+    peers: dict[str, Run]
+    tolerance: float = 1e-9
+    scale: dict[str, float] = {}  # noqa: RUF012 - how often a peer's work would have to be done; read only
+
+
+# Two classes
+
+
+def ranked(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(misses, rejected non-targets) after each score in ascending order: plain numpy, for scores without ties."""
+    order = np.argsort(scores)
+    truth = labels[order] if weights is None else np.where(labels[order], weights[order], 0.0)
+    others = ~labels[order] if weights is None else np.where(labels[order], 0.0, weights[order])
+    return np.cumsum(truth), np.cumsum(others)
+
+
+def numpy_auc(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> float:
+    misses, rejected = ranked(scores, labels, weights)
+    steps = np.diff(misses, prepend=0)
+    return float(np.dot(steps, rejected.astype(np.float64)) / misses[-1] / rejected[-1])
+
+
+def numpy_min_dcf(scores: np.ndarray, labels: np.ndarray) -> float:
+    misses, rejected = ranked(scores, labels)
+    costs = PRIOR * misses / misses[-1] + (1 - PRIOR) * (1 - rejected / rejected[-1])
+    return float(min(costs.min(), 1 - PRIOR) / PRIOR)
+
+
+def crossing(fnr: np.ndarray, fpr: np.ndarray) -> float:
+    """Where a piecewise linear curve of ascending FNR meets FPR = FNR."""
+    place = int(np.searchsorted(fnr - fpr, 0.0))
+    below, above = fpr[place - 1] - fnr[place - 1], fnr[place] - fpr[place]
+    return float((fnr[place - 1] * above + fnr[place] * below) / (above + below))
+
+
+def numpy_eer(scores: np.ndarray, labels: np.ndarray) -> float:
+    misses, rejected = ranked(scores, labels)
+    return crossing(np.append(0, misses) / misses[-1], 1 - np.append(0, rejected) / rejected[-1])
+
+
+def sklearn_eer(scores: np.ndarray, labels: np.ndarray) -> float:
+    fpr, tpr, _ = roc_curve(labels, scores, drop_intermediate=False)
+    return crossing(1 - tpr[::-1], fpr[::-1])
+
+
+def pav_blocks(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(targets, non-targets) in each block of isotonic regression, as PYLLR finds the convex hull."""
+    truth = labels[np.argsort(scores)].astype(np.float64)
+    blocks = isotonic_regression(truth).blocks
+    hits = np.diff(np.append(0.0, np.cumsum(truth))[blocks])
+    return hits, np.diff(blocks) - hits
+
+
+def pav_eer(scores: np.ndarray, labels: np.ndarray) -> float:
+    targets, others = pav_blocks(scores, labels)
+    return crossing(
+        np.append(0, np.cumsum(targets)) / targets.sum(), 1 - np.append(0, np.cumsum(others)) / others.sum()
+    )
+
+
+def pav_min_cllr(scores: np.ndarray, labels: np.ndarray) -> float:
+    targets, others = pav_blocks(scores, labels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        llr = np.log(targets / targets.sum()) - np.log(others / others.sum())
+        miss = np.where(targets > 0, targets * np.logaddexp(0, -llr), 0.0).sum() / targets.sum()
+        alarm = np.where(others > 0, others * np.logaddexp(0, llr), 0.0).sum() / others.sum()
+    return float((miss + alarm) / 2 / np.log(2))
+
+
+def numpy_cllr(scores: np.ndarray, labels: np.ndarray) -> float:
+    miss, alarm = np.logaddexp(0, -scores[labels]).mean(), np.logaddexp(0, scores[~labels]).mean()
+    return float((miss + alarm) / 2 / np.log(2))
+
+
+def numpy_average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
+    truth = labels[np.argsort(scores)][::-1]
+    hits = np.cumsum(truth)
+    return float((hits[truth] / (np.flatnonzero(truth) + 1)).sum() / hits[-1])
+
+
+def at_one_per_cent(fpr: np.ndarray, fnr: np.ndarray) -> np.ndarray:
+    """The point of a DET curve (probits) with the largest false-alarm rate up to 1 %."""
+    place = int(np.flatnonzero(fpr <= ndtri(0.01))[np.argmax(fpr[fpr <= ndtri(0.01)])])
+    return np.array([fpr[place], fnr[place]])
+
+
+def sklearn_det(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    fpr, fnr, _ = det_curve(labels, scores)
+    return at_one_per_cent(ndtri(fpr), ndtri(fnr))
+
+
+def numpy_det(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    misses, rejected = ranked(scores, labels)
+    fnr, fpr = np.append(0, misses) / misses[-1], 1 - np.append(0, rejected) / rejected[-1]
+    return at_one_per_cent(ndtri(fpr), ndtri(fnr))
+
+
+def our_det(trials: tc.Trials) -> np.ndarray:
+    return at_one_per_cent(*tc.Curve.of(trials).det())
+
+
+def scipy_logistic(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Newton's method by scipy on the weighted cross-entropy at prior 1/2."""
+    weights = np.where(labels, 0.5 / labels.sum(), 0.5 / (~labels).sum())
+
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = x[0] * scores + x[1]
+        loss = np.logaddexp(0, np.where(labels, -odds, odds))
+        slope = weights * (expit(odds) - labels)
+        return float(weights @ loss), np.array([slope @ scores, slope.sum()])
+
+    return np.asarray(minimize(value, np.array([1.0, 0.0]), jac=True, tol=1e-12).x)
+
+
+def sklearn_logistic(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    model = LogisticRegression(C=np.inf, class_weight="balanced", tol=1e-8).fit(scores[:, None], labels)
+    return np.append(model.coef_, model.intercept_)
+
+
+def our_logistic(trials: tc.Trials) -> np.ndarray:
+    model = tc.Logistic.fit(trials)
+    return np.array([model.slope, model.offset])
+
+
+def our_isotonic(trials: tc.Trials, probes: np.ndarray) -> np.ndarray:
+    """The llrs at a few scores, without the smoothing at the ends."""
+    return np.asarray(tc.Isotonic.fit(trials, raw=True)(tc.Trials.of_scores(probes)).llr)
+
+
+def scipy_isotonic(scores: np.ndarray, labels: np.ndarray, probes: np.ndarray) -> np.ndarray:
+    order = np.argsort(scores)
+    fitted = isotonic_regression(labels[order].astype(np.float64)).x
+    return _block_llr(fitted[np.searchsorted(scores[order], probes)], labels)
+
+
+def sklearn_isotonic(scores: np.ndarray, labels: np.ndarray, probes: np.ndarray) -> np.ndarray:
+    return _block_llr(IsotonicRegression(out_of_bounds="clip").fit(scores, labels).predict(probes), labels)
+
+
+def _block_llr(posterior: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.log(posterior) - np.log1p(-posterior) - np.log(labels.sum() / (~labels).sum())
+
+
+def two_class_jobs(rows: int) -> list[Job]:
+    rng = np.random.default_rng(0)
+    y = rng.random(rows) < 0.1
+    s = rng.normal(size=rows) * 2 + np.where(y, 2.0, -2.0)
+    w = rng.random(rows) + 0.01
+    t, weighted = tc.Trials.of_llr(s, y), tc.Trials.of_llr(s, y, weights=w)
+    probes = s[np.argsort(np.abs(s))[:50]]  # where blocks hold both classes
+    curve = tc.Curve.of
+    both = {"numpy argsort": lambda: numpy_auc(s, y)}
+    return [
+        Job("EER (ROC convex hull)", lambda: curve(t).eer().value, {"PYLLR's method on scipy": lambda: pav_eer(s, y)}),
+        Job(
+            "EER (interpolated)",
+            lambda: curve(t).eer("interpolated").value,
+            {"scikit-learn roc_curve": lambda: sklearn_eer(s, y), "numpy argsort": lambda: numpy_eer(s, y)},
+        ),
+        Job("minimum DCF", lambda: curve(t).min_dcf(PRIOR).dcf, {"numpy argsort": lambda: numpy_min_dcf(s, y)}),
+        Job(
+            "AUC",
+            lambda: curve(t).auc,
+            both
+            | {
+                "scikit-learn": lambda: float(roc_auc_score(y, s)),
+                "scipy mannwhitneyu": lambda: (
+                    mannwhitneyu(s[y], s[~y], method="asymptotic").statistic / (y.sum() * (~y).sum())
+                ),
+            },
+        ),
+        Job(
+            "AUC with fractional weights",
+            lambda: curve(weighted).auc,
+            {
+                "scikit-learn": lambda: float(roc_auc_score(y, s, sample_weight=w)),
+                "numpy argsort": lambda: numpy_auc(s, y, w),
+            },
+        ),
+        Job(
+            "DET points",
+            lambda: our_det(t),
+            {"scikit-learn det_curve + ndtri": lambda: sklearn_det(s, y), "numpy argsort": lambda: numpy_det(s, y)},
+            1e-6,
+        ),
+        Job("Cllr", lambda: tc.cllr(t), {"numpy logaddexp": lambda: numpy_cllr(s, y)}),
+        Job("minimum Cllr", lambda: tc.min_cllr(t), {"PYLLR's method on scipy": lambda: pav_min_cllr(s, y)}),
+        Job(
+            "isotonic calibration",
+            lambda: our_isotonic(t, probes),
+            {
+                "scipy isotonic_regression": lambda: scipy_isotonic(s, y, probes),
+                "scikit-learn IsotonicRegression": lambda: sklearn_isotonic(s, y, probes),
+            },
+        ),
+        Job(
+            "logistic calibration",
+            lambda: our_logistic(t),
+            {"scikit-learn": lambda: sklearn_logistic(s, y), "scipy minimize": lambda: scipy_logistic(s, y)},
+            1e-4,
+        ),
+        Job(
+            "average precision",
+            lambda: curve(t).average_precision,
+            {
+                "scikit-learn": lambda: float(average_precision_score(y, s)),
+                "numpy argsort": lambda: numpy_average_precision(s, y),
+            },
+        ),
+    ]
+
+
+# Several classes
+
+
+def class_jobs(rows: int) -> list[Job]:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, CLASSES, rows)
+    scores = rng.normal(size=(rows, CLASSES))
+    scores[np.arange(rows), y] += 2.0
+    prior = np.arange(1, CLASSES + 1) / 55.0
+    app = tc.Application.multiclass(prior, rng.random((CLASSES, CLASSES)) * (1.0 - np.eye(CLASSES)))
+    trials = tc.Trials.of_log_likelihoods(scores, y)
+    decided = np.asarray(tc.decide(trials, app), np.int64)
+    posteriors = tc.posteriors(trials, prior)
+    as_given = tc.Trials.of_posteriors(posteriors, y, trained_prior=prior)
+
+    def numpy_decisions() -> np.ndarray:
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True)) * prior
+        return np.asarray((shares @ app.costs.T).argmin(axis=1))
+
+    def numpy_log_loss_as_given() -> float:
+        return float(-np.log(posteriors[np.arange(rows), y]).mean())
+
+    def numpy_log_loss() -> float:
+        joint = scores + np.log(prior)
+        top = joint.max(axis=1)
+        surprise = np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top - joint[np.arange(rows), y]
+        return float((prior * np.bincount(y, surprise) / np.bincount(y)).sum())
+
+    return [
+        Job("decisions under a full cost matrix", lambda: tc.decide(trials, app), {"numpy": numpy_decisions}),
+        Job(
+            "confusion matrix of decided labels",
+            lambda: np.array(tc.Confusion.of(decided, y).matrix).T,
+            {"scikit-learn": lambda: confusion_matrix(y, decided)},
+        ),
+        Job("log-loss at a prior", lambda: tc.log_loss(trials, prior, base=np.e), {"numpy": numpy_log_loss}),
+        Job(
+            "log-loss of posteriors as given",
+            lambda: tc.log_loss_as_given(as_given, base=np.e),
+            {"scikit-learn": lambda: float(sklearn_log_loss(y, posteriors)), "numpy": numpy_log_loss_as_given},
+        ),
+    ]
+
+
+# Intervals
+
+
+def bootstrap_jobs(rows: int) -> list[Job]:
+    rng = np.random.default_rng(2)
+    y = rng.random(rows) < 0.5
+    s = rng.normal(size=rows) * 2 + np.where(y, 1.0, -1.0)
+    trials = tc.Trials.of_llr(s, y)
+    classes = (np.flatnonzero(y), np.flatnonzero(~y))
+    few = max(BOOTSTRAPS * 1000 // rows, 10)  # of the peer's resamples; its time is scaled
+
+    def ours(quantity: str) -> np.ndarray:
+        found = tc.bootstrap(trials, resamples=BOOTSTRAPS, method="percentile", quantities=[quantity], bayes_plot=None)
+        return np.array([np.std(found.samples[quantity])])
+
+    def theirs(statistic: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+        values = []
+        for _ in range(few):
+            drawn = np.concatenate([places[rng.integers(0, len(places), len(places))] for places in classes])
+            values.append(statistic(s[drawn], y[drawn]))
+        return np.array([np.std(values)])
+
+    size = f"{BOOTSTRAPS:,} x {rows:,}"
+    scale = {"numpy": BOOTSTRAPS / few}
+    return [
+        Job(f"bootstrap of AUC, {size}", lambda: ours("auc"), {"numpy": lambda: theirs(numpy_auc)}, 0.9, scale),
+        Job(f"bootstrap of EER, {size}", lambda: ours("eer"), {"numpy": lambda: theirs(numpy_eer)}, 0.9, scale),
+    ]
+
+
+# Files
+
+
+def file_jobs(rows: int, folder: Path) -> list[Job]:
+    import polars
+
+    rng = np.random.default_rng(3)
+    y = rng.random(rows) < 0.1
+    s = rng.normal(size=rows) * 2 + np.where(y, 2.0, -2.0)
+    table = polars.DataFrame({"score": s, "label": y.astype(np.int8)})
+    table.write_csv(folder / "trials.csv")
+    table.write_parquet(folder / "trials.parquet")
+
+    def ours(name: str) -> np.ndarray:
+        found = tc.evaluate(tc.read(folder / name))
+        return np.array([found.auc, found.cllr])
+
+    def theirs(read: Callable[[Path], Any], name: str) -> np.ndarray:
+        columns = read(folder / name)
+        scores, labels = columns["score"].to_numpy(), columns["label"].to_numpy().astype(np.bool_)
+        return np.array([numpy_auc(scores, labels), numpy_cllr(scores, labels)])
+
+    return [
+        Job(
+            f"read and evaluate {rows:,} rows of {kind}",
+            lambda name=name: ours(name),
+            {"polars + numpy": lambda read=read, name=name: theirs(read, name)},
+        )
+        for kind, name, read in (
+            ("CSV", "trials.csv", polars.read_csv),
+            ("Parquet", "trials.parquet", polars.read_parquet),
+        )
+    ]
+
+
+# Measuring
+
+
+class Line(NamedTuple):
+    """What is shown of a job."""
+
+    name: str
+    peer: str
+    ratio: float
+    low: float
+    high: float
+
+
+def disagreements(job: Job) -> list[str]:
+    """The peers whose result is another one."""
+    ours = np.asarray(job.ours(), np.float64)
+    wrong = []
+    for name, peer in job.peers.items():
+        theirs = np.asarray(peer(), np.float64)
+        if theirs.shape != ours.shape or not np.allclose(ours, theirs, rtol=job.tolerance, atol=1e-12):
+            wrong.append(f"{job.name}: tercet says {ours.ravel()[:4]}, {name} {theirs.ravel()[:4]}")
+    return wrong
+
+
+def seconds(run: Run) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measured(job: Job, repeats: int) -> Line:
+    """The ratio to the fastest peer, turn by turn."""
+    peers: dict[str, list[float]] = {name: [] for name in job.peers}
+    ratios = []
+    for _ in range(repeats):
+        own = seconds(job.ours)
+        for name, peer in job.peers.items():
+            peers[name].append(seconds(peer) * job.scale.get(name, 1.0))
+        ratios.append(own / min(times[-1] for times in peers.values()))
+    fastest = min(peers, key=lambda name: statistics.median(peers[name]))
+    return Line(job.name, fastest, statistics.median(ratios), min(ratios), max(ratios))
+
+
+def jobs(rows: int, folder: Path) -> Iterator[Job]:
+    yield from two_class_jobs(rows)
+    yield from class_jobs(rows)
+    yield from bootstrap_jobs(max(rows // 100, 1000))
+    yield from bootstrap_jobs(max(rows // 10, 1000))
+    yield from file_jobs(rows * 10, folder)
+
+
+def table(lines: list[Line]) -> str:
+    head = ["| job | fastest peer | time of tercet / its time | least to largest |", "|---|---|---|---|"]
+    rows = [f"| {line.name} | {line.peer} | {line.ratio:.2f} | {line.low:.2f} to {line.high:.2f} |" for line in lines]
+    return "\n".join(head + rows)
+
+
+PAGE = """# Benchmarks
+
+`benchmarks/peers.py` asks the commonest questions of tercet and of the fastest public tool for each, checks that the
+answers agree, and prints the ratio of the times: the median of {repeats} turns in one run, and the least and the
+largest. Below 1 tercet is faster. Its time includes what it always does: counts and sums that are exact and do not
+depend on the order of the rows. Where nothing else is said the data are {rows:,} trials with 10 % targets, or
+{rows:,} x {classes} log-likelihoods.
+
+Measured with numpy {numpy} on {cores} cores. When the run began, {load:.1f} other processes were competing for them.
+
+{table}
+
+`benchmarks/core.py` measures an evaluation against `np.sort`, `benchmarks/regression.py` two commits in one run.
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", default="", help="jobs whose name holds this")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    lines, wrong = [], []
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        for job in jobs(given.rows, Path(folder)):
+            if given.only in job.name:
+                wrong += disagreements(job)
+                lines.append(measured(job, given.repeat))
+                print(f"{lines[-1].ratio:8.2f}  {lines[-1].low:6.2f} to {lines[-1].high:6.2f}  {job.name} "
+                      f"({lines[-1].peer})", flush=True)  # fmt: skip
+    above = sum(line.ratio > 0.8 for line in lines)
+    print(f"{len(lines)} jobs, {above} above 0.8, {sum(line.ratio <= 0.5 for line in lines)} at most 0.5")
+    if given.write:
+        text = PAGE.format(
+            repeats=given.repeat, rows=given.rows, classes=CLASSES, numpy=np.__version__, cores=os.cpu_count(),
+            load=load, table=table(lines),
+        )  # fmt: skip
+        (Path(__file__).parents[1] / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+    for line in wrong:
+        print(f"WRONG: {line}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
