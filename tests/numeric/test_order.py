@@ -18,7 +18,8 @@ SCORES = st.one_of(
 def ordered(scores):
     order = RowKeys(scores)
     sort_in_place(order.keys)
-    return order, *order.ranked(order.keys)
+    found = order.ranked(order.keys)
+    return order, found.rows, found.scores
 
 
 @given(arrays(np.float64, st.integers(0, 40), elements=SCORES).map(lambda values: values + 0.0))
@@ -43,3 +44,14 @@ def test_neighbours_that_differ_in_their_last_bits_only_are_put_in_order(count):
 def test_scores_in_a_narrow_range_are_ordered_by_the_keys_alone():
     scores = 1.0 + np.random.default_rng(0).permutation(1 << 12) * 2.0**-52
     assert ordered(scores)[0].cut == 0
+
+
+def test_what_is_carried_along_stays_with_its_score():
+    rng = np.random.default_rng(1)
+    scores = np.append(1.0 + rng.integers(0, 99, 5000) * 2.0**-52, [-1e300, 1e300])
+    carried = np.arange(5002.0)
+    order = RowKeys(scores, carried)
+    sort_in_place(order.keys)
+    found = order.ranked(order.keys)
+    np.testing.assert_array_equal(found.carried, carried[found.rows])
+    np.testing.assert_array_equal(found.scores, scores[found.rows])

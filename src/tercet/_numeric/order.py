@@ -8,6 +8,7 @@ score as the row number leaves; the few neighbours that differ only in what was 
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,16 @@ class RowKeys:
     """The keys of some scores; `keys` may be cut into parts, each of them sorted and read by itself.
 
     >>> order = RowKeys(np.array([0.5, -1.0, 0.25]))
-    >>> rows, ranked = order.ranked(np.sort(order.keys))
-    >>> rows.tolist(), ranked.tolist()
+    >>> ranking = order.ranked(np.sort(order.keys))
+    >>> ranking.rows.tolist(), ranking.scores.tolist()
     ([1, 2, 0], [-1.0, 0.25, 0.5])
+
+    What is carried along lies beside the scores: a row of both is fetched at once from memory.
     """
 
-    def __init__(self, scores: Floats) -> None:
-        self.scores = scores
+    def __init__(self, scores: Floats, carried: Floats | None = None) -> None:
+        columns = (scores,) if carried is None else (scores, carried)
+        self.table = np.empty((len(scores), len(columns)))
         count = len(scores)
         ends = [scores.min(), scores.max()] if count else [0.0, 0.0]
         low, high = _as_ordered(np.array(ends)).tolist()
@@ -42,6 +46,8 @@ class RowKeys:
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 rows = slice(start, min(start + _BLOCK, part.stop))
+                for place, column in enumerate(columns):
+                    self.table[rows, place] = column[rows]
                 keys = _as_ordered(scores[rows])
                 keys -= low  # as numbers without sign, wrapped round
                 unsigned = keys.view(np.uint64)
@@ -53,22 +59,28 @@ class RowKeys:
 
         over_parts(fill, count)
 
-    def ranked(self, keys: Keys) -> tuple[Keys, Floats]:
-        """The row numbers of keys that have been sorted, and their scores, which ascend."""
-        rows, ranked = np.empty_like(keys), np.empty(len(keys))
+    def ranked(self, keys: Keys) -> Ranking:
+        """The rows of keys that have been sorted, by ascending score."""
+        found = Ranking(np.empty_like(keys), *np.empty((2, len(keys))))
+        packed = self.table.view(np.complex128 if self.table.shape[1] == 2 else np.float64)[:, 0]  # numpy fetches one
 
         def fill(part: slice) -> None:
-            np.bitwise_and(keys[part], (1 << self.row_bits) - 1, out=rows[part])
-            np.take(self.scores, rows[part], out=ranked[part], mode="wrap")  # "raise" would work in a copy
+            for start in range(part.start, part.stop, _BLOCK):
+                own = slice(start, min(start + _BLOCK, part.stop))
+                np.bitwise_and(keys[own], (1 << self.row_bits) - 1, out=found.rows[own])
+                both = packed[found.rows[own]]
+                found.scores[own] = both.real
+                if packed.dtype == np.complex128:
+                    found.carried[own] = both.imag
 
         over_parts(fill, len(keys))
         if self.cut:
-            self._mend(keys, rows, ranked)
-        return rows, ranked
+            self._mend(keys, found)
+        return found
 
-    def _mend(self, keys: Keys, rows: Keys, ranked: Floats) -> None:
+    def _mend(self, keys: Keys, found: Ranking) -> None:
         """Orders by their scores the runs of rows that share their high bits and do not ascend."""
-        descents = np.flatnonzero(ranked[1:] < ranked[:-1])
+        descents = np.flatnonzero(found.scores[1:] < found.scores[:-1])
         if len(descents) == 0:
             return
         heads = np.unique(keys[descents] >> self.row_bits) << self.row_bits
@@ -76,8 +88,17 @@ class RowKeys:
         last = np.searchsorted(keys, heads + ((1 << self.row_bits) - 1), "right")
         sizes = last - first
         places = np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-        right = places[np.lexsort((ranked[places], np.repeat(first, sizes)))]
-        rows[places], ranked[places] = rows[right], ranked[right]
+        right = places[np.lexsort((found.scores[places], np.repeat(first, sizes)))]
+        for column in found:
+            column[places] = column[right]
+
+
+class Ranking(NamedTuple):
+    """Rows by ascending score: their numbers, their scores and what was carried along."""
+
+    rows: Keys
+    scores: Floats
+    carried: Floats  # undefined where nothing was
 
 
 def _as_ordered(scores: Floats) -> Keys:

@@ -178,21 +178,21 @@ def running_totals(weights: Column, rows: Integers) -> Column:
     return total
 
 
-def running_doubles(weights: Floats, rows: Integers, unit: int, bits: int) -> Column:
+def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
     """The same for positive doubles that are multiples of 2**unit, of which all totals need at most so many bits."""
     if bits <= INT64_BITS:
-        total = np.zeros(len(rows) + 1, np.int64)
-        total[1:] = _multiples(weights[rows], unit)
+        total = np.zeros(len(weights) + 1, np.int64)
+        total[1:] = _multiples(weights, unit)
         np.cumsum(total[1:], out=total[1:])
         return total
 
     def fetch(part: slice) -> tuple[Integers, Integers]:
-        values = weights[rows[part]]
-        top = np.floor(values * 2.0 ** -(unit + LIMB))
-        values -= top * 2.0 ** (unit + LIMB)
-        return top.astype(np.int64), (values * 2.0**-unit).astype(np.int64)
+        top = np.floor(weights[part] * 2.0 ** -(unit + LIMB))
+        rest = weights[part] - top * 2.0 ** (unit + LIMB)
+        rest *= 2.0**-unit
+        return top.astype(np.int64), rest.astype(np.int64)
 
-    return _running_limbs(len(rows), fetch)
+    return _running_limbs(len(weights), fetch)
 
 
 def _multiples(weights: Floats, unit: int) -> Floats:

@@ -23,7 +23,17 @@ from tercet.trials import Trials, as_trials, check_posteriors, logit, probabilit
 
 
 class BayesPlot(NamedTuple):
-    """Normalised costs along the prior log-odds; the best dummy is 1 everywhere. No llr, no actual cost."""
+    """Normalised costs along the prior log-odds; the best dummy costs 1 everywhere.
+
+    Attributes
+    ----------
+    log_odds : ndarray of float
+        Log-odds of the effective prior.
+    dcf : ndarray of float or None
+        The actual DCF; None for raw scores, which have no Bayes threshold.
+    min_dcf : ndarray of float
+        The minimum DCF.
+    """
 
     log_odds: Floats
     dcf: Floats | None
@@ -31,7 +41,13 @@ class BayesPlot(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A range of effective-prior log-odds, ends included or not as the rounding has it."""
+    """A range of effective-prior log-odds, ends included or not as the rounding has it.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends.
+    """
 
     low: float
     high: float
@@ -55,6 +71,26 @@ def actual_dcf(source: Source, log_odds: Floats) -> Floats:
 def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> BayesPlot:
     """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only.
 
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+    log_odds : array_like of float
+        Log-odds of the effective prior, finite.
+    llr : Tally, optional
+        The tally of the llrs, where it is at hand already.
+
+    Returns
+    -------
+    BayesPlot
+        The costs, one entry per log-odds.
+
+    References
+    ----------
+    Brümmer and de Villiers (2013), The BOSARIS Toolkit: theory, algorithms and code, arXiv:1304.2865.
+
+    Examples
+    --------
     >>> from tercet import Trials
     >>> plot = bayes_error(Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))), [0.0])
     >>> plot.dcf.tolist(), plot.min_dcf.tolist()
@@ -73,6 +109,23 @@ def cllr(source: Source) -> float:
 
     (mean_T log2(1 + e^-llr) + mean_F log2(1 + e^llr)) / 2
 
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+
+    Returns
+    -------
+    float
+        Bits, 0 for certain right answers.
+
+    References
+    ----------
+    Brümmer and du Preez (2006), Application-independent evaluation of speaker detection, Computer Speech and
+    Language 20, doi:10.1016/j.csl.2005.08.001.
+
+    Examples
+    --------
     >>> from tercet import Trials
     >>> cllr(Tally.of(Trials.of_llr([0., 0.], [1, 0])))
     1.0
@@ -84,6 +137,24 @@ def empirical_cross_entropy(source: Source, prior: float) -> float:
     """Bits needed to name the class when targets have this prior and the llrs are believed.
 
     pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
+
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+    prior : float
+        The prior of the target, strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        Bits; at prior 1/2 it is Cllr.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> empirical_cross_entropy(Trials.of_llr([0., 0.], [1, 0]), 0.5)
+    1.0
     """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
     llr = _unsorted(source) if isinstance(source, Trials) and source.weights is None else _tally(source).as_llr()
@@ -109,12 +180,48 @@ def _unsorted(trials: Trials) -> Tally:
 
 
 def min_cllr(source: Source) -> float:
-    """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth."""
+    """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth.
+
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+
+    Returns
+    -------
+    float
+        Bits, never above Cllr nor above 1; 0 where the classes do not overlap.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> min_cllr(Trials.of_llr([1., -1.], [1, 0]))
+    0.0
+    """
     return min_cross_entropy(source, 0.5)
 
 
 def min_cross_entropy(source: Source, prior: float) -> float:
-    """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores."""
+    """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores.
+
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+    prior : float
+        The prior of the target, strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        Bits; at prior 1/2 it is the minimum Cllr.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> min_cross_entropy(Trials.of_llr([0., 0.], [1, 0]), 0.5)
+    1.0
+    """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
     hull = Curve.of(source).hull
     targets = quotients(np.diff(hull.misses), hull.targets)
@@ -173,6 +280,22 @@ def useful_priors(source: Source) -> tuple[Span, ...]:
 
     At threshold t = -tau the actual cost is below 1 iff t < ln(TPR / FPR) for t >= 0, and iff
     t > ln(FNR / TNR) for t < 0; the rates are constant from one score to the next.
+
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+
+    Returns
+    -------
+    tuple of Span
+        Ascending ranges; none where the decisions never pay.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> [(span.low, span.high) for span in useful_priors(Trials.of_llr([1., -1.], [1, 0]))]
+    [(-1.0, 1.0)]
     """
     llr = Curve.of(_tally(source).as_llr())
     starts, ends = llr.thresholds, np.append(llr.thresholds[1:], math.inf)
@@ -196,7 +319,24 @@ def _joined(low: Floats, high: Floats) -> list[tuple[float, float]]:
 
 
 class Parts(NamedTuple):
-    """A proper score and its split: score = miscalibration - discrimination + uncertainty."""
+    """A proper score and its split: score = miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    score : float
+        The score itself.
+    miscalibration : float
+        What isotonic recalibration on the same data would save.
+    discrimination : float
+        What the recalibrated scores save over knowing the prior alone.
+    uncertainty : float
+        The score of knowing the prior alone.
+
+    References
+    ----------
+    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic classifiers, PNAS 118,
+    doi:10.1073/pnas.2016191118.
+    """
 
     score: float
     miscalibration: float
@@ -205,7 +345,26 @@ class Parts(NamedTuple):
 
 
 def log_loss_parts(source: Source, prior: float | None = None) -> Parts:
-    """Empirical cross-entropy in bits, split by isotonic recalibration; the data's own prior unless given."""
+    """Empirical cross-entropy in bits, split by isotonic recalibration.
+
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+    prior : float, optional
+        The prior of the target; its frequency in the data unless given.
+
+    Returns
+    -------
+    Parts
+        Score, miscalibration, discrimination and uncertainty.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> log_loss_parts(Trials.of_llr([0., 0.], [1, 0])).uncertainty
+    1.0
+    """
     curve = Curve.of(source)
     share = _share(curve, prior)
     tau = np.array([logit(share)])  # the score of saying nothing, in the same form as the score
@@ -217,6 +376,20 @@ def log_loss_parts(source: Source, prior: float | None = None) -> Parts:
 def brier_parts(source: Source, prior: float | None = None) -> Parts:
     """Two-class Brier score pi mean_T (1 - p)^2 + (1 - pi) mean_F p^2, split by isotonic recalibration.
 
+    Parameters
+    ----------
+    source : Trials, Tally or Curve
+        Labelled two-class trials, their tally or their curve.
+    prior : float, optional
+        The prior of the target; its frequency in the data unless given.
+
+    Returns
+    -------
+    Parts
+        Score, miscalibration, discrimination and uncertainty.
+
+    Examples
+    --------
     >>> from tercet import Trials
     >>> p = Trials.of_posteriors([.4, .3, .2, .1, .5, .9], [0, 0, 0, 1, 1, 1], trained_prior=.5)
     >>> [round(part, 7) for part in brier_parts(Curve.of(Tally.of(p)))[1:]]
@@ -250,8 +423,22 @@ def _sigmoid(x: Floats) -> Floats:
 
 
 def entropy(distribution: object, base: float = 2.0) -> float:
-    """-sum p log p, 0 log 0 = 0.
+    """The entropy of a distribution, -sum p log p with 0 log 0 = 0.
 
+    Parameters
+    ----------
+    distribution : array_like of float
+        Probabilities that sum to one.
+    base : float, default 2
+        Base of the logarithm: 2 for bits, math.e for nats.
+
+    Returns
+    -------
+    float
+        0 where one outcome is certain.
+
+    Examples
+    --------
     >>> entropy([.5, .25, .25])
     1.5
     """
@@ -273,6 +460,22 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     The posteriors are those at that same prior. In bits unless another base is given; a certain wrong answer
     costs inf.
 
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials of any number of classes whose scores are, or stand for, likelihoods.
+    prior : float or sequence of float, optional
+        One prior per class, or the target's; the frequencies of the labels unless given.
+    base : float, default 2
+        Base of the logarithm: 2 for bits, math.e for nats.
+
+    Returns
+    -------
+    float
+        0 for certain right answers.
+
+    Examples
+    --------
     >>> p = [[.2, .7, .1], [.6, .2, .2], [.6, .1, .3]]
     >>> round(log_loss(Trials.of_posteriors(p, [1, 0, 2], trained_prior=[1/3, 1/3, 1/3]), base=math.e), 7)
     0.6904911
@@ -291,13 +494,51 @@ def surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 
 def perplexity(trials: Trials, prior: object = None) -> float:
-    """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling."""
+    """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials of any number of classes whose scores are, or stand for, likelihoods.
+    prior : float or sequence of float, optional
+        One prior per class, or the target's; the frequencies of the labels unless given.
+
+    Returns
+    -------
+    float
+        At least 1.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> perplexity(Trials.of_llr([0., 0.], [1, 0]))
+    2.0
+    """
     with np.errstate(over="ignore"):
         return float(np.exp2(log_loss(trials, prior)))
 
 
 def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
-    """Log-loss divided by the prior's entropy: 1 is what knowing only the prior costs."""
+    """Log-loss divided by the prior's entropy: 1 is what knowing only the prior costs.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials of any number of classes whose scores are, or stand for, likelihoods.
+    prior : float or sequence of float, optional
+        One prior per class, or the target's; the frequencies of the labels unless given.
+
+    Returns
+    -------
+    float
+        Below 1 where the scores are of use.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> normalised_cross_entropy(Trials.of_llr([0., 0.], [1, 0]))
+    1.0
+    """
     share = class_prior(as_trials(trials), prior, absent=True)
     return _class_means(trials, share, surprise) / math.log(2.0) / entropy(share)
 
@@ -306,6 +547,29 @@ def brier(trials: Trials, prior: object = None) -> float:
     """Mean over trials of the squared distance between posteriors and truth.
 
     Two-class scores: (p - y)^2, 0 to 1; a matrix: the sum over its classes, 0 to 2.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials of any number of classes whose scores are, or stand for, likelihoods.
+    prior : float or sequence of float, optional
+        One prior per class, or the target's; the frequencies of the labels unless given.
+
+    Returns
+    -------
+    float
+        0 for certain right answers.
+
+    References
+    ----------
+    Brier (1950), Verification of forecasts expressed in terms of probability, Monthly Weather Review 78,
+    doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> brier(Trials.of_llr([0., 0.], [1, 0]))
+    0.25
     """
     share = class_prior(as_trials(trials), prior, absent=True)
     return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
@@ -320,7 +584,28 @@ def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
 
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
-    """How often the true class is among the k most probable, averaged over the orders of tied classes."""
+    """How often the true class is among the k most probable, averaged over the orders of tied classes.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials of any number of classes.
+    k : int
+        How many classes may be named, from 1 to all.
+    prior : float or sequence of float, optional
+        The prior that the posteriors are at and that the classes are weighed by; the labels' frequencies unless given.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> top_k_accuracy(Trials.of_llr([1., -1., 2., -2.], [1, 0, 0, 1]), 1)
+    0.5
+    """
     if whole(k, "k", 1) > len(as_trials(trials).classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
@@ -425,7 +710,17 @@ def _class_sum(values: Floats, own: NDArray[np.bool_], weights: Counts | None) -
 
 
 class KnownTruth(NamedTuple):
-    """Cross-entropy against known posteriors = conditional entropy + divergence, all in the same base."""
+    """Cross-entropy against known posteriors = conditional entropy + divergence, all in the same base.
+
+    Attributes
+    ----------
+    cross_entropy : float
+        What the model's posteriors cost.
+    conditional_entropy : float
+        What the true posteriors would cost.
+    divergence : float
+        The difference, never negative.
+    """
 
     cross_entropy: float
     conditional_entropy: float
@@ -435,6 +730,20 @@ class KnownTruth(NamedTuple):
 def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) -> KnownTruth:
     """What the model's posteriors cost when the true ones are known, row by row.
 
+    Parameters
+    ----------
+    true, model : array_like of shape (n, K)
+        Posteriors, one row per trial, each summing to one.
+    base : float, default 2
+        Base of the logarithm: 2 for bits, math.e for nats.
+
+    Returns
+    -------
+    KnownTruth
+        Means over the rows.
+
+    Examples
+    --------
     >>> parts = cross_entropy_of_truth([[.5, .5]], [[.25, .75]])
     >>> parts.conditional_entropy, round(parts.cross_entropy - parts.divergence, 12)
     (1.0, 1.0)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
+from tercet._numeric.order import sort_in_place
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
@@ -30,9 +31,24 @@ EER_DEFINITIONS = ("rocch", "interpolated", "nearest")
 
 
 class Eer(NamedTuple):
-    """Equal error rate: its value, the threshold at (or just below) it, and which definition it follows.
+    """An equal error rate, the rate at which misses and false alarms are equally frequent.
 
-    With probability `randomisation` the next higher threshold of the hull or curve is used instead.
+    Attributes
+    ----------
+    value : float
+        The rate, 0 to 1.
+    threshold : float
+        The threshold at the crossing, or the next lower one where it lies between two.
+    definition : str
+        "rocch", "interpolated" or "nearest"; the three differ, so the name belongs beside the number.
+    randomisation : float
+        The probability with which the next higher threshold of the hull or curve is used instead, to reach the rate.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])).eer().value
+    0.25
     """
 
     value: float
@@ -42,7 +58,23 @@ class Eer(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """The least normalised cost over all thresholds, where it is reached (lowest threshold) and its errors."""
+    """The least normalised cost over all thresholds.
+
+    Attributes
+    ----------
+    dcf : float
+        The minimum DCF, at most 1.
+    threshold : float
+        The lowest threshold that reaches it; -inf for accepting everything.
+    misses, false_alarms : number
+        The errors there, in the caller's weights.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])).min_dcf(0.5).dcf
+    0.5
+    """
 
     dcf: Any
     threshold: Any
@@ -57,6 +89,13 @@ class Curve:
     Points ascend by threshold: first accepting everything (its threshold is written -inf, and it accepts even
     -inf), then one point per distinct score. Tied scores are one point. Counts are in the tally's unit.
 
+    Parameters
+    ----------
+    tally : Tally
+        The sorted scores of both classes; `Curve.of` makes it from trials.
+
+    Examples
+    --------
     >>> from tercet import Trials
     >>> curve = Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])))
     >>> curve.auc, curve.eer().value
@@ -67,7 +106,23 @@ class Curve:
 
     @classmethod
     def of(cls, source: Curve | Tally | Trials) -> Curve:
-        """The curve of trials, or of their tally, that hold both classes."""
+        """The curve of trials, or of their tally, that hold both classes.
+
+        Parameters
+        ----------
+        source : Trials, Tally or Curve
+            Labelled two-class trials, their tally, or a curve, which is returned as it is.
+
+        Returns
+        -------
+        Curve
+            Nothing but the scores is sorted; points and hull are computed when they are asked for.
+
+        Raises
+        ------
+        UndefinedError
+            If a class has no trials.
+        """
         if isinstance(source, Curve):
             return source
         tally = Tally.of(source)
@@ -91,9 +146,9 @@ class Curve:
 
     @cached_property
     def _points(self) -> tuple[Floats, Counts, Counts]:
-        scores, _ = Ranked(
-            np.sort(np.concatenate((self.tally.targets.scores, self.tally.nontargets.scores)))
-        ).distinct()
+        both = np.concatenate((self.tally.targets.scores, self.tally.nontargets.scores))
+        sort_in_place(both)
+        scores, _ = Ranked(both).distinct()
         misses, alarms = self.tally.at(scores)
         return (
             frozen(np.concatenate(([-math.inf], scores))),
@@ -137,13 +192,41 @@ class Curve:
         return quotients(self.nontargets - self.false_alarms, self.nontargets)
 
     def det(self) -> tuple[Floats, Floats]:
-        """DET: the probits of (FPR, FNR), point by point; rates of 0 and 1 lie at -inf and inf."""
-        from scipy.special import ndtri
+        """The detection error trade-off: the probits of the error rates, point by point.
 
-        return ndtri(self.fpr), ndtri(self.fnr)
+        Returns
+        -------
+        fpr, fnr : ndarray of float
+            The normal quantiles of FPR and FNR, in the order of `thresholds`; rates of 0 and 1 lie at -inf and inf.
+
+        References
+        ----------
+        Martin, Doddington, Kamm, Ordowski and Przybocki (1997), The DET curve in assessment of detection task
+        performance, Eurospeech.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])).det()[0].tolist()
+        [inf, 0.0, 0.0, -inf, -inf]
+        """
+        return _probits(self.false_alarms, self.nontargets), _probits(self.misses, self.targets)
 
     def precision_recall(self) -> tuple[Floats, Floats]:
-        """(precision, recall) at each point that accepts something: reject-all has no precision."""
+        """Precision and recall at each point that accepts something: rejecting everything has no precision.
+
+        Returns
+        -------
+        precision, recall : ndarray of float
+            One entry per point but the last, thresholds ascending.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> precision, recall = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])).precision_recall()
+        >>> precision.tolist()[1], recall.tolist()[-1]
+        (0.6666666666666666, 0.5)
+        """
         hits = (self.targets - self.misses)[:-1]
         accepted = hits + self.false_alarms[:-1]
         return quotients(hits, accepted), quotients(hits, self.targets)
@@ -183,10 +266,29 @@ class Curve:
         return self.hull.area
 
     def eer(self, definition: str = "rocch") -> Eer:
-        """Equal error rate, where FPR = FNR.
+        """The equal error rate, where FPR = FNR.
 
-        "rocch": on the convex hull; "interpolated": on the curve's own segments; "nearest": the mean of the two
-        rates where they are closest.
+        Parameters
+        ----------
+        definition : {"rocch", "interpolated", "nearest"}
+            On the ROC convex hull; on the segments of the curve itself; or the mean of the two rates where they are
+            closest, at the lowest such threshold.
+
+        Returns
+        -------
+        Eer
+            The rate with its threshold and the name of the definition.
+
+        References
+        ----------
+        Brümmer and de Villiers (2013), The BOSARIS Toolkit: theory, algorithms and code, arXiv:1304.2865 ("rocch").
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> curve = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
+        >>> curve.eer().value, curve.eer("nearest").value
+        (0.25, 0.5)
         """
         chosen(definition, "definition", EER_DEFINITIONS)
         if definition == "rocch":
@@ -238,7 +340,25 @@ class Curve:
         return wide[0] * self.nontargets, wide[1] * self.targets
 
     def min_dcf(self, application: object) -> Minimum:
-        """The least normalised DCF over all thresholds for one working point."""
+        """The least normalised DCF over all thresholds for one operating point.
+
+        Parameters
+        ----------
+        application : Application, (prior, cost_fn, cost_fp), prior or name
+            The prior of the target and the costs of a miss and of a false alarm.
+
+        Returns
+        -------
+        Minimum
+            The cost, at most 1, with the lowest threshold that reaches it and the errors there.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> curve = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
+        >>> curve.min_dcf((0.5, 1, 1)).dcf
+        0.5
+        """
         app = Application.of(application)
         app.check_normaliser()
         found = self.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
@@ -311,7 +431,7 @@ class Curve:
 
     @property
     def average_precision(self) -> float:
-        """Step sum over the recalled targets of the precision there, ties pooled."""
+        """Average precision: the mean over the targets of the precision at their score, ties pooled."""
         self.tally.need_every_score("The average precision")
         scores, running = self.tally.targets.distinct()
         hits = self.targets - running[:-1]
@@ -320,7 +440,25 @@ class Curve:
         return ratio(total, self.targets, UNIT)
 
     def precision_at_recalled(self, k: float) -> float:
-        """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K."""
+        """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K.
+
+        Parameters
+        ----------
+        k : float
+            The number (or weight) of recalled targets, from 1 to all of them.
+
+        Returns
+        -------
+        float
+            Targets over all trials that score at least as high as the k-th target.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> curve = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
+        >>> curve.precision_at_recalled(2)
+        0.6666666666666666
+        """
         self.tally.need_every_score("A precision at a rank")
         above, below = self._units(k, self.targets, "targets")
         scores, running = self.tally.targets.distinct()
@@ -329,13 +467,49 @@ class Curve:
         return ratio(hits, hits + self.nontargets - int(self.tally.nontargets.below(scores[place])))
 
     def precision_at(self, k: float) -> float:
-        """Precision among the k highest scores, averaged over the orders of tied ones."""
+        """Precision among the k highest scores, averaged over the orders of tied ones.
+
+        Parameters
+        ----------
+        k : float
+            The number (or weight) of trials that are accepted.
+
+        Returns
+        -------
+        float
+            The part of these trials that are targets.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> curve = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
+        >>> curve.precision_at(2)
+        0.5
+        """
         hits, of = self._top(k)
         above, below = self._units(k, self.targets + self.nontargets, "trials")
         return ratio(hits * below, of * above)
 
     def recall_at(self, k: float) -> float:
-        """The part of the targets among the k highest scores, averaged over the orders of tied ones."""
+        """The part of the targets among the k highest scores, averaged over the orders of tied ones.
+
+        Parameters
+        ----------
+        k : float
+            The number (or weight) of trials that are accepted.
+
+        Returns
+        -------
+        float
+            Targets among these trials over all targets.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> curve = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
+        >>> curve.recall_at(3)
+        1.0
+        """
         hits, of = self._top(k)
         return ratio(hits, of * self.targets)
 
@@ -361,7 +535,29 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hull:
-    """Vertices of the ROC convex hull, thresholds ascending: from accepting to rejecting everything."""
+    """Vertices of the ROC convex hull, thresholds ascending: from accepting to rejecting everything.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float
+        A score per vertex; -inf for accepting everything.
+    misses, false_alarms : ndarray of int
+        The errors at each vertex, in the tally's unit.
+    targets, nontargets : int
+        The totals of both classes.
+
+    References
+    ----------
+    Provost and Fawcett (2001), Robust classification for imprecise environments, Machine Learning 42,
+    doi:10.1023/A:1007601015854.
+
+    Examples
+    --------
+    >>> from tercet import Trials
+    >>> hull = Curve.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0])).hull
+    >>> hull.misses.tolist(), hull.false_alarms.tolist()
+    ([0, 0, 1, 2], [2, 1, 0, 0])
+    """
 
     thresholds: Floats
     misses: Counts
@@ -408,6 +604,16 @@ class Hull:
         pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
         place = near[np.arange(len(pick)), pick]
         return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
+
+
+def _probits(counts: Counts, total: int) -> Floats:
+    """The normal quantile of count / total; counts follow each other, and equal neighbours are computed once."""
+    from scipy.special import ndtri
+
+    starts = np.flatnonzero(np.append(True, _moves(counts)))
+    rates = quotients(counts[starts], total)
+    probits = np.concatenate(over_parts(lambda part: ndtri(rates[part]), len(rates)))
+    return np.repeat(probits, np.diff(np.append(starts, len(counts))))
 
 
 class _Meeting(NamedTuple):
@@ -596,7 +802,19 @@ def _area(x: Floats, y: Floats, limits: tuple[float, float]) -> float:
 
 
 class BestRule(NamedTuple):
-    """A decision rule on the joint hull, with the range of effective-prior log-odds where it is cheapest."""
+    """A decision rule on the joint hull, with the range of effective-prior log-odds where it is cheapest.
+
+    Attributes
+    ----------
+    name : str
+        The system or table that it belongs to, or one of the two trivial rules.
+    threshold : float or None
+        The threshold on that system's scores; None for rules that are not a threshold on scores.
+    fpr, fnr : float
+        Its error rates.
+    log_odds : tuple of float
+        The range of effective-prior log-odds in which no other rule costs less.
+    """
 
     name: str
     threshold: float | None
@@ -610,6 +828,18 @@ def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> 
 
     The two trivial rules are always there. Between two neighbours, randomising reaches every point.
 
+    Parameters
+    ----------
+    rules : mapping from a name to a Curve, Confusion or (FPR, TPR)
+        What is to be chosen from.
+
+    Returns
+    -------
+    tuple of BestRule
+        The rules on the joint hull, from the lowest priors to the highest.
+
+    Examples
+    --------
     >>> [(r.name, round(r.log_odds[0], 2)) for r in best_rules({"a": (.1, .6), "b": (.5, .7)})]
     [('always reject', -inf), ('a', -1.79), ('always accept', 0.81)]
     """

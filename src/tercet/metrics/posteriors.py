@@ -18,8 +18,22 @@ _CELLS = 1 << 16  # at a time, rows x classes, so that a block and its products 
 
 
 def posteriors(trials: Trials, prior: object) -> Floats:
-    """Class posteriors for any prior, one row a trial: proportional to prior x likelihood.
+    """Class posteriors for any prior, by Bayes' rule: proportional to prior x likelihood.
 
+    Parameters
+    ----------
+    trials : Trials
+        With or without labels. Two-class llrs are taken as the log-likelihoods (0, llr).
+    prior : float or sequence of float
+        One positive number per class that sum to one, or the target's prior where there are two.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        One row per trial; each sums to one within rounding.
+
+    Examples
+    --------
     >>> posteriors(Trials.of_log_likelihoods([[0.0, 0.0, 0.0]]), [.5, .25, .25]).tolist()
     [[0.5, 0.25, 0.25]]
     """

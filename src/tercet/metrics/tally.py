@@ -139,6 +139,23 @@ class Gaps(NamedTuple):
 class Tally:
     """The sorted scores of targets and non-targets, weights counted in units of 2**unit.
 
+    Tallies add with `+`: the sum of the tallies of two parts is, to the bit, the tally of all their trials.
+
+    Attributes
+    ----------
+    targets, nontargets : Ranked
+        The scores of each class in ascending order, with running totals of weights where there are weights.
+    meaning : str
+        What the scores are: "llr", "lr", "log10-llr", "log-odds", "posterior" or "raw".
+    trained_prior : float or None
+        The prior that log-odds or posteriors were made with.
+    unit : int
+        Weights are whole multiples of 2**unit.
+    gaps : Gaps or None
+        What a scan in bounded memory does not know.
+
+    Examples
+    --------
     >>> tally = Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))
     >>> misses, false_alarms = tally.at([-5.0, 0.0])    # when exactly the scores > threshold are accepted
     >>> misses.tolist(), false_alarms.tolist()
@@ -160,7 +177,18 @@ class Tally:
 
     @classmethod
     def of(cls, trials: Trials | Tally) -> Tally:
-        """Sorts each class of labelled two-class trials; rows of weight 0 are dropped."""
+        """Sorts each class of labelled two-class trials; rows of weight 0 are dropped.
+
+        Parameters
+        ----------
+        trials : Trials or Tally
+            Labelled two-class trials, or a matrix of two columns; a tally is returned as it is.
+
+        Returns
+        -------
+        Tally
+            One or both classes may be empty.
+        """
         if isinstance(trials, Tally):
             return trials
         labels = as_trials(trials).known_labels()
@@ -202,7 +230,18 @@ class Tally:
         return len(self.targets.scores) + len(self.nontargets.scores)
 
     def at(self, thresholds: Any) -> tuple[Any, Any]:
-        """The weights (misses, false alarms) when exactly the scores > threshold are accepted."""
+        """The errors when exactly the scores > threshold are accepted.
+
+        Parameters
+        ----------
+        thresholds : float or array_like of float
+            On the scale of the scores.
+
+        Returns
+        -------
+        misses, false_alarms : int or ndarray
+            In units of 2**unit.
+        """
         if np.isnan(thresholds).any():
             raise InputError("A threshold must not be NaN.")
         if self.gaps is not None:
@@ -264,15 +303,15 @@ def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tup
     unit = smallest_bit(weights)
     bits = math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length()
     integers = None if bits <= INT64_BITS or fits_limbs(bits, unit) else as_integers(weights)[0]
-    order = RowKeys(scores)
+    order = RowKeys(scores, weights)
     sides = together([lambda: order.keys[labels], lambda: order.keys[~labels]], len(labels))
     sort_in_place(*sides)
 
     def ranked(keys: Keys) -> Ranked:
-        rows, ascending = order.ranked(keys)
+        found = order.ranked(keys)
         if integers is not None:
-            return _merged(ascending, running_totals(integers, rows))
-        return _merged(ascending, running_doubles(weights, rows, unit, bits))
+            return _merged(found.scores, running_totals(integers, found.rows))
+        return _merged(found.scores, running_doubles(found.carried, unit, bits))
 
     targets, nontargets = map(ranked, sides)
     return targets, nontargets, unit
@@ -282,8 +321,8 @@ def _grouped(scores: Floats, weights: Column) -> Ranked:
     """Distinct scores with the running total of their weights."""
     order = RowKeys(scores)
     sort_in_place(order.keys)
-    rows, ascending = order.ranked(order.keys)
-    return _merged(ascending, running_totals(weights, rows))
+    found = order.ranked(order.keys)
+    return _merged(found.scores, running_totals(weights, found.rows))
 
 
 def _merged(ascending: Floats, running: Column) -> Ranked:
