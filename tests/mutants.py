@@ -1,7 +1,7 @@
-"""Ten wrong programs, and whether the laws notice: python tests/mutants.py [word of a mutant's name ...]
+"""Ten wrong programs, and whether the laws notice: python tests/mutants.py [--today] [word of a mutant's name ...]
 
 Each mutant is a textual patch on a copy of the package. It must apply (else the patch is out of date) and a test must
-fail (else the suite is too weak); if not, this exits with 1.
+fail (else the suite is too weak); if not, this exits with 1. --today takes every fourth mutant, others each day.
 """
 
 import os
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,7 +171,9 @@ RIGHT = Mutant("the right program", (), TWO + CLASSES + REFERENCES)
 
 
 def main(words: list[str]) -> int:
-    chosen = [mutant for mutant in MUTANTS if all(word in mutant.name for word in words)]
+    pool_of_today = MUTANTS[date.today().toordinal() % 4 :: 4] if "--today" in words else MUTANTS
+    words = [word for word in words if word != "--today"]
+    chosen = [mutant for mutant in pool_of_today if all(word in mutant.name for word in words)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         control, *verdicts = pool.map(verdict, [RIGHT, *chosen])
     if control[0] != "survived":  # then the others were perhaps not killed for what is wrong with them

@@ -370,7 +370,10 @@ def same_length(length: int, columns: Mapping[str, NDArray[Any] | None]) -> None
 
 def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str) -> None:
     """Refuses columns of which one holds text and the other numbers: they would never be equal."""
-    texts = [{isinstance(value, str) for value in distinct(array)} for array in (values, others)]
+    texts = [
+        {isinstance(value, str) for value in distinct(array if array.dtype.kind in "OUST" else array[:1])}
+        for array in (values, others)
+    ]
     if texts[0] and texts[1] and not texts[0] & texts[1]:
         words = ("text", "no text") if True in texts[0] else ("no text", "text")
         raise InputError(
