@@ -116,7 +116,7 @@ MUTANTS = (
         (
             (
                 "application.py",
-                "return cheap + np.where(dear == 0.0, 0.0, factor * dear)",
+                "return cheap + np.where(dear == 0.0, 0.0, priced)",
                 "return cheap / factor + dear",
             ),
         ),
