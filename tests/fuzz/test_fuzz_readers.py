@@ -36,3 +36,9 @@ def test_an_exception_that_is_no_refusal_is_found(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(fuzz, "by_whole", broken)
     assert fuzz.run(3, seed=1)["failures"] == 3
+
+
+@pytest.mark.parametrize("path", sorted((_HERE / "corpus").iterdir()), ids=lambda path: path.name)
+def test_a_file_that_once_failed_is_answered(path: Path):
+    found, why = fuzz.check(path, {"id_column": "id", "weight_column": "w"}, scanned=True)
+    assert found in ("read", "refused"), why
