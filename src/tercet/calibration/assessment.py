@@ -71,7 +71,7 @@ def expected_calibration_error(
 ) -> CalibrationErrorEstimate:
     """Expected calibration error: mean distance between forecast and observed frequency over bins of the forecast.
 
-    sum_b n_b / n |mean forecast_b - observed share_b|; debiased: the root of
+    sum_b n_b / n abs(mean forecast_b - observed share_b); debiased: the root of
     sum_b n_b / n ((mean forecast_b - observed share_b)^2 - observed (1 - observed) / (n_b - 1)).
     Not to be taken for the empirical cross-entropy, which has the same initials.
 

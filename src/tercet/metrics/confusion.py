@@ -410,7 +410,7 @@ class Confusion:
     def weighted_kappa(self, weights: Literal["linear", "quadratic"]) -> float:
         """Cohen's weighted kappa: disagreement weighs by the distance of the classes, in their order.
 
-        1 - sum w_ij n_ij / sum w_ij e_ij, w = |i - j| or (i - j)^2, e the product of the margins / n.
+        1 - sum w_ij n_ij / sum w_ij e_ij, w = abs(i - j) or (i - j)^2, e the product of the margins / n.
 
         Parameters
         ----------

@@ -105,7 +105,7 @@ class GaussianRecognizer(Model):
     def log_likelihoods(self, samples: object) -> Floats:
         """ln N(x; mean_k, covariance_k), samples x classes.
 
-        -(D ln 2 pi + ln |S_k| + (x - mean_k)' S_k^-1 (x - mean_k)) / 2
+        -(D ln 2 pi + ln det S_k + (x - mean_k)' S_k^-1 (x - mean_k)) / 2
         """
         table = _samples(samples, self.means.shape[1])
         result = np.empty((len(table), len(self.classes)))
