@@ -103,8 +103,8 @@ def sweep(
     Parameters
     ----------
     recognizer : class with `fit`, or callable
-        `fit(samples, labels, **parameters)` gives a model with `trials(samples, labels)`, such as LogisticRecognizer and
-        GaussianRecognizer, or a function from samples to llrs.
+        `fit(samples, labels, **parameters)` gives a model with `trials(samples, labels)`, such as LogisticRecognizer
+        and GaussianRecognizer, or a function from samples to llrs.
     grid : mapping of str to sequence, or iterable of mappings
         {"penalty": [0, 1e-3], "expansion": ["linear", "quadratic"]} stands for every combination; an iterable names
         each model's parameters itself.
