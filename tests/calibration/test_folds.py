@@ -112,7 +112,7 @@ def test_classes_and_options_are_passed_on():
         (lambda t: cross_fit(Logistic, t.select(slice(0, 4)), folds=5), InputError, "4 trials for 5 folds"),
         (lambda t: cross_fit(Logistic, t, folds=1), InputError, "folds must be"),
         (lambda t: cross_fit(Logistic, t, folds=2.5), InputError, "folds must be"),
-        (lambda t: cross_fit(Logistic, t, scheme="random"), InputError, "scheme is"),
+        (lambda t: cross_fit(Logistic, t, scheme="random"), InputError, "scheme must be"),
         (lambda t: cross_fit(Logistic, t, by="speaker"), InputError, "groups"),
         (lambda t: cross_fit(3, t), InputError, "calibrator class"),
         (lambda t: cross_fit(Threshold, t, application=0.5), InputError, "select_calibrator"),

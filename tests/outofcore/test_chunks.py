@@ -300,7 +300,7 @@ def test_labels_that_are_not_marks_are_read_as_everywhere():
     ("more", "says"),
     [
         ({"meaning": "nonsense"}, "meaning='nonsense' is none of"),
-        ({"eer": "nonsense"}, "An EER is"),
+        ({"eer": "nonsense"}, "eer must be"),
         ({"meaning": "posterior"}, "give trained_prior"),
         ({"bayes_plot": (3, -3, 5)}, "bayes_plot must be"),
         ({"memory_limit": 10**6}, "memory_limit of 1 MB is too small to work with"),

@@ -22,7 +22,9 @@ def facts(name="short", meaning="llr", apps=((0.01, 10, 1), (0.5, 1, 1)), count=
         "raw": lambda: tc.Trials.of_scores(llr, labels),
         "posterior": lambda: tc.Trials.of_posteriors(1 / (1 + np.exp(-llr)), labels, trained_prior=0.5),
     }[meaning]()
-    found = tc.evaluate(trials, apps, name=name).to_dict()
+    ev = tc.evaluate(trials, apps, name=name)
+    assert len([row.calibration_loss for row in ev.applications]) == len(apps)  # computed when it is asked for
+    found = ev.to_dict()
     if more.get("ci"):
         found["intervals"] = {"level": 0.95, "notes": []}
         for app in found["applications"]:

@@ -175,7 +175,8 @@ def test_calibrated_scores_are_not_blamed_and_shifted_ones_are():
 
 def test_the_json_has_the_cross_fitted_loss_and_the_apparent_difference():
     trials = gaussian(100, 100)
-    row = tc.evaluate(trials, [0.5]).to_dict()["applications"][0]
+    assert tc.evaluate(trials, [0.5]).to_dict()["applications"][0]["calibration_loss"] is None  # not asked for
+    row = tc.evaluate(trials, [0.5], ci=0.9).to_dict()["applications"][0]
     assert row["actual_minus_min"] == pytest.approx(row["dcf"] - row["min_dcf"])
     assert row["calibration_loss"] == tc.evaluate(trials, [0.5], ci=0.9).applications[0].calibration_loss
     raw = tc.evaluate(tc.Trials.of_scores(trials.scores, trials.labels), [0.5]).to_dict()["applications"][0]

@@ -98,7 +98,6 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     apps, source, style = applications(options), reading(options), Style.of(options)
     options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
-    bounded = options["engine"] is not None
     if style.wanted and style.output == "json" and source["meaning"] not in TWO_CLASS:
         raise click.UsageError("--metrics adds nothing to the JSON of several classes, which holds all its numbers.")
     if source["meaning"] == "decisions":
@@ -108,6 +107,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
         return 0
     check_cost_columns(options, apps)
     choose_road(scores, source, options)
+    bounded = options["engine"] is not None
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
     conditions: list[Facts] = []
     if bounded:

@@ -97,7 +97,7 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
     if not isinstance(mapping, Mapping):
         raise InputError(f"mapping must map utterances to groups, not {shown(type(mapping).__name__)}.")
     assert trials.ids is not None
-    parts = [str(one).split(" ") for one in trials.ids.tolist()]
+    parts = [id_fields(one) for one in trials.ids.tolist()]
     short = next((row for row, fields in enumerate(parts) if not -len(fields) <= field < len(fields)), None)
     if short is not None:
         raise InputError(f"field={field} is not in the trial id {shown(str(trials.ids[short]))} (row {short}).")
@@ -360,7 +360,7 @@ def _laid_out(trials: Trials, layout: str) -> list[str]:
         return words
     if trials.ids is None:
         raise InputError(f"The layout {layout} needs trial ids: read the trials with id_column= and keep_ids=True.")
-    fields = [str(one).split(" ") for one in trials.ids.tolist()]
+    fields = [id_fields(one) for one in trials.ids.tolist()]
     most = 3 if layout == "sre" else 2
     odd = next((row for row, own in enumerate(fields) if not 2 <= len(own) <= most or "" in own), None)
     if odd is not None:
@@ -373,6 +373,11 @@ def _laid_out(trials: Trials, layout: str) -> list[str]:
     head = "\t".join(("modelid", "segmentid", "side", "LLR"))
     sides = [own if len(own) == 3 else [*own, "a"] for own in fields]
     return [head, *("\t".join((*own, word)) for own, word in zip(sides, words, strict=True))]
+
+
+def id_fields(one: object) -> list[str]:
+    """The fields of a trial id: of a composite one, or of a text with spaces between."""
+    return [str(part) for part in one] if isinstance(one, tuple | list) else str(one).split(" ")
 
 
 def refuse_duplicates(ids: Sequence[str], where: str) -> None:

@@ -120,7 +120,7 @@ def bands(
     costs = CostBand(grid, found.bounds.get("bayes_plot.dcf"), found["bayes_plot.min_dcf"])
     used = _calibrated(flat, **options)
     diagram = None if edges is None else _diagram(used, found, share, edges)
-    return Bands(found, _roc(rates, found), costs, diagram)
+    return Bands(found, _roc(rates, found, _targets(flat)), costs, diagram)
 
 
 def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
@@ -132,7 +132,12 @@ def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
     """
     flat = _two_classes(trials)
     rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
-    return _roc(rates, bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options))
+    found = bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options)
+    return _roc(rates, found, _targets(flat))
+
+
+def _targets(trials: Trials) -> int:
+    return int((trials.known_labels() == 1).sum())
 
 
 def _two_classes(trials: Trials) -> Trials:
@@ -149,10 +154,15 @@ def false_alarm_grid(trials: Trials) -> Floats:
     return np.concatenate(([0.0], np.geomspace(least, 0.1, 50), np.linspace(0.1, 1.0, 46)[1:]))
 
 
-def _roc(rates: Floats, found: Intervals) -> RocBand:
+def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
+    """The band; where no resample shows a miss, Clopper-Pearson says what may hide behind none of the targets."""
     band = found["roc.fnr"]
     certain = rates >= 1.0  # accepting everything misses nothing, whatever the trials
-    low, high = np.where(certain, 0.0, band.low), np.where(certain, 0.0, band.high)
+    hidden = clopper_pearson(0, targets, found.level).high
+    low, high = (
+        np.where(certain, 0.0, band.low),
+        np.where(certain, 0.0, np.maximum(band.high, hidden * (band.high == 0))),
+    )
     order = np.argsort(rates, kind="stable")  # misses fall as false alarms rise: widened until the ends do too
     low[order] = np.minimum.accumulate(low[order])
     high[order] = np.maximum.accumulate(high[order][::-1])[::-1]

@@ -25,7 +25,7 @@ from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
 from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
 from tercet.uncertainty._kernel.rates import Rated, defined
-from tercet.uncertainty._kernel.refit import Fit, Measure, refitted
+from tercet.uncertainty._kernel.refit import Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.runs import Runs
 from tercet.uncertainty._kernel.two import Plan, TwoClass
 from tercet.uncertainty._rows import class_rows, grouping, one_column, ranked_rows, several
@@ -313,11 +313,12 @@ def summed_up(
 
 def _notes(design: Design, settings: Settings, redrawn: int) -> tuple[str, ...]:
     """What a reader of the intervals must know."""
-    notes = [
-        f"only {count} groups in {shown(name)}: intervals from so few tend to be too short"
-        for name, count in zip(settings.by, design.counts, strict=True)
-        if count < _FEW_GROUPS
-    ]
+    notes = []
+    for place, (name, count) in enumerate(zip(settings.by, design.counts, strict=True)):
+        other = isinstance(design, TwoSets) and design.parts[0].counts[place] > count
+        where = f"{shown(name)} of the calibration set" if other else shown(name)
+        if count < _FEW_GROUPS:
+            notes.append(f"only {count} groups in {where}: intervals from so few tend to be too short")
     if redrawn:
         notes.append(f"{redrawn} resamples lacked a class or could not be evaluated, and were drawn again")
     return tuple(notes)

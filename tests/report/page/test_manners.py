@@ -59,7 +59,7 @@ def test_new_numbers_are_announced_once_when_the_hand_rests(browser, rich):
         "}, 20)"
     )
     assert len(said[0]) == 1
-    assert f"cost {said[1]}" in said[0][0]
+    assert f"DCF {said[1]}" in said[0][0]
     assert "misses" in said[0][0]
 
 

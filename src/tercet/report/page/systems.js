@@ -76,11 +76,6 @@ function between(s, score) {  // what the counts at a threshold certainly lie be
   if (s.complete || j >= s.x.length || s.thresholds[i] === score || s.m[i] === s.m[j] && s.f[i] === s.f[j]) return null;
   return {fnr: [s.m[i] / s.T, s.m[j] / s.T], fpr: [s.f[j] / s.F, s.f[i] / s.F]};
 }
-function allowed(bound, total) {  // the largest whole number <= bound x total: a double is a whole number over a power of two
-  let shift = 0n, top = bound;
-  while (!Number.isInteger(top)) { top *= 2; shift++; }
-  return Number(BigInt(top) * BigInt(total) >> shift);
-}
 function dcf(tau, fnr, fpr) {  // a rate of zero adds nothing, whatever its factor
   const [cheap, dear] = tau <= 0 ? [fnr, fpr] : [fpr, fnr];
   return cheap + (dear === 0 ? 0 : Math.exp(Math.abs(tau)) * dear);
@@ -155,9 +150,8 @@ function decision(s, w, rule, known, best, tau) {  // the threshold of a rule, a
     return {threshold: w.manual, ...exact ? {m: best.m, f: best.f, open: null} : {...errorsAbove(s, w.manual), open: between(s, w.manual)}};
   }
   if (rule === "fpr") {  // the lowest kept threshold whose exact count is within the bound
-    const most = allowed(w.bound, s.F);
     let low = 0, high = s.f.length - 1;
-    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] <= most) high = mid; else low = mid + 1; }
+    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] / s.F <= w.bound) high = mid; else low = mid + 1; }
     return {threshold: s.thresholds[low], m: s.m[low], f: s.f[low]};
   }
   const llr = known ? known.threshold : 0 - tau, table = known?.confusion;
