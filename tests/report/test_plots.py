@@ -242,6 +242,8 @@ def test_several_systems_take_a_band_each(tmp_path):
         ("roc", {"size": (0, 3)}, "between 0.5 and 100"),
         ("roc", {"labels": ["a", "b"]}, "list of 1 names"),
         ("roc", {"labels": "a"}, "list of 1 names"),
+        ("roc", {"labels": 5}, "list of 1 names"),
+        ("roc", {"colors": 5}, "one per system"),
         ("roc", {"colors": ["no such"]}, "colours that matplotlib knows"),
         ("roc", {"colors": ["red", "blue"]}, "one per system"),
         ("roc", {"xlim": 3}, "xlim must be"),

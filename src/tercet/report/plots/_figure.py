@@ -230,7 +230,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], li
     if len(systems) > MOST_SYSTEMS:
         raise InputError(f"A figure tells at most {MOST_SYSTEMS} systems apart, not {len(systems)}: draw some of them.")
     if labels is not None:
-        if isinstance(labels, str) or len(labels) != len(systems):
+        if not _listed(labels, len(systems)):
             raise InputError(f"labels must be a list of {len(systems)} names, not {shown(labels)}.")
         names = [name_of(name) for name in labels]
     return systems, names
@@ -308,7 +308,7 @@ def _bands(bands: object, count: int) -> list[Bands]:
 def _check_colours(colors: Sequence[str] | None, count: int) -> None:
     if colors is None:
         return
-    if isinstance(colors, str) or len(colors) != count:
+    if not _listed(colors, count):
         raise InputError(f"colors must be a list of {count} colours, one per system, not {shown(colors)}.")
     _matplotlib()
     from matplotlib.colors import is_color_like
@@ -316,6 +316,11 @@ def _check_colours(colors: Sequence[str] | None, count: int) -> None:
     for one in colors:
         if not is_color_like(one):
             raise InputError(f"colors must be colours that matplotlib knows, such as '#0072B2', not {shown(one)}.")
+
+
+def _listed(values: object, count: int) -> bool:
+    """Whether this is a list with one entry per system."""
+    return isinstance(values, list | tuple) and len(values) == count
 
 
 def _matplotlib() -> None:
