@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tercet import biometrics, datasets, forensics, io, nist, recognizers, sklearn, spoofing, testing  # noqa: F401
-    from tercet.abstention import RiskCoverage, risk_coverage
     from tercet.application import Application, ApplicationMean, MulticlassApplication, costs_from_utilities
     from tercet.calibration.assessment import (
         calibration_line,
@@ -33,9 +32,13 @@ if TYPE_CHECKING:
         hull_rule,
         neyman_pearson,
     )
+    from tercet.deployment.abstention import RiskCoverage, risk_coverage
+    from tercet.deployment.gaps import GroupGaps, group_gaps
+    from tercet.deployment.prevalence import Prevalence, deployed_cost, estimate_prevalence
+    from tercet.deployment.rules import Rule
+    from tercet.deployment.sweeping import Sweep, sweep, sweep_trials
     from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
     from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
-    from tercet.gaps import GroupGaps, group_gaps
     from tercet.io.read import read
     from tercet.metrics.binomial import (
         Interval,
@@ -82,11 +85,8 @@ if TYPE_CHECKING:
     from tercet.metrics.posteriors import posteriors
     from tercet.metrics.tally import Tally
     from tercet.outofcore.scan import Scan, scan
-    from tercet.prevalence import Prevalence, deployed_cost, estimate_prevalence
     from tercet.report import report
     from tercet.report.plots import Plot, plot
-    from tercet.rules import Rule
-    from tercet.sweeping import Sweep, sweep, sweep_trials
     from tercet.trials import Trials
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "abstention": (
+    "deployment.abstention": (
         "RiskCoverage",
         "risk_coverage",
     ),
@@ -157,7 +157,7 @@ _PUBLIC = {
         "risk_curve",
         "risk_path",
     ),
-    "gaps": (
+    "deployment.gaps": (
         "GroupGaps",
         "group_gaps",
     ),
@@ -226,7 +226,7 @@ _PUBLIC = {
         "Scan",
         "scan",
     ),
-    "prevalence": (
+    "deployment.prevalence": (
         "Prevalence",
         "deployed_cost",
         "estimate_prevalence",
@@ -235,8 +235,8 @@ _PUBLIC = {
         "Plot",
         "plot",
     ),
-    "rules": ("Rule",),
-    "sweeping": (
+    "deployment.rules": ("Rule",),
+    "deployment.sweeping": (
         "Sweep",
         "sweep",
         "sweep_trials",

@@ -10,13 +10,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import tercet as tc
-from tercet.abstention import RiskCoverage
 from tercet.calibration.assessment import CorpDiagram
+from tercet.deployment.abstention import RiskCoverage
+from tercet.deployment.sweeping import Sweep
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report import plots
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import COLOURS, short_names
-from tercet.sweeping import Sweep
 
 OVERLAID = [name for name, kind in plots.KINDS.items() if kind.overlaid and kind.of is tc.Evaluation]
 BANDED = [name for name, kind in plots.KINDS.items() if "bands" in kind.options]

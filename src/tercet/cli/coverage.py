@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from tercet.abstention import risk_coverage
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, application_options, row_format_options, source_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import applications, level, numbers, reading
+from tercet.deployment.abstention import risk_coverage
 
 
 @new_command(epilog=WORDS)

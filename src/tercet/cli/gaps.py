@@ -13,7 +13,7 @@ from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
 from tercet.cli._values import application, grouping, level, reading
-from tercet.gaps import Gap, group_gaps
+from tercet.deployment.gaps import Gap, group_gaps
 
 
 @new_command(epilog=WORDS)

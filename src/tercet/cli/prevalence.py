@@ -12,7 +12,7 @@ from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, numbers, reading
-from tercet.prevalence import deployed_cost, estimate_prevalence
+from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 
 
 @new_command(epilog=WORDS)

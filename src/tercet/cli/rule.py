@@ -13,8 +13,8 @@ from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import names_of, read_trials, trial_column
 from tercet.cli._values import application, level, reading
+from tercet.deployment.rules import Reached, Rule
 from tercet.errors import InputError
-from tercet.rules import Reached, Rule
 
 _CRITERIA = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",

@@ -37,7 +37,7 @@ _MODELS = ("logistic", "gaussian")
 @rows_options
 def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
-    from tercet.sweeping import Sweep
+    from tercet.deployment.sweeping import Sweep
 
     if (options["train"] is None) == (not scores):
         raise click.UsageError("sweep takes score files, or --train and --validation samples.")
@@ -60,7 +60,7 @@ def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **op
 
 
 def _of_scores(scores: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
-    from tercet.sweeping import sweep_trials
+    from tercet.deployment.sweeping import sweep_trials
 
     source, names, held = reading(options), distinct_names(scores), options["held_out"]
     if held and len(held) != len(scores):
@@ -71,8 +71,8 @@ def _of_scores(scores: Sequence[str], point: Any, criterion: Any, options: Facts
 
 
 def _of_samples(_: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
+    from tercet.deployment.sweeping import sweep
     from tercet.recognizers import GaussianRecognizer, LogisticRecognizer
-    from tercet.sweeping import sweep
 
     if len(options["held_out"]) > 1:
         raise click.UsageError("--held-out takes one file of samples with --train.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tercet.abstention import RiskCoverage
 from tercet.calibration.assessment import CorpDiagram
+from tercet.deployment.abstention import RiskCoverage
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT
 

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import number, shown
-from tercet.abstention import RiskCoverage
 from tercet.calibration.assessment import CorpDiagram
+from tercet.deployment.abstention import RiskCoverage
+from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.plots import _curves, _decisions, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
-from tercet.sweeping import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tercet.deployment.sweeping import Sweep, SweepRow
 from tercet.errors import InputError
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import COLOURS, name_of
-from tercet.sweeping import Sweep, SweepRow
 
 _DECADES = 100.0  # numbers spread further than this stand on a logarithmic axis
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.rules import allowed_errors
+from tercet.deployment.rules import allowed_errors
 from tercet.testing import labelled_scores, points
 
 BOUNDS = ["fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least"]
