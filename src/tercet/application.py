@@ -54,10 +54,28 @@ _MEANS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A two-class working point: prior of the target, cost of a miss, cost of a false alarm.
+    """A two-class operating point: prior of the target, cost of a miss, cost of a false alarm.
 
     Decide the target if and only if llr > threshold = -tau, tau = logit(prior) + ln C_fn - ln C_fp.
 
+    Parameters
+    ----------
+    prior : float
+        Probability of the target, above 0 and below 1.
+    cost_fn : float, default 1.0
+        Cost of a miss (a target rejected): finite and not negative.
+    cost_fp : float, default 1.0
+        Cost of a false alarm (a non-target accepted): finite and not negative.
+    name : str, optional
+        A name to print in tables.
+
+    References
+    ----------
+    .. [1] N. Brümmer and J. du Preez, "Application-independent evaluation of speaker detection", Computer Speech and
+       Language 20, 2006, 230-275, doi:10.1016/j.csl.2005.08.001.
+
+    Examples
+    --------
     >>> Application(0.01, 50, 1).effective_prior
     0.33557046979865773
     """
@@ -78,7 +96,23 @@ class Application:
 
     @classmethod
     def of(cls, value: object) -> Application:
-        """An application from itself, a triple (prior, cost_fn, cost_fp), a bare prior or a name."""
+        """Take an application in any of its forms.
+
+        Parameters
+        ----------
+        value : Application, tuple, float or str
+            An application, a triple (prior, cost_fn, cost_fp), a bare prior or the name of a public operating point.
+
+        Returns
+        -------
+        Application
+            The operating point.
+
+        Examples
+        --------
+        >>> Application.of(0.5).threshold, Application.of("sre08").cost_fn
+        (0.0, 10.0)
+        """
         if isinstance(value, Application):
             return value
         if isinstance(value, str):
@@ -94,8 +128,20 @@ class Application:
 
     @classmethod
     def named(cls, name: str) -> Application:
-        """A working point of a public evaluation.
+        """An operating point of a public evaluation.
 
+        Parameters
+        ----------
+        name : str
+            One of `Application.names()`.
+
+        Returns
+        -------
+        Application
+            The operating point, with its name.
+
+        Examples
+        --------
         >>> Application.named("sre08")
         Application(prior=0.01, cost_fn=10.0, cost_fp=1.0, name='sre08')
         """
@@ -106,7 +152,18 @@ class Application:
 
     @staticmethod
     def names() -> dict[str, str]:
-        """Every named working point with its source."""
+        """Every named operating point with its source.
+
+        Returns
+        -------
+        dict of str to str
+            The source by name.
+
+        Examples
+        --------
+        >>> len(Application.names()["sre08"]) > 0
+        True
+        """
         return {name: source for name, (*_, source) in _NAMED.items()}
 
     @classmethod
@@ -124,6 +181,7 @@ class Application:
         Returns
         -------
         ApplicationMean
+            The operating points, in order.
 
         Examples
         --------
@@ -144,7 +202,18 @@ class Application:
 
     @staticmethod
     def means() -> dict[str, tuple[str, ...]]:
-        """Evaluations whose primary cost is a mean, with the names of its points."""
+        """Evaluations whose primary cost is a mean, with the names of its points.
+
+        Returns
+        -------
+        dict of str to tuple
+            The names of the operating points by the name of the mean.
+
+        Examples
+        --------
+        >>> len(Application.means()["sre16"])
+        2
+        """
         return dict(_MEANS)
 
     @classmethod
@@ -156,7 +225,31 @@ class Application:
         classes: Sequence[object] | None = None,
         actions: Sequence[object] | None = None,
     ) -> MulticlassApplication:
-        """K classes with any cost matrix: rows = decision, columns = class."""
+        """Priors of K classes with any cost matrix: rows = decision, columns = true class.
+
+        Parameters
+        ----------
+        prior : array_like of shape (K,)
+            Class priors; they sum to one.
+        costs : array_like of shape (D, K) or {"0-1", "ordinal"}, default "0-1"
+            Cost of each action when each class is true. "0-1": every error costs 1; "ordinal": the distance of the
+            class numbers.
+        classes : sequence, optional
+            Class names in the order of the priors; "0", "1", ... without.
+        actions : sequence, optional
+            Action names in the order of the rows; the classes' names without. Rows beyond the classes are further
+            actions, such as abstaining.
+
+        Returns
+        -------
+        MulticlassApplication
+            The priors and costs, checked.
+
+        Examples
+        --------
+        >>> Application.multiclass([0.5, 0.25, 0.25]).dummy_cost
+        0.5
+        """
         return MulticlassApplication.of(prior, costs, classes=classes, actions=actions)
 
     @property
@@ -166,7 +259,7 @@ class Application:
 
     @property
     def factor(self) -> float:
-        """e^|tau|: how much dearer the dearer error is, (pi C_fn) : ((1 - pi) C_fp), rounded once."""
+        """exp(abs(tau)): the ratio of pi C_fn to (1 - pi) C_fp, the larger over the smaller, rounded once."""
         above, below = _odds(self.prior, self.cost_fn, self.cost_fp)
         return _big_ratio(max(above, below), min(above, below))
 
@@ -188,11 +281,23 @@ class Application:
         return min(self.prior * self.cost_fn, (1.0 - self.prior) * self.cost_fp)
 
     def equivalent(self, prior: float | None = None) -> Application:
-        """An application with the same decisions and normalised costs.
+        """An application with the same decisions and normalised costs at another prior.
 
-        Without argument (effective prior, 1, 1); else at another prior, the costs absorbing the difference, the
-        larger one staying what the larger one was.
+        Without a prior it is (effective prior, 1, 1). Otherwise the costs absorb the difference, and the larger cost
+        stays the same.
 
+        Parameters
+        ----------
+        prior : float, optional
+            The other prior, above 0 and below 1.
+
+        Returns
+        -------
+        Application
+            The equivalent operating point.
+
+        Examples
+        --------
         >>> round(Application(0.01, 50, 1).equivalent().prior, 5)
         0.33557
         """
@@ -206,14 +311,47 @@ class Application:
     def dcf_u(self, *, fnr: float, fpr: float) -> float:
         """Un-normalised detection cost of bare error rates: pi C_fn FNR + (1 - pi) C_fp FPR.
 
+        Parameters
+        ----------
+        fnr : float
+            Miss rate, from 0 to 1.
+        fpr : float
+            False-alarm rate, from 0 to 1.
+
+        Returns
+        -------
+        float
+            The expected cost of one decision.
+
+        Examples
+        --------
         >>> Application(0.001, 1, 10).dcf_u(fnr=.02, fpr=.001)
         0.01001
         """
         return float(self._cost(rate(fnr, "fnr"), rate(fpr, "fpr")))
 
     def dcf(self, *, fnr: float, fpr: float) -> float:
-        """Detection cost divided by what the best dummy costs; above 1 the system does harm.
+        """Detection cost divided by the cost of the best decision without scores; above 1 the system does harm.
 
+        Parameters
+        ----------
+        fnr : float
+            Miss rate, from 0 to 1.
+        fpr : float
+            False-alarm rate, from 0 to 1.
+
+        Returns
+        -------
+        float
+            DCF_u / min(pi C_fn, (1 - pi) C_fp).
+
+        Raises
+        ------
+        UndefinedError
+            If one kind of error costs nothing.
+
+        Examples
+        --------
         >>> round(Application(0.001, 1, 10).dcf(fnr=.02, fpr=.001), 2)
         10.01
         """
@@ -312,6 +450,19 @@ def _cost(value: object, name: str) -> float:
 class MulticlassApplication:
     """Priors of K classes and the cost of each action when each class is true; actions may outnumber classes.
 
+    Attributes
+    ----------
+    prior : numpy.ndarray of shape (K,)
+        Class priors.
+    costs : numpy.ndarray of shape (D, K)
+        Cost of each action (row) when each class (column) is true.
+    classes : tuple of str
+        Class names.
+    actions : tuple of str
+        Action names.
+
+    Examples
+    --------
     >>> app = Application.multiclass([.3, .4, .3], [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     >>> app.dummy_cost, app.dummy_action
     (0.6, '1')
@@ -326,7 +477,29 @@ class MulticlassApplication:
     def of(
         cls, prior: object, costs: object, *, classes: Sequence[object] | None, actions: Sequence[object] | None
     ) -> MulticlassApplication:
-        """Checks priors and costs; costs may be "0-1" or "ordinal" (the distance of the class numbers)."""
+        """Check priors and costs; `Application.multiclass` is the usual way here.
+
+        Parameters
+        ----------
+        prior : array_like of shape (K,)
+            Class priors; they sum to one.
+        costs : array_like of shape (D, K) or {"0-1", "ordinal"}
+            Cost of each action when each class is true.
+        classes : sequence or None
+            Class names in the order of the priors.
+        actions : sequence or None
+            Action names in the order of the rows.
+
+        Returns
+        -------
+        MulticlassApplication
+            The priors and costs, checked.
+
+        Examples
+        --------
+        >>> MulticlassApplication.of([0.5, 0.5], "0-1", classes=["a", "b"], actions=None).actions
+        ('a', 'b')
+        """
         count = len(numbers(prior, "prior"))
         vector = prior_vector(prior, count, "prior")
         called = class_names(None if classes is None else label_list(classes, "classes"), count)
@@ -354,16 +527,35 @@ class MulticlassApplication:
 
     @property
     def dummy_cost(self) -> float:
-        """The least cost of an action taken without looking."""
+        """The least cost of an action that is always taken."""
         return float(self.fixed_costs.min())
 
     @property
     def dummy_action(self) -> str:
-        """The action to take without looking; the first of equals."""
+        """The action to take without the scores; the first of equals."""
         return self.actions[int(self.fixed_costs.argmin())]
 
     def path_to(self, other: MulticlassApplication, steps: int) -> list[MulticlassApplication]:
-        """Applications in equal steps from this one to another, priors and costs mixed in proportion."""
+        """Applications in equal steps from this one to another, priors and costs mixed in proportion.
+
+        Parameters
+        ----------
+        other : MulticlassApplication
+            Where the path ends; costs of the same shape.
+        steps : int
+            How many applications, both ends included: at least 2.
+
+        Returns
+        -------
+        list of MulticlassApplication
+            The applications in order.
+
+        Examples
+        --------
+        >>> first, last = (Application.multiclass([p, 1 - p]) for p in (0.5, 0.25))
+        >>> [app.prior.tolist() for app in first.path_to(last, 3)][1]
+        [0.375, 0.625]
+        """
         if instance(other, MulticlassApplication, "other").costs.shape != self.costs.shape:
             raise InputError("other must be an application of the same shape.")
         count = whole(steps, "steps", 2, 1_000_000)
@@ -378,7 +570,25 @@ class MulticlassApplication:
         ]
 
     def with_log_odds(self, place: int, log_odds: float) -> MulticlassApplication:
-        """The same costs with one class's prior at these log-odds, the others keeping their proportions."""
+        """The same costs with one class's prior at these log-odds, the others keeping their proportions.
+
+        Parameters
+        ----------
+        place : int
+            The class's number.
+        log_odds : float
+            Natural logarithm of prior / (1 - prior) for that class.
+
+        Returns
+        -------
+        MulticlassApplication
+            The application with the new priors.
+
+        Examples
+        --------
+        >>> Application.multiclass([0.2, 0.4, 0.4]).with_log_odds(0, 0.0).prior.tolist()
+        [0.5, 0.25, 0.25]
+        """
         odds = number(log_odds, "log_odds")
         share = probability(sigmoid(odds), f"the prior at log_odds {odds}")
         index = whole(place, "place", 0, len(self.prior) - 1)
@@ -387,13 +597,44 @@ class MulticlassApplication:
         return replace(self, prior=frozen(prior))
 
     def renamed(self, classes: tuple[str, ...]) -> MulticlassApplication:
-        """The same application with the classes, and the actions called like them, under other names."""
+        """The same application with the classes, and the actions called like them, under other names.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            The new class names, in order.
+
+        Returns
+        -------
+        MulticlassApplication
+            The same priors and costs.
+
+        Examples
+        --------
+        >>> Application.multiclass([0.5, 0.5]).renamed(("a", "b")).actions
+        ('a', 'b')
+        """
         names = class_names(label_list(classes, "classes"), len(self.classes))
         called = dict(zip(self.classes, names, strict=True))
         return replace(self, classes=names, actions=tuple(called.get(action, action) for action in self.actions))
 
     def check_classes(self, classes: tuple[str, ...]) -> None:
-        """Refuses classes of another number or, where both have names of their own, of other names or order."""
+        """Refuse classes of another number or, where both have names of their own, of other names or order.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            The class names to compare with.
+
+        Raises
+        ------
+        InputError
+            If they are not the application's.
+
+        Examples
+        --------
+        >>> Application.multiclass([0.5, 0.5], classes=["a", "b"]).check_classes(("a", "b"))
+        """
         if not isinstance(classes, tuple):
             classes = tuple(map(str, label_list(classes, "classes")))
         if len(classes) != len(self.classes):
@@ -445,8 +686,20 @@ def action_names(actions: Sequence[object] | None, classes: tuple[str, ...], cou
 
 
 def costs_from_utilities(utilities: object) -> Floats:
-    """Costs that ask for the same decisions as these gains (rows = decision): the column's best minus each.
+    """Costs that ask for the same decisions as these gains: the column's best gain minus each.
 
+    Parameters
+    ----------
+    utilities : array_like of shape (D, K)
+        The gain of each action (row) when each class (column) is true.
+
+    Returns
+    -------
+    numpy.ndarray of shape (D, K)
+        Costs: finite and not negative, 0 for the best action of each class.
+
+    Examples
+    --------
     >>> costs_from_utilities([[10, -50], [0, 5]])
     array([[ 0., 55.],
            [10.,  0.]])

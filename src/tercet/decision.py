@@ -26,7 +26,17 @@ from tercet.trials import Trials, as_trials, two_class
 
 
 class Decisions(NamedTuple):
-    """Actions by number, what each is expected to cost, and how much more the second best would."""
+    """Actions by number, what each is expected to cost, and how much more the second best would.
+
+    Attributes
+    ----------
+    actions : numpy.ndarray of int
+        The chosen action's number per trial.
+    expected_cost : numpy.ndarray of float
+        What the chosen action is expected to cost.
+    margin : numpy.ndarray of float
+        How much more the second best action would cost.
+    """
 
     actions: NDArray[Any]
     expected_cost: Floats
@@ -34,11 +44,29 @@ class Decisions(NamedTuple):
 
 
 def decide(trials: Trials, application: object) -> NDArray[Any]:
-    """Optimal Bayes decisions, as action numbers.
+    """Bayes decisions, as action numbers.
 
-    Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the
-    posteriors, the lowest number on ties.
+    Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the posteriors, the
+    lowest number on ties.
 
+    Parameters
+    ----------
+    trials : Trials
+        Trials whose scores have a meaning; labels are not looked at.
+    application : Application, MulticlassApplication, CaseCosts, tuple, float or str
+        The operating point, or costs per case.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        The action's number per trial.
+
+    References
+    ----------
+    .. [1] C. Elkan, "The foundations of cost-sensitive learning", Proc. IJCAI, 2001, 973-978.
+
+    Examples
+    --------
     >>> decide(Trials.of_llr([1.0, -3.0, 0.0]), (0.5, 1, 1)).tolist()
     [1, 0, 0]
     """
@@ -53,6 +81,20 @@ def decide(trials: Trials, application: object) -> NDArray[Any]:
 def decisions(trials: Trials, application: object) -> Decisions:
     """Decisions with their expected costs and margins.
 
+    Parameters
+    ----------
+    trials : Trials
+        Trials whose scores have a meaning.
+    application : Application, MulticlassApplication, tuple, float or str
+        The operating point.
+
+    Returns
+    -------
+    Decisions
+        Actions, expected costs and margins per trial.
+
+    Examples
+    --------
     >>> app = Application.multiclass([1/3, 1/3, 1/3], "ordinal")
     >>> row = Trials.of_posteriors([[.40, .25, .35]], trained_prior=app.prior)
     >>> chosen = decisions(row, app)
@@ -70,7 +112,25 @@ def decisions(trials: Trials, application: object) -> Decisions:
 
 
 def expected_costs(trials: Trials, application: object) -> Floats:
-    """What each action is expected to cost, one row a trial: C P, as the recogniser sees it."""
+    """What each action is expected to cost, one row per trial: C P, P the posteriors.
+
+    Parameters
+    ----------
+    trials : Trials
+        Trials whose scores have a meaning.
+    application : Application, MulticlassApplication, tuple, float or str
+        The operating point.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n, D)
+        Expected costs, one column per action.
+
+    Examples
+    --------
+    >>> expected_costs(Trials.of_llr([0.0]), (0.5, 1, 2)).tolist()
+    [[0.5, 1.0]]
+    """
     as_trials(trials)
     app = as_matrix(application)
     _check_classes(trials, app)
@@ -85,17 +145,35 @@ def expected_costs(trials: Trials, application: object) -> Floats:
 
 
 def confusion_of(trials: Trials, application: object) -> Confusion:
-    """The confusion matrix of the Bayes decisions on labelled trials."""
+    """The confusion matrix of the Bayes decisions on labelled trials.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials whose scores have a meaning.
+    application : Application, MulticlassApplication, tuple, float or str
+        The operating point.
+
+    Returns
+    -------
+    Confusion
+        Counts, rows = decision, columns = true class.
+
+    Examples
+    --------
+    >>> confusion_of(Trials.of_llr([1.0, -3.0, 0.5], [1, 0, 0]), 0.5).matrix
+    [[1, 0], [1, 1]]
+    """
     labels = as_trials(trials).known_labels()
     if not isinstance(application, MulticlassApplication):
         two = _as_two_class(trials)
-        return Confusion.counted(
+        return Confusion._counted(
             decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
         )
     _check_classes(trials, application)
     app = application.renamed(trials.classes)
     target = trials.classes[1] if len(trials.classes) == 2 else None
-    return Confusion.counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
+    return Confusion._counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
 
 
 def class_summary(trials: Trials, share: Floats | None, applications: Sequence[MulticlassApplication]) -> ClassSummary:
@@ -111,7 +189,7 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
         Whose decisions are counted.
     """
     tables = [confusion_of(trials, app) for app in applications]
-    counted = Confusion.counted(
+    counted = Confusion._counted(
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
     )
     sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
@@ -161,11 +239,23 @@ def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisedRule:
-    """Accept scores > upper surely, and scores in (lower, upper] with a probability.
+    """Accept scores above `upper` always, and scores in (lower, upper] with a probability.
 
-    A lower end of None takes in everything below, -inf too. Where the bound falls on tied scores, lower is the
-    next score below them, so that only the tied ones are drawn for. The rates are those on the trials that the
-    rule was made from.
+    Where the bound falls on tied scores, `lower` is the next score below them, so that only the tied ones are drawn
+    for. The rates are those on the trials that the rule was made from.
+
+    Attributes
+    ----------
+    lower : float or None
+        Scores at or below it are always rejected; None: no lower end, so that -inf is drawn for too.
+    upper : float
+        Scores above it are always accepted.
+    probability : float
+        The probability of accepting a score in (lower, upper].
+    fpr : float
+        Expected false-alarm rate.
+    tpr : float
+        Expected true positive rate.
     """
 
     lower: float | None
@@ -192,6 +282,20 @@ class RandomisedRule:
 def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
     """The threshold rule with the largest TPR whose FPR is at most a bound, reached by drawing among ties.
 
+    Parameters
+    ----------
+    curve : Curve, Tally or Trials
+        The scores to make the rule from.
+    fpr_at_most : float
+        The largest false-alarm rate allowed, from 0 to 1.
+
+    Returns
+    -------
+    RandomisedRule
+        The rule; drawing among tied scores lets it reach the bound.
+
+    Examples
+    --------
     >>> from tercet import Tally
     >>> rule = neyman_pearson(Curve.of(Tally.of(Trials.of_llr([3., 1., 1., 0.], [1, 1, 0, 0]))), 0.25)
     >>> rule.threshold, rule.probability, rule.tpr
@@ -202,7 +306,25 @@ def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
 
 
 def hull_rule(curve: Curve, fpr: float) -> RandomisedRule:
-    """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better."""
+    """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better.
+
+    Parameters
+    ----------
+    curve : Curve, Tally or Trials
+        The scores to make the rule from.
+    fpr : float
+        The false-alarm rate to reach, from 0 to 1.
+
+    Returns
+    -------
+    RandomisedRule
+        The rule between the two vertices of the hull.
+
+    Examples
+    --------
+    >>> hull_rule(Trials.of_llr([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0]), 0.25).tpr
+    0.75
+    """
     known = Curve.of(curve)
     hull = known.hull
     return _between(known, hull.thresholds, hull.misses, hull.false_alarms, fpr, "fpr")

@@ -564,7 +564,7 @@ def multiclass_evaluation_of(
             return None
 
     bits = known("log_loss", lambda: summary.mean_log_loss() / math.log(2.0))
-    sizes = Confusion.made(np.array([summary.sizes], np.object_), classes, ("any",), None, summary.unit).matrix[0]
+    sizes = Confusion._made(np.array([summary.sizes], np.object_), classes, ("any",), None, summary.unit).matrix[0]
     return MulticlassEvaluation(
         name=name,
         meaning=meaning,

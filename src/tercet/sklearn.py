@@ -373,7 +373,7 @@ def cost_scorer(
         columns = {label: code for code, label in enumerate(classes)}
         rows = _coded(decided.tolist(), codes, "an action")
         true = _coded(np.asarray(y).tolist(), columns, "a class of the estimator")
-        table = Confusion.counted(rows, true, matrix.classes, matrix.actions, None, None)
+        table = Confusion._counted(rows, true, matrix.classes, matrix.actions, None, None)
         return -(table.normalised_risk(matrix) if relative else table.risk(matrix))
 
     return scorer

@@ -84,8 +84,7 @@ CONSTRUCTED = {
 }  # fmt: skip
 # Builders that only tercet itself calls, with values that are sound already, and what reads standard input.
 NOT_CALLED = {
-    "Confusion.made", "Confusion.counted", "Gaussian.of_moments", "Isotonic.of_hull", "Logistic.of_optimum",
-    "io.stdin_file", "Tally.need_every_score", "Confusion.rate", "Hull.minimum", "Tally.at", "Tally.weight", "Tally.empty",
+    "io.stdin_file", "Hull.minimum", "Tally.at", "Tally.weight", "Tally.empty",
     "CaseCosts.select",
 }  # fmt: skip
 

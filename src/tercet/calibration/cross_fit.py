@@ -356,7 +356,7 @@ def _threshold_row(name: str, trials: Trials, app: Any, numbers: Numbers) -> Cho
     for fold in range(int(numbers.max()) + 1):
         rule = Threshold.fit(trials.select(numbers != fold), app)
         decided[numbers == fold] = rule(trials.select(numbers == fold))
-    table = Confusion.counted(
+    table = Confusion._counted(
         decided, trials.known_labels(), trials.classes, trials.classes, trials.classes[1], trials.weights
     )
     return Choice(name, None, table.normalised_risk(app), None)

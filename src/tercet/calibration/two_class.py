@@ -168,10 +168,10 @@ class Isotonic(Calibrator):
         probability(prior, "prior")
         with training_data(trials) as data:
             hull, unit = data.hull()
-            return cls.of_hull(hull, data.facts, raw=truth(raw, "raw"), unit=unit)
+            return cls._of_hull(hull, data.facts, raw=truth(raw, "raw"), unit=unit)
 
     @classmethod
-    def of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
+    def _of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
         """The map of a hull, whose segments are the blocks; its counts are in units of 2**unit trials."""
         thresholds, llrs = hull.thresholds, hull.llrs
         if not raw:

@@ -19,7 +19,17 @@ from tercet.trials import Trials, probability, two_class
 
 
 class Interval(NamedTuple):
-    """Both ends, and the method that really made them."""
+    """Both ends, and the method that really made them.
+
+    Attributes
+    ----------
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    method : str
+        The method that was used; it can differ from the one asked for where that one does not apply.
+    """
 
     low: float
     high: float
@@ -29,6 +39,22 @@ class Interval(NamedTuple):
 def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
     """p +- k sqrt(p (1 - p) / n); with no errors or only errors Clopper-Pearson of the same level, and it says so.
 
+    Parameters
+    ----------
+    count : int
+        How often it happened.
+    out_of : int
+        Out of how many; at least 1.
+    k : float, default 2.0
+        Number of standard errors on either side.
+
+    Returns
+    -------
+    Interval
+        Both ends; `method` names Clopper-Pearson where that was used.
+
+    Examples
+    --------
     >>> k_sigma(50, 100, 1)
     Interval(low=0.45, high=0.55, method='k-sigma')
     """
@@ -44,6 +70,29 @@ def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
 def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = None) -> Interval:
     """Wilson's score interval: the p that lie within z standard errors of count / out_of.
 
+    Parameters
+    ----------
+    count : int
+        How often it happened.
+    out_of : int
+        Out of how many; at least 1.
+    level : float, default 0.95
+        Confidence level, between 0 and 1.
+    z : float, optional
+        Number of standard errors, instead of the level.
+
+    Returns
+    -------
+    Interval
+        Both ends.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+       American Statistical Association 22, 1927, 209-212, doi:10.1080/01621459.1927.10502953.
+
+    Examples
+    --------
     >>> [round(end, 7) for end in wilson(28, 51, z=1.96)[:2]]
     [0.4138447, 0.6773269]
     """
@@ -57,8 +106,29 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
 
 
 def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
-    """The exact interval: covers at least its level for every p.
+    """The exact binomial interval: it covers at least its level for every p.
 
+    Parameters
+    ----------
+    count : int
+        How often it happened.
+    out_of : int
+        Out of how many; at least 1.
+    level : float, default 0.95
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Both ends.
+
+    References
+    ----------
+    .. [1] C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+       binomial", Biometrika 26, 1934, 404-413, doi:10.1093/biomet/26.4.404.
+
+    Examples
+    --------
     >>> round(clopper_pearson(0, 300).high, 4)
     0.0122
     """
@@ -81,8 +151,28 @@ def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
 
 
 def interval(confusion: Confusion, rate: str, method: str = "wilson", level: float = 0.95, k: float = 2.0) -> Interval:
-    """The interval of a confusion table's rate, by any of the rate's names.
+    """The interval of a rate of a confusion table.
 
+    Parameters
+    ----------
+    confusion : Confusion
+        Whole counts.
+    rate : str
+        A rate, by any of its names.
+    method : {"wilson", "clopper-pearson", "k-sigma"}, default "wilson"
+        The interval.
+    level : float, default 0.95
+        Confidence level of "wilson" and "clopper-pearson".
+    k : float, default 2.0
+        Number of standard errors of "k-sigma".
+
+    Returns
+    -------
+    Interval
+        Both ends.
+
+    Examples
+    --------
     >>> interval(Confusion([[2680, 23], [72, 28]]), "sensitivity", "clopper-pearson").method
     'clopper-pearson'
     """
@@ -107,6 +197,24 @@ _ROUNDING = 1e-12  # standard errors below this are those of sums
 def enough_errors(count: float) -> bool:
     """The rule of 30: with 30 errors the true rate lies within 30 % of the measured one, at 90 % confidence.
 
+    Parameters
+    ----------
+    count : int or float
+        The number of errors.
+
+    Returns
+    -------
+    bool
+        Whether there are at least 30.
+
+    References
+    ----------
+    .. [1] G. R. Doddington, M. A. Przybocki, A. F. Martin and D. A. Reynolds, "The NIST speaker recognition
+       evaluation: overview, methodology, systems, results, perspective", Speech Communication 31, 2000, 225-254,
+       doi:10.1016/S0167-6393(99)00080-1.
+
+    Examples
+    --------
     >>> enough_errors(29), enough_errors(30)
     (False, True)
     """
@@ -140,10 +248,32 @@ class AucInterval(NamedTuple):
 
 
 def delong(tally: Tally, level: float = 0.95) -> AucInterval:
-    """DeLong's variance of the AUC: var(shares of non-targets below each target) / T + var(of targets above) / N.
+    """DeLong's interval of the AUC.
 
-    A sample without variance, such as classes that do not overlap, is bounded by what may hide behind none of n.
+    The variance is var(shares of non-targets below each target) / T + var(shares of targets above each non-target) /
+    N; the ends are taken on the logit scale. A sample without variance, such as classes that do not overlap, gets an
+    interval from the Clopper-Pearson bound for 0 events of n in each class.
 
+    Parameters
+    ----------
+    tally : Tally
+        Scores of both classes, with whole counts.
+    level : float, default 0.95
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    AucInterval
+        The AUC, its variance, both ends and the method.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
+       receiver operating characteristic curves: a nonparametric approach", Biometrics 44, 1988, 837-845,
+       doi:10.2307/2531595.
+
+    Examples
+    --------
     >>> delong(Tally.of(Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]))).variance
     0.125
     """
@@ -181,11 +311,33 @@ class PairedAuc(NamedTuple):
 def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: PairBy | None = None) -> PairedAuc:
     """DeLong's paired test of two systems' AUC on the same trials.
 
-    Trials are matched by id where they have ids, else by position if labels agree; pair_by asks for one of them.
+    Without variance, as where all trials differ alike, the interval allows for the pairs that none of n leaves
+    possible, and the p-value is one minus the largest level at which it leaves out 0.
 
-    Without variance, as where all trials differ alike, the interval makes room for pairs that may hide behind none of
-    n, and the p-value is one minus the largest level at which it leaves out 0.
+    Parameters
+    ----------
+    first : Trials
+        The first system, labelled, without weights.
+    second : Trials
+        The second system, on the same trials.
+    level : float, default 0.95
+        Confidence level, between 0 and 1.
+    pair_by : {"id", "position"}, optional
+        How trials are matched; by id where they have ids, else by position if labels agree.
 
+    Returns
+    -------
+    PairedAuc
+        The difference first - second, its standard error, both ends and the p-value.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
+       receiver operating characteristic curves: a nonparametric approach", Biometrics 44, 1988, 837-845,
+       doi:10.2307/2531595.
+
+    Examples
+    --------
     >>> a = Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])
     >>> delong_test(a, a).p_value
     1.0
@@ -257,11 +409,32 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: object, second: object, labels: object) -> McNemar:
-    """McNemar's exact test of two deciders on the same trials: are their lone errors equally frequent?
+    """McNemar's exact test of two deciders on the same trials.
 
     Given the number of trials that exactly one got wrong, each is the first's with probability 1/2. The three columns
     are matched by position.
 
+    Parameters
+    ----------
+    first : array_like of shape (n,)
+        The first system's decisions.
+    second : array_like of shape (n,)
+        The second system's decisions.
+    labels : array_like of shape (n,)
+        The true classes.
+
+    Returns
+    -------
+    McNemar
+        The errors that only the first and only the second made, and the two-sided p-value.
+
+    References
+    ----------
+    .. [1] Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+       Psychometrika 12, 1947, 153-157, doi:10.1007/BF02295996.
+
+    Examples
+    --------
     >>> mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
     McNemar(first_only=3, second_only=0, p_value=0.25)
     """

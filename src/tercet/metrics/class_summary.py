@@ -91,4 +91,4 @@ class ClassSummary:
     def table(self, place: int, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None) -> Confusion:
         """The confusion matrix of one application."""
         counts = shifted(np.array(self.tables[place], np.object_), 0)
-        return Confusion.made(counts.reshape(len(actions), len(classes)), classes, actions, target, self.unit)
+        return Confusion._made(counts.reshape(len(actions), len(classes)), classes, actions, target, self.unit)

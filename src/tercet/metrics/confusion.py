@@ -53,7 +53,7 @@ class Proportion:
         self.__doc__ = f"{' + '.join(self.counted).upper()} / ({' + '.join(self.out_of).upper()})."
 
     def __get__(self, confusion: Confusion, owner: type[Confusion] | None = None) -> float:
-        return self if confusion is None else confusion.rate(self)
+        return self if confusion is None else confusion._rate(self)
 
     def counts(self, cells: dict[str, int]) -> tuple[int, int]:
         """(count, out of) in a two-class table."""
@@ -70,9 +70,39 @@ class Proportion:
 class Confusion:
     """Counts of decisions: rows = decision, columns = true class (scikit-learn has it the other way round).
 
-    The rates of a two-class table speak of the target, class 1 unless named; with more classes, or class
-    names of your own, name it.
+    The rates of a two-class table are those of the target: class 1 unless another is named. With more classes, or
+    class names of your own, name it.
 
+    Parameters
+    ----------
+    matrix : array_like of shape (D, K)
+        Counts or sums of weights: finite and not negative. Rows = decision.
+    classes : sequence, optional
+        Class names in the order of the columns; "0", "1", ... without.
+    actions : sequence, optional
+        Action names in the order of the rows; the classes' names without.
+    target : object, optional
+        The class that rates such as `tpr` are about.
+    transposed : bool, default False
+        Take scikit-learn's orientation: rows = class.
+
+    Attributes
+    ----------
+    counts : numpy.ndarray of int
+        The counts in units of 2**unit.
+    classes : tuple of str
+        Class names.
+    actions : tuple of str
+        Action names.
+    target : str or None
+        The class that the rates are about.
+    unit : int
+        Exponent of the unit: 0 for whole counts, below 0 for fractional weights.
+    ordered : bool
+        Whether the order of the classes was given, by the user or by numbers; else it is alphabetical.
+
+    Examples
+    --------
     >>> rain = Confusion([[15, 30], [20, 300]], classes=["rain", "clear"], target="rain")
     >>> round(rain.accuracy, 3), round(rain.ppv, 3)
     (0.863, 0.333)
@@ -143,7 +173,7 @@ class Confusion:
             object.__setattr__(self, field, value)
 
     @classmethod
-    def made(
+    def _made(
         cls,
         counts: Counts,
         classes: tuple[str, ...],
@@ -168,8 +198,30 @@ class Confusion:
         target: object = None,
         weights: object = None,
     ) -> Confusion:
-        """Counts decisions against labels; both speak of classes by the same names or numbers.
+        """Count decisions against labels; both name classes by the same names or numbers.
 
+        Parameters
+        ----------
+        decisions : array_like of shape (n,)
+            What was decided.
+        labels : array_like of shape (n,)
+            The true classes.
+        classes : iterable, optional
+            Class names in order; those that occur, sorted, without.
+        actions : iterable, optional
+            Action names in order; the classes without.
+        target : object, optional
+            The class that rates such as `tpr` are about.
+        weights : array_like of shape (n,), optional
+            Weight of each trial, not negative.
+
+        Returns
+        -------
+        Confusion
+            The table.
+
+        Examples
+        --------
         >>> Confusion.of([1, 0, 1], [1, 0, 0]).matrix
         [[1, 0], [1, 1]]
         """
@@ -180,7 +232,7 @@ class Confusion:
         acts = known if actions is None else label_list(actions, "actions")
         check_cells(len(acts), len(known))
         rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
-        return cls.counted(
+        return cls._counted(
             rows,
             cols,
             class_names(known, len(known)),
@@ -191,7 +243,7 @@ class Confusion:
         )
 
     @classmethod
-    def counted(
+    def _counted(
         cls,
         rows: NDArray[Any],
         cols: NDArray[Any],
@@ -207,19 +259,19 @@ class Confusion:
         cells = rows.astype(np.intp) * len(classes) + cols
         if weights is None:
             counted = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-            return cls.made(counted, classes, actions, target, 0, ordered)
+            return cls._made(counted, classes, actions, target, 0, ordered)
         same_length(len(rows), {"weights": weights})
         integers, unit = as_integers(weights[weights > 0.0])
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
         np.add.at(counts, cells[weights > 0.0], integers)
-        return cls.made(counts.reshape(shape), classes, actions, target, unit, ordered)
+        return cls._made(counts.reshape(shape), classes, actions, target, unit, ordered)
 
     def __add__(self, other: Confusion) -> Confusion:
         if (self.classes, self.actions, self.target) != (other.classes, other.actions, other.target):
             raise InputError("Confusion matrices add only when classes, actions and target are the same.")
         unit = min(self.unit, other.unit)
         mine, others = (shifted(c.counts.ravel(), c.unit - unit) for c in (self, other))
-        return Confusion.made(
+        return Confusion._made(
             (shifted(np.concatenate((mine, others)), 0).reshape(2, -1).sum(axis=0)).reshape(self.counts.shape),
             self.classes,
             self.actions,
@@ -257,9 +309,25 @@ class Confusion:
         return count / (1 << -self.unit) if count % (1 << -self.unit) else count >> -self.unit
 
     def for_target(self, target: object) -> Confusion:
-        """The same counts, the rates speaking of another class."""
+        """The same counts with the rates of another class.
+
+        Parameters
+        ----------
+        target : object
+            The class, by name or number.
+
+        Returns
+        -------
+        Confusion
+            The table.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).for_target(0).tpr
+        0.8
+        """
         wanted = _target(target, self.classes)
-        return Confusion.made(self.counts, self.classes, self.actions, wanted, self.unit, self.ordered)
+        return Confusion._made(self.counts, self.classes, self.actions, wanted, self.unit, self.ordered)
 
     @property
     def cells(self) -> dict[str, int]:
@@ -273,6 +341,18 @@ class Confusion:
     def against_rest(self, label: object) -> Confusion:
         """The two-class table of one class against all others together.
 
+        Parameters
+        ----------
+        label : object
+            A class, by name or number.
+
+        Returns
+        -------
+        Confusion
+            A table of two classes whose target is this class.
+
+        Examples
+        --------
         >>> Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]]).against_rest(1).matrix
         [[17, 4], [3, 6]]
         """
@@ -280,7 +360,7 @@ class Confusion:
         cells = self._against_rest([self.classes.index(name or "")])[0]
         counts = np.array([cells["tn"], cells["fn"], cells["fp"], cells["tp"]], np.object_)
         names = (f"not {name}", f"{name}")
-        return Confusion.made(shifted(counts, 0).reshape(2, 2), names, names, name, self.unit)
+        return Confusion._made(shifted(counts, 0).reshape(2, 2), names, names, name, self.unit)
 
     def _against_rest(self, columns: Iterable[int]) -> list[dict[str, int]]:
         """tp, fn, fp, tn of each of these classes against the rest."""
@@ -298,13 +378,34 @@ class Confusion:
         return tables
 
     def proportion(self, name: str) -> tuple[int, int]:
-        """A rate as (count, out of), by any of its names; for intervals, so fractional weights are refused."""
+        """A rate as a count out of a total.
+
+        Parameters
+        ----------
+        name : str
+            A rate, by any of its names.
+
+        Returns
+        -------
+        tuple of int
+            The count and the total.
+
+        Raises
+        ------
+        InputError
+            If weights are fractional: they follow no binomial law.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).proportion("recall")
+        (9, 10)
+        """
         count, out_of = self._counts(_proportion_named(name))
         if self.unit < 0:
             raise InputError(f"{name} is not a proportion of whole counts: fractional weights follow no binomial law.")
         return count << self.unit, out_of << self.unit
 
-    def rate(self, proportion: Proportion) -> float:
+    def _rate(self, proportion: Proportion) -> float:
         """The value of a proportion; accuracy and error rate speak of all classes."""
         return proportion.value(*self._counts(proportion))
 
@@ -363,7 +464,23 @@ class Confusion:
         return self.f_beta(1.0)
 
     def f_beta(self, beta: float) -> float:
-        """(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)."""
+        """F measure with recall weighing beta^2: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP).
+
+        Parameters
+        ----------
+        beta : float
+            Above 0; 1 weighs precision and recall alike.
+
+        Returns
+        -------
+        float
+            The F measure.
+
+        Examples
+        --------
+        >>> round(Confusion([[8, 1], [2, 9]]).f_beta(1.0), 4)
+        0.8571
+        """
         return _f_beta(self.cells, beta)
 
     @property
@@ -477,6 +594,18 @@ class Confusion:
     def error_rate_at(self, prior: float) -> float:
         """The error rate if targets were this frequent: prior FNR + (1 - prior) FPR.
 
+        Parameters
+        ----------
+        prior : float
+            Probability of the target.
+
+        Returns
+        -------
+        float
+            The error rate.
+
+        Examples
+        --------
         >>> Confusion([[980, 60], [20, 940]]).error_rate_at(.01)
         0.0204
         """
@@ -484,7 +613,23 @@ class Confusion:
         return share * self.fnr + (1.0 - share) * self.fpr
 
     def ppv_at(self, prior: float) -> float:
-        """Precision if targets were this frequent."""
+        """Precision if targets were this frequent.
+
+        Parameters
+        ----------
+        prior : float
+            Probability of the target.
+
+        Returns
+        -------
+        float
+            prior TPR / (prior TPR + (1 - prior) FPR).
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).ppv_at(0.5) == 0.9 / 1.1
+        True
+        """
         share = probability(prior, "prior")
         right, wrong = share * self.tpr, (1.0 - share) * self.fpr
         if right + wrong == 0.0:
@@ -492,7 +637,23 @@ class Confusion:
         return float(right / (right + wrong))
 
     def npv_at(self, prior: float) -> float:
-        """Negative predictive value if targets were this frequent."""
+        """Negative predictive value if targets were this frequent.
+
+        Parameters
+        ----------
+        prior : float
+            Probability of the target.
+
+        Returns
+        -------
+        float
+            (1 - prior) TNR / ((1 - prior) TNR + prior FNR).
+
+        Examples
+        --------
+        >>> round(Confusion([[8, 1], [2, 9]]).npv_at(0.5), 4)
+        0.8889
+        """
         share = probability(prior, "prior")
         right, wrong = (1.0 - share) * self.tnr, share * self.fnr
         if right + wrong == 0.0:
@@ -500,7 +661,23 @@ class Confusion:
         return float(right / (right + wrong))
 
     def per_class(self, name: str) -> dict[str, float | None]:
-        """A rate of every class against the rest; None where it is undefined."""
+        """A rate of every class against the rest; None where it is undefined.
+
+        Parameters
+        ----------
+        name : str
+            A rate, by any of its names.
+
+        Returns
+        -------
+        dict of str to float or None
+            The rate by class; None where it is undefined.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).per_class("recall")
+        {'0': 0.8, '1': 0.9}
+        """
         values: dict[str, float | None] = {}
         for called, table in zip(self.classes, self._against_rest(range(len(self.classes))), strict=True):
             try:
@@ -512,6 +689,20 @@ class Confusion:
     def average(self, name: str, how: str) -> float:
         """A rate averaged over the classes: macro (plain mean), weighted (by class frequency) or micro (pooled).
 
+        Parameters
+        ----------
+        name : str
+            A rate, by any of its names.
+        how : {"macro", "micro", "weighted"}
+            The mean over the classes, the rate of the pooled counts, or the mean by class frequency.
+
+        Returns
+        -------
+        float
+            The averaged rate.
+
+        Examples
+        --------
         >>> table = Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]])
         >>> round(table.average("precision", "macro"), 4), round(table.average("precision", "micro"), 4)
         (0.7685, 0.7667)
@@ -540,20 +731,64 @@ class Confusion:
         return quotients(self.counts, sums)
 
     def contributions(self, application: object) -> Floats:
-        """Each class's part of the risk: pi_j sum_i R_ij C_ij."""
+        """Each class's part of the risk: pi_j sum_i R_ij C_ij.
+
+        Parameters
+        ----------
+        application : Application, MulticlassApplication, tuple, float or str
+            Priors and costs.
+
+        Returns
+        -------
+        numpy.ndarray of shape (K,)
+            One part per class; they sum to `risk`.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).contributions(0.5).tolist()
+        [0.1, 0.05]
+        """
         app = self.matched(application)
         return np.array([
             pi * math.fsum(r * c) for pi, r, c in zip(app.prior, self.rates.T, app.costs.T, strict=True)
         ])  # fmt: skip
 
     def pair_costs(self, application: object) -> Floats:
-        """Every cell's part of the risk: pi_j R_ij C_ij, rows = decision."""
+        """Every cell's part of the risk: pi_j R_ij C_ij, rows = decision.
+
+        Parameters
+        ----------
+        application : Application, MulticlassApplication, tuple, float or str
+            Priors and costs.
+
+        Returns
+        -------
+        numpy.ndarray of shape (D, K)
+            One part per cell; they sum to `risk`.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).pair_costs(0.5).tolist()
+        [[0.0, 0.05], [0.1, 0.0]]
+        """
         app = self.matched(application)
         return np.asarray(app.prior * self.rates * app.costs)
 
     def risk(self, application: object) -> float:
         """Empirical Bayes risk: sum_j pi_j sum_i R_ij C_ij.
 
+        Parameters
+        ----------
+        application : Application, MulticlassApplication, tuple, float or str
+            Priors and costs.
+
+        Returns
+        -------
+        float
+            The expected cost of one decision at these priors.
+
+        Examples
+        --------
         >>> table = Confusion([[205, 111, 56], [145, 199, 121], [50, 92, 225]])
         >>> round(table.risk(Application.multiclass([.3, .4, .3], "ordinal")), 5)
         0.55962
@@ -561,14 +796,51 @@ class Confusion:
         return math.fsum(self.contributions(application))
 
     def normalised_risk(self, application: object) -> float:
-        """The risk divided by the cost of the best action taken without looking."""
+        """The risk divided by the cost of the best action without the scores.
+
+        Parameters
+        ----------
+        application : Application, MulticlassApplication, tuple, float or str
+            Priors and costs.
+
+        Returns
+        -------
+        float
+            The normalised risk; above 1 the decisions do harm.
+
+        Examples
+        --------
+        >>> round(Confusion([[8, 1], [2, 9]]).normalised_risk(0.5), 6)
+        0.3
+        """
         app = self.matched(application)
         if app.dummy_cost == 0.0:
             raise UndefinedError("A normalised risk does not exist: the best dummy costs 0.")
         return self.risk(app) / app.dummy_cost
 
     def matched(self, application: object) -> MulticlassApplication:
-        """The application as this table lays out its classes; a two-class one speaks of the target."""
+        """The application in the order of this table's classes.
+
+        Parameters
+        ----------
+        application : Application, MulticlassApplication, tuple, float or str
+            Priors and costs; those of a two-class operating point are about the target.
+
+        Returns
+        -------
+        MulticlassApplication
+            Priors and costs by column and row of this table.
+
+        Raises
+        ------
+        InputError
+            If classes or actions are not the table's.
+
+        Examples
+        --------
+        >>> Confusion([[8, 1], [2, 9]]).matched((0.25, 1, 1)).prior.tolist()
+        [0.75, 0.25]
+        """
         app = application if isinstance(application, MulticlassApplication) else self._laid_out(application)
         app.check_classes(self.classes)
         if not self.ordered and app.classes != self.classes and not app.is_symmetric:

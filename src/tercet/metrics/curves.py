@@ -325,7 +325,7 @@ class Curve:
         misses, alarms = self._scaled_errors(self.misses, self.false_alarms)
         place = max(int(np.searchsorted(misses - alarms, 0)), 1)
         if following[place - 1] < self.thresholds[place]:
-            self.tally.need_every_score("An EER of another definition than the one that was asked for")
+            self.tally._need_every_score("An EER of another definition than the one that was asked for")
 
     def _nearest(self) -> Eer:
         thresholds, misses, alarms = self._around_crossing()
@@ -375,7 +375,7 @@ class Curve:
         misses, alarms = (int(count) for count in self.tally.at(number(threshold, "threshold")))
         cells = np.array([self.nontargets - alarms, misses, alarms, self.targets - misses], np.object_)
         names = ("nontarget", "target")
-        return Confusion.made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
+        return Confusion._made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
 
     def partial_auc(self, *, fpr: tuple[float, float] | None = None, tpr: tuple[float, float] | None = None) -> float:
         """The area under the ROC between two false-alarm rates, or right of it between two detection rates.
@@ -384,7 +384,7 @@ class Curve:
         """
         if (fpr is None) == (tpr is None):
             raise InputError("partial_auc takes a range of either fpr or tpr.")
-        self.tally.need_every_score("A partial AUC")
+        self.tally._need_every_score("A partial AUC")
         if fpr is not None:
             return _area(self.fpr[::-1], self.tpr[::-1], fpr)
         assert tpr is not None
@@ -432,7 +432,7 @@ class Curve:
     @property
     def average_precision(self) -> float:
         """Average precision: the mean over the targets of the precision at their score, ties pooled."""
-        self.tally.need_every_score("The average precision")
+        self.tally._need_every_score("The average precision")
         scores, running = self.tally.targets.distinct()
         hits = self.targets - running[:-1]
         alarms = self.nontargets - self.tally.nontargets.below(scores)
@@ -459,7 +459,7 @@ class Curve:
         >>> curve.precision_at_recalled(2)
         0.6666666666666666
         """
-        self.tally.need_every_score("A precision at a rank")
+        self.tally._need_every_score("A precision at a rank")
         above, below = self._units(k, self.targets, "targets")
         scores, running = self.tally.targets.distinct()
         place = int(np.searchsorted(running, (self.targets * below - above) // below, "right")) - 1
@@ -515,7 +515,7 @@ class Curve:
 
     def _top(self, k: float) -> tuple[int, int]:
         """Targets expected among the k highest scores, as a fraction."""
-        self.tally.need_every_score("A precision or recall at a rank")
+        self.tally._need_every_score("A precision or recall at a rank")
         above, below = self._units(k, self.targets + self.nontargets, "trials")
         hits = self.targets - self.misses
         accepted = hits + self.false_alarms  # falls from everything to nothing

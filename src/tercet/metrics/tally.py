@@ -171,7 +171,23 @@ class Tally:
 
     @classmethod
     def empty(cls, meaning: str = "llr") -> Tally:
-        """The tally of no trials: added to any other it changes nothing."""
+        """The tally of no trials: added to any other it changes nothing.
+
+        Parameters
+        ----------
+        meaning : str, default "llr"
+            What the scores mean.
+
+        Returns
+        -------
+        Tally
+            A tally without scores.
+
+        Examples
+        --------
+        >>> Tally.empty().targets.total
+        0
+        """
         none = Ranked(frozen(np.empty(0)))
         return cls(none, none, meaning)
 
@@ -210,7 +226,7 @@ class Tally:
         for one, another in ((self, other), (other, self)):
             if len(one) == 0:
                 return another
-            one.need_every_score("The sum of two tallies")
+            one._need_every_score("The sum of two tallies")
         if (self.meaning, self.trained_prior) != (other.meaning, other.trained_prior):
             raise InputError(
                 f"Tallies of different meanings do not add: {self.meaning} (prior {self.trained_prior}) and "
@@ -249,8 +265,19 @@ class Tally:
         return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)
 
     def as_llr(self) -> Tally:
-        """The tally of the log-likelihood ratios that these scores stand for."""
-        self.need_every_score("Cllr, or the actual cost of an operating point that was not asked for,")
+        """The tally of the log-likelihood ratios that these scores stand for.
+
+        Returns
+        -------
+        Tally
+            The tally of llrs; itself if its scores are llrs.
+
+        Examples
+        --------
+        >>> Tally.of(Trials.of_lr([1.0, 2.0], [0, 1])).as_llr().nontargets.scores.tolist()
+        [0.0]
+        """
+        self._need_every_score("Cllr, or the actual cost of an operating point that was not asked for,")
         if self.meaning == "llr":
             return self
 
@@ -263,7 +290,7 @@ class Tally:
 
         return Tally(converted(self.targets), converted(self.nontargets), "llr", None, self.unit)
 
-    def need_every_score(self, what: str) -> None:
+    def _need_every_score(self, what: str) -> None:
         """Refuses what cannot be known from the points that a scan in bounded memory keeps."""
         if self.gaps is not None:
             raise InputError(
@@ -281,7 +308,23 @@ class Tally:
             )
 
     def weight(self, count: Any) -> Any:
-        """An internal count as the caller's weight: a whole number where it is one."""
+        """A count of this tally as the caller's weight: a whole number where it is one.
+
+        Parameters
+        ----------
+        count : int
+            A count in units of 2**unit.
+
+        Returns
+        -------
+        int or float
+            count x 2**unit.
+
+        Examples
+        --------
+        >>> Tally.of(Trials.of_llr([1.0, 2.0], [0, 1], weights=[1, 0.5])).weight(1)
+        0.5
+        """
         if self.unit >= 0:
             return int(count) << self.unit
         whole, rest = divmod(int(count), 1 << -self.unit)

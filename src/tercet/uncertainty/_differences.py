@@ -191,7 +191,7 @@ def two_class_losses(trials: Trials, rows: Sequence[Places], apps: Sequence[Appl
     curve = Curve.of(trials)
     scores = [trials.scores[own] for own in rows]
     found = {"auc": _area(curve, scores), "eer": _equal_error(curve, scores)}
-    best = Isotonic.of_hull(curve.hull, {}, raw=True)
+    best = Isotonic._of_hull(curve.hull, {}, raw=True)
     pooled = [best(own) for own in scores]
     found["min_cllr"] = _log_costs(pooled[0], pooled[1])
     llrs = None if trials.meaning == "raw" else [trials.llr[own] for own in rows]

@@ -459,9 +459,9 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
     if (few := _few(sample)) is not None:
         return few
     scores, facts = sample.folds.scores, dict[str, Any]()
-    best = Isotonic.of_hull(sample.curve.hull, facts, raw=True)
+    best = Isotonic._of_hull(sample.curve.hull, facts, raw=True)
     apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
-    maps = [Isotonic.of_hull(hull, facts, unit=sample.curve.tally.unit) for hull in sample.folds.hulls]
+    maps = [Isotonic._of_hull(hull, facts, unit=sample.curve.tally.unit) for hull in sample.folds.hulls]
     held = _isotonic_losses(scores, maps, sample.folds.numbers)
     below, above = (_mean_of_losses(sample, losses) for losses in (apparent, held))
     if below is None or above is None:
