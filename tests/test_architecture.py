@@ -19,7 +19,7 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 # The layers: a package may import the ones before it; names in one tuple do not see each other.
 LAYERS = [
-    ("errors", "_typing"), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
+    ("errors", "_typing", "_views"), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
     ("decision", "recognizers"), ("calibration",), ("io",), ("outofcore",), ("uncertainty",), ("evaluation",),
     ("conditions",),
     ("biometrics", "deployment"),
@@ -32,7 +32,14 @@ SEES = {
     "testing": set(),  # the slow references share nothing with what they check
     "io": {"errors", "_typing", "_numeric", "trials", "metrics"},
 }
-BACK = {"_repr_html_", "plot", "to_html"}  # methods that may import report, the only arrows back
+BACK = {
+    "_repr_html_",
+    "metrics",
+    "page",
+    "plot",
+    "to_frame",
+    "to_html",
+}  # methods that may import report, the only arrows back
 HEAVY = [
     "scipy", "pandas", "polars", "pyarrow", "hypothesis", "sklearn", "matplotlib", "duckdb", "dask", "rich", "torch",
 ]  # fmt: skip

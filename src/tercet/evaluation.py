@@ -13,6 +13,7 @@ import numpy as np
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, shown, text, whole
 from tercet._typing import Floats
+from tercet._views import EvaluationViews
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
@@ -108,7 +109,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(EvaluationViews):
     """A two-class system's facts: attributes are the keys of the JSON, `curve` answers what costs more.
 
     A number that does not exist is None, and `reasons` says why. `brackets` holds both ends of a number that a scan
@@ -213,7 +214,7 @@ class MulticlassResult(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MulticlassEvaluation:
+class MulticlassEvaluation(EvaluationViews):
     """A K-class system's facts; log-loss (bits), Brier and accuracy are at the data's own class frequencies."""
 
     name: str | None

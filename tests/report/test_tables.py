@@ -7,7 +7,7 @@ import pytest
 
 import tercet as tc
 from tercet.report import tables
-from tercet.report.quantities import QUANTITIES, chosen, with_quantities
+from tercet.report.quantities import QUANTITIES, chosen, facts_of, with_quantities
 from tercet.report.terminal import print_table
 
 NAMES = ["short", "a_rather_long_name_of_a_system_with_sixty_four_letters_in_all_okay", "third"]
@@ -105,25 +105,92 @@ def test_a_p_value_is_not_below_what_the_resamples_can_show():
     assert tables.p_value(None, 1000) == "undefined"
 
 
-def test_quantities_are_computed_by_name():
+def evaluation(count=300, apps=((0.5, 1, 1),), **more):
     rng = np.random.default_rng(0)
-    labels = rng.random(300) < 0.5
-    found = tc.evaluate(tc.Trials.of_llr(rng.normal(labels * 2.0 - 1.0), labels), [(0.5, 1, 1)])
+    labels = rng.random(count) < 0.5
+    return tc.evaluate(tc.Trials.of_llr(rng.normal(labels * 2.0 - 1.0), labels), apps, **more)
+
+
+def several_classes(**more):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 200)
+    scores = rng.normal(size=(200, 3)) + 2.0 * np.eye(3)[labels]
+    return tc.evaluate(
+        tc.Trials.of_log_likelihoods(scores, labels), [tc.Application.multiclass([0.2, 0.3, 0.5])], **more
+    )
+
+
+def test_quantities_are_computed_by_name():
+    found = evaluation()
     row = found.applications[0].table
-    new = with_quantities(found.to_dict(), found, chosen("ppv,f1,average_precision,hull_auc"))
-    assert new["applications"][0]["ppv"] == row.ppv
-    assert new["applications"][0]["f1"] == row.f1
+    new = facts_of(found, chosen("ppv,f1,f_beta:2,average_precision,hull_auc,partial_auc:0.1,log_loss:e,brier"))
+    first = new["applications"][0]
+    assert (first["ppv"], first["f1"], first["f_beta:2"]) == (row.ppv, row.f1, row.f_beta(2.0))
     assert new["average_precision"] == found.curve.average_precision
     assert new["hull_auc"] == found.curve.hull_auc
+    assert new["partial_auc:0.1"] == found.curve.partial_auc(fpr=(0.0, 0.1))
+    trials = found.curve.tally
+    prior = found.input["targets"] / found.input["trials"]
+    assert new["log_loss:e"] == pytest.approx(tc.empirical_cross_entropy(trials, prior) * np.log(2))
+    assert new["brier"] == tc.brier_parts(trials).score
 
 
-def test_every_quantity_is_there_when_asked_for():
-    found = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0], [1, 1, 1, 0, 0]), [(0.5, 1, 1)])
-    new = with_quantities(found.to_dict(), found, tuple(QUANTITIES.values()))
-    missing = [name for name in QUANTITIES if name not in new and name not in new["applications"][0]]
-    assert missing == ["log_loss", "normalised_cross_entropy", "brier", "risk"]  # of several classes
+@pytest.mark.parametrize("make", [evaluation, several_classes])
+def test_every_quantity_is_there_when_asked_for(make):
+    new = facts_of(make(), tuple(QUANTITIES.values()))
+    missing = {name for name in QUANTITIES if name not in new and name not in new["applications"][0]}
+    two_class = {"eer", "auc", "hull_auc", "average_precision", "break_even", "cllr", "min_cllr", "dcf_u", "min_dcf",
+                 "min_dcf_u", "calibration_loss", "actual_minus_min"}  # fmt: skip
+    assert missing == ({"risk"} if make is evaluation else two_class)
 
 
-def test_an_unknown_quantity_offers_near_names():
+def test_rates_have_binomial_intervals_where_trials_are_independent():
+    found = evaluation(ci=0.9)
+    new = facts_of(found, chosen("ppv,f1,fnr"))["applications"][0]
+    assert new["ppv_ci"] == list(tc.interval(found.applications[0].table, "ppv", "wilson", 0.9)[:2])
+    assert "f1_ci" not in new
+    by = {"level": 0.9, "by": ["speaker"]}
+    assert (
+        "ppv_ci"
+        not in with_quantities(evaluation().to_dict() | {"intervals": by}, None, chosen("ppv"))["applications"][0]
+    )
+
+
+def test_metrics_are_a_flat_dictionary_of_floats_without_undefined_ones():
+    found = evaluation(apps=["sre08", (0.5, 1, 1)], ci=0.95).metrics()
+    assert all(type(value) is float for value in found.values())
+    assert found["dcf_low/sre08"] <= found["dcf/sre08"] <= found["dcf_high/sre08"]
+    assert {"eer", "auc", "cllr", "dcf/0.5_1_1", "f1/0.5_1_1"} <= set(found)
+    raw = tc.evaluate(tc.Trials.of_scores([1.0, 0.0], [1, 0]), [(0.5, 1, 1)]).metrics()
+    assert "min_dcf" in raw
+    assert not {"dcf", "cllr", "log_loss", "ppv"} & set(raw)
+    assert {"log_loss", "perplexity", "risk", "f1_macro", "kappa"} <= set(several_classes().metrics())
+
+
+def test_metrics_of_the_same_operating_point_twice_keep_both():
+    assert {"dcf/0.5_1_1", "dcf/0.5_1_1_1"} <= set(evaluation(apps=[(0.5, 1, 1)] * 2).metrics(["dcf"]))
+
+
+def test_the_calibration_loss_is_computed_when_it_is_asked_for_by_name():
+    assert "calibration_loss" not in evaluation().metrics()
+    assert "calibration_loss" in evaluation().metrics(["calibration_loss"])
+
+
+@pytest.mark.parametrize("words", ["mindcf", "min_dcff"])
+def test_an_unknown_quantity_offers_near_names(words):
     with pytest.raises(tc.InputError, match=r"Did you mean .*min_dcf"):
-        chosen("mindcf")
+        chosen(words)
+    with pytest.raises(tc.InputError, match=r"Did you mean .*min_dcf"):
+        evaluation().metrics([words])
+
+
+@pytest.mark.parametrize("words", ["partial_auc:2", "partial_auc:x", "log_loss:1", "f_beta:-1", "f_beta:", "dcf:2"])
+def test_a_parameter_out_of_range_is_refused(words):
+    with pytest.raises(tc.InputError, match="--metrics"):
+        chosen(words)
+
+
+@pytest.mark.parametrize("wrong", ["eer", 3, [3]])
+def test_metrics_must_be_a_list_of_names(wrong):
+    with pytest.raises(tc.InputError, match="metrics"):
+        evaluation().metrics(wrong)

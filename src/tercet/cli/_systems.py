@@ -13,10 +13,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import shown
 from tercet.cli._output import Bar, Facts, printable, say
 from tercet.errors import InputError
-from tercet.report.quantities import LARGER_IS_BETTER, QUANTITIES
+from tercet.report.quantities import is_larger_better, value_of
+from tercet.report.quantities import named as quantity_named
 from tercet.trials import Trials
 from tercet.uncertainty.bands import Bands
 
@@ -52,14 +52,13 @@ def arranged(systems: Sequence[System], quantity: str | None) -> list[System]:
     """The systems in the order given, or by a quantity, the best first and undefined ones last."""
     if quantity is None:
         return list(systems)
-    if quantity not in QUANTITIES:
-        raise InputError(f"--sort: no quantity is called {shown(quantity)}; `tercet metrics` lists them.")
+    quantity_named(quantity, "--sort")
     if len(systems) < 2:
         raise click.UsageError("--sort has no effect on one system.")
     values = [_first(one.known(), quantity) for one in systems]
     if all(value is None for value in values):
         raise InputError(f"--sort: no system has a number called {quantity}; --metrics {quantity} computes it.")
-    sign = -1.0 if quantity in LARGER_IS_BETTER else 1.0
+    sign = -1.0 if is_larger_better(quantity) else 1.0
     order = sorted(range(len(systems)), key=lambda k: math.inf if (v := values[k]) is None else sign * v)
     return [systems[place] for place in order]
 
@@ -67,9 +66,7 @@ def arranged(systems: Sequence[System], quantity: str | None) -> list[System]:
 def _first(facts: Facts, quantity: str) -> float | None:
     """A quantity of a system, or of its first operating point."""
     first = (facts["applications"] or [{}])[0]
-    value = first.get(quantity, facts.get(quantity))
-    value = value.get("value") if isinstance(value, dict) else value
-    return None if value is None else float(value)
+    return value_of(first if quantity in first else facts, quantity)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tercet.report.tables import name_of, point
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf)"
 _CONDITION = re.compile(
-    rf"\s*(?P<name>[a-z_0-9]+)(?:\.(?P<end>low|high))?\s*(?P<sign><=|>=|<|>|==)\s*"
+    rf"\s*(?P<name>[a-z_0-9]+(?::[0-9.e]+)?)(?:\.(?P<end>low|high))?\s*(?P<sign><=|>=|<|>|==)\s*"
     rf"(?:(?P<bound>{_NUMBER})|(?P<baseline>baseline)\s*(?:(?P<more>[-+])\s*(?P<margin>{_NUMBER}))?)\s*"
 )
 _COMPARE: dict[str, Callable[[float, float], bool]] = {

@@ -98,10 +98,8 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     apps, source, style = applications(options), reading(options), Style.of(options)
     options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
-    if style.wanted and style.output == "json" and source["meaning"] not in TWO_CLASS:
-        raise click.UsageError("--metrics adds nothing to the JSON of several classes, which holds all its numbers.")
     if source["meaning"] == "decisions":
-        systems = _decided.systems(scores, options["names"], apps, source)
+        systems = [_with_wanted(one, style) for one in _decided.systems(scores, options["names"], apps, source)]
         _check_wanted(systems, style)
         show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
@@ -129,7 +127,7 @@ def _in_parts(scores: Sequence[str], asked: Sequence[Any], source: Facts, option
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     found = evaluate_parts(scores, asked, source, **settings, **limits_of(options))
     facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
-    return System(scores[0], str(facts["name"] or "system"), None, None, found, _with_wanted(facts, found, style))
+    return _with_wanted(System(scores[0], str(facts["name"] or "system"), None, None, found, facts), style)
 
 
 def _in_memory(
@@ -170,11 +168,12 @@ def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts
     facts = found.to_dict()
     if isinstance(found, Evaluation):
         facts["class_names"] = list(one.used().classes)
-    return replace(one, evaluation=found, facts=_with_wanted(with_files(facts, one.path, source), found, style))
+    return _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
 
 
-def _with_wanted(facts: Facts, found: Any, style: Style) -> Facts:
-    return with_quantities(facts, found, style.wanted) if isinstance(found, Evaluation) else facts
+def _with_wanted(one: System, style: Style) -> System:
+    """The system with the quantities of --metrics among its facts."""
+    return replace(one, facts=with_quantities(one.known(), getattr(one.evaluation, "curve", None), style.wanted))
 
 
 def _check_wanted(systems: Sequence[System], style: Style) -> None:

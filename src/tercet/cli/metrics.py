@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tercet.cli._command import new_command
-from tercet.report.quantities import QUANTITIES
+from tercet.report.quantities import Level, definitions
 from tercet.report.terminal import print_lines, width
 
 
@@ -11,7 +11,8 @@ from tercet.report.terminal import print_lines, width
 def command() -> int:
     """Lists every quantity with its definition."""
     wide = width()
-    for level in ("system", "operating point"):
+    levels: tuple[Level, ...] = ("system", "operating point")
+    for level in levels:
         print_lines([f"Per {level}:"], wide)
-        print_lines([f"  {one.name}: {one.definition}" for one in QUANTITIES.values() if one.level == level], wide)
+        print_lines([f"  {name}: {definition}" for name, definition in definitions(level)], wide)
     return 0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, text
 from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import wilson
+from tercet.metrics.confusion import RATES, Confusion
+from tercet.metrics.costs import brier_parts, log_loss_parts
 
 if TYPE_CHECKING:
-    from tercet.metrics.confusion import Confusion
     from tercet.metrics.curves import Curve
 
 Facts = dict[str, Any]
 Level = Literal["system", "operating point"]
+DEFAULT = ("eer", "min_dcf", "dcf", "cllr")  # the columns of a table of systems
 
 
 class Quantity(NamedTuple):
@@ -40,6 +45,15 @@ def _rate(name: str, definition: str, attribute: str = "") -> Quantity:
     return Quantity(name, "operating point", definition, of_counts=value)
 
 
+def _averages(name: str, words: str) -> list[Quantity]:
+    """A rate of each class against the rest, averaged over the classes in three ways."""
+    found = []
+    for how, told in (("macro", "plain mean"), ("weighted", "weighted by class frequency"), ("micro", "pooled counts")):
+        of_counts = partial(Confusion.average, name=name, how=how)
+        found.append(Quantity(f"{name}_{how}", "operating point", f"{words} over the classes, {told}", None, of_counts))
+    return found
+
+
 def _point(name: str, definition: str) -> Quantity:
     return Quantity(name, "operating point", definition)
 
@@ -50,17 +64,23 @@ _ALL = (
     _system("hull_auc", "area under the ROC convex hull", lambda curve: curve.hull_auc),
     _system("average_precision", "sum of precision times the step in recall, ties pooled",
             lambda curve: curve.average_precision),
+    _system("break_even", "precision where as many are accepted as there are targets", lambda curve: curve.break_even),
     _system("cllr", "cost of the log-likelihood ratios, in bits; 1 for llr = 0 everywhere"),
     _system("min_cllr", "Cllr after isotonic (PAV) recalibration on the same trials"),
-    _system("log_loss", "mean of -log2 of the true class's posterior, in bits"),
-    _system("normalised_cross_entropy", "log-loss divided by the entropy of the class frequencies"),
-    _system("brier", "mean squared distance of the posteriors from the truth, 0 to 2"),
+    _system("log_loss", "mean of -log2 of the true class's posterior at the data's class frequencies, in bits",
+            lambda curve: log_loss_parts(curve).score),
+    _system("normalised_cross_entropy", "log-loss divided by the entropy of the class frequencies",
+            lambda curve: log_loss_parts(curve).score / log_loss_parts(curve).uncertainty),
+    _system("perplexity", "2 to the power of the log-loss in bits", lambda curve: 2.0 ** log_loss_parts(curve).score),
+    _system("brier", "mean squared distance of the posteriors from the truth: 0 to 1 for two classes, else 0 to 2",
+            lambda curve: brier_parts(curve).score),
     _point("dcf", "actual DCF: expected cost of the Bayes decisions, divided by that of the best decision without "
            "scores"),
     _point("dcf_u", "expected cost of the Bayes decisions: prior C_fn FNR + (1 - prior) C_fp FPR"),
     _point("min_dcf", "minimum DCF: the same with the best threshold for these trials"),
     _point("min_dcf_u", "minimum DCF before division"),
-    _point("calibration_loss", "what the threshold or the calibration costs: see the documentation"),
+    _point("calibration_loss", "actual DCF minus the DCF after logistic calibration out of fold (5 folds)"),
+    _point("actual_minus_min", "actual DCF minus minimum DCF, on the same trials"),
     _point("risk", "expected cost of the decisions of several classes"),
     _rate("fnr", "false negative rate, miss rate: missed targets / targets"),
     _rate("fpr", "false positive rate, false-alarm rate: accepted non-targets / non-targets"),
@@ -73,55 +93,251 @@ _ALL = (
     _rate("prevalence", "share of targets in the data"),
     _rate("accuracy", "share of right decisions at the data's class frequencies"),
     _rate("error_rate", "share of wrong decisions in the data"),
+    _rate("balanced_accuracy", "mean over the classes of the share decided rightly"),
+    _rate("adjusted_balanced_accuracy", "balanced accuracy scaled so that decisions without the scores have 0"),
     _rate("f1", "harmonic mean of precision and recall"),
+    _rate("jaccard", "Jaccard index of the target: TP / (TP + FP + FN)"),
     _rate("mcc", "Matthews correlation coefficient"),
     _rate("kappa", "Cohen's kappa: agreement beyond chance"),
     _rate("lr_plus", "positive likelihood ratio: TPR / FPR"),
     _rate("lr_minus", "negative likelihood ratio: FNR / TNR"),
     _rate("dor", "diagnostic odds ratio"),
+    *_averages("ppv", "mean precision"),
+    *_averages("tpr", "mean recall"),
+    *_averages("f1", "mean F1"),
 )  # fmt: skip
 QUANTITIES = {one.name: one for one in _ALL}
 
 LARGER_IS_BETTER = frozenset((
-    "auc", "hull_auc", "average_precision", "accuracy", "tpr", "tnr", "ppv", "npv", "f1", "mcc", "kappa", "lr_plus",
-    "dor",
+    "auc", "hull_auc", "average_precision", "break_even", "accuracy", "balanced_accuracy", "adjusted_balanced_accuracy",
+    "tpr", "tnr", "ppv", "npv", "f1", "jaccard", "mcc", "kappa", "lr_plus", "dor", "partial_auc",
+    "corrected_partial_auc", "f_beta", "precision_at", "recall_at",
+    *(f"{name}_{how}" for name in ("ppv", "tpr", "f1") for how in ("macro", "weighted", "micro")),
 ))  # fmt: skip
 
 
+# Quantities with a parameter after a colon: log_loss:10, partial_auc:0.1, f_beta:2
+
+
+class Family(NamedTuple):
+    """Quantities that differ by a number, which is written after a colon."""
+
+    parameter: str
+    level: Level
+    definition: str
+    is_legal: Callable[[float], bool]
+    of_curve: Callable[[Curve, float], float] | None = None
+    of_counts: Callable[[Confusion, float], float] | None = None
+
+
+def _is_rate(value: float) -> bool:
+    return 0.0 < value <= 1.0
+
+
+def _is_positive(value: float) -> bool:
+    return 0.0 < value < math.inf
+
+
+FAMILIES = {
+    "log_loss": Family(
+        "BASE", "system", "log-loss with logarithms to this base (a number above 1, or e)", lambda base: base > 1.0,
+        lambda curve, base: log_loss_parts(curve).score / math.log2(base),
+    ),
+    "partial_auc": Family(
+        "FPR", "system", "area under the ROC up to this false positive rate", _is_rate,
+        lambda curve, fpr: curve.partial_auc(fpr=(0.0, fpr)),
+    ),
+    "corrected_partial_auc": Family(
+        "FPR", "system", "the same, scaled to 1/2 for chance and 1 for a perfect system (McClish)", _is_rate,
+        lambda curve, fpr: curve.corrected_partial_auc((0.0, fpr)),
+    ),
+    "precision_at": Family(
+        "K", "system", "precision among the K highest scores, averaged over tied orders", _is_positive,
+        lambda curve, k: curve.precision_at(k),
+    ),
+    "recall_at": Family(
+        "K", "system", "recall among the K highest scores, averaged over tied orders", _is_positive,
+        lambda curve, k: curve.recall_at(k),
+    ),
+    "f_beta": Family(
+        "BETA", "operating point", "weighted harmonic mean of precision and recall: (1 + b^2) TP / ((1 + b^2) TP + "
+        "b^2 FN + FP)", _is_positive, None, lambda table, beta: table.f_beta(beta),
+    ),
+}  # fmt: skip
+
+
+def definitions(level: Level) -> list[tuple[str, str]]:
+    """Each quantity of a level with its definition; those with a parameter after a colon come last."""
+    plain_names = [(one.name, one.definition) for one in _ALL if one.level == level]
+    families = [(f"{name}:{one.parameter}", one.definition) for name, one in FAMILIES.items() if one.level == level]
+    return plain_names + families
+
+
+def is_larger_better(name: str) -> bool:
+    """Whether more of a quantity is better."""
+    return name.partition(":")[0] in LARGER_IS_BETTER
+
+
+def named(name: str, called: str = "metrics") -> Quantity:
+    """The quantity of this name; for an unknown one near names are offered.
+
+    >>> named("partial_auc:0.1").definition
+    'area under the ROC up to this false positive rate'
+    """
+    if name in QUANTITIES:
+        return QUANTITIES[name]
+    family, _, words = name.partition(":")
+    if words and family in FAMILIES:
+        return _of_family(name, FAMILIES[family], words, called)
+    near = get_close_matches(name, [*QUANTITIES, *(f"{one}:{how.parameter}" for one, how in FAMILIES.items())], 3, 0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(f"{called}: no quantity is called {shown(name)}.{hint} `tercet metrics` lists them.")
+
+
+def _of_family(name: str, family: Family, words: str, called: str) -> Quantity:
+    try:
+        value = math.e if words == "e" and family.parameter == "BASE" else float(words)
+    except ValueError:
+        value = math.nan
+    if not family.is_legal(value):
+        raise InputError(f"{called}: {family.parameter} of {shown(name)} is out of range: {family.definition}.")
+    bind: Facts = {family.parameter.lower(): value}
+    of_curve = None if family.of_curve is None else partial(family.of_curve, **bind)
+    of_counts = None if family.of_counts is None else partial(family.of_counts, **bind)
+    return Quantity(name, family.level, family.definition, of_curve, of_counts)
+
+
 def chosen(words: str | None) -> tuple[Quantity, ...]:
-    """The quantities of a list of names separated by commas; near names are offered for an unknown one."""
+    """The quantities of a list of names separated by commas."""
     names = [] if words is None else [word.strip() for word in words.split(",")]
-    for name in names:
-        if name not in QUANTITIES:
-            near = get_close_matches(name, QUANTITIES, 3, 0.5)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"--metrics: no quantity is called {shown(name)}.{hint} `tercet metrics` lists them.")
-    return tuple(QUANTITIES[name] for name in dict.fromkeys(names))
+    return tuple(named(name, "--metrics") for name in dict.fromkeys(names))
 
 
-def with_quantities(facts: Facts, evaluation: Any, wanted: Sequence[Quantity]) -> Facts:
-    """The facts of a two-class evaluation with these quantities beside the usual ones; undefined ones have a reason."""
+def asked(names: Iterable[str] | None, default: Iterable[str]) -> tuple[Quantity, ...]:
+    """The quantities of a list of names given in Python."""
+    if isinstance(names, str) or (names is not None and not hasattr(names, "__iter__")):
+        raise InputError(f'metrics must be a list of names such as ["eer", "dcf"], not {shown(names)}.')
+    wanted = dict.fromkeys(text(name, "metrics") for name in (default if names is None else names))
+    return tuple(named(name) for name in wanted)
+
+
+def facts_of(evaluation: Any, wanted: Sequence[Quantity]) -> Facts:
+    """The facts of an evaluation, without its curves, with these quantities among them."""
+    if any(one.name == "calibration_loss" for one in wanted):
+        for row in evaluation.applications:
+            getattr(row, "calibration_loss", None)  # computed when it is asked for
+    return with_quantities(evaluation.to_dict(curves=False), getattr(evaluation, "curve", None), wanted)
+
+
+def with_quantities(facts: Facts, curve: Curve | None, wanted: Sequence[Quantity]) -> Facts:
+    """The facts of a system with these quantities beside the usual ones; undefined ones have a reason.
+
+    `curve` is that of a two-class system; rates are computed from the confusion matrices in the facts.
+    """
     found = dict(facts)
     for one in wanted:
-        if one.of_curve is not None:
-            _put(found, one.name, partial(one.of_curve, evaluation.curve))
-    rows = []
-    for row, app in zip(evaluation.applications, facts["applications"], strict=True):
-        new = dict(app)
-        for one in wanted:
-            if one.of_counts is not None and one.name not in app:
-                _put(new, one.name, partial(_of_counts, one.of_counts, row))
-        rows.append(new)
-    return found | {"applications": rows}
+        if one.name == "perplexity" and one.name not in found and "classes" in found:
+            found[one.name] = None if found.get("log_loss") is None else 2.0 ** found["log_loss"]
+        elif one.of_curve is not None and one.name not in found and curve is not None:
+            _put(found, one.name, partial(one.of_curve, curve))
+    if not facts["applications"] and "confusion" in facts:
+        return _with_rates(found, found, wanted)
+    return found | {"applications": [_with_rates(facts, app, wanted) for app in facts["applications"]]}
 
 
-def _of_counts(compute: Callable[[Confusion], float], row: Any) -> float:
-    return compute(row.table)
+def _with_rates(facts: Facts, app: Facts, wanted: Sequence[Quantity]) -> Facts:
+    """The facts of an operating point with these rates of its confusion matrix, and Wilson intervals if asked for."""
+    new, table = dict(app), _table(facts, app)
+    level = _binomial_level(facts)
+    for one in wanted:
+        if one.of_counts is None:
+            continue
+        if one.name not in new:
+            _put(new, one.name, partial(_of_table, one.of_counts, table))
+        if level is not None and f"{one.name}_ci" not in new and new[one.name] is not None:
+            new |= _binomial_ends(table, one.name, level)
+    return new
+
+
+def _binomial_ends(table: Confusion | None, name: str, level: float) -> Facts:
+    """The Wilson interval of a rate that is a proportion of whole counts; others have none."""
+    own = RATES.get("for_" if name == "for" else name)
+    if table is None or own is None or table.unit < 0:
+        return {}
+    return {f"{name}_ci": list(wilson(*table.proportion(own.name), level)[:2])}
+
+
+def _binomial_level(facts: Facts) -> float | None:
+    """The level of intervals in closed form; whole groups and resampled calibrations follow no binomial law."""
+    made = facts.get("intervals", {})
+    level: float | None = made.get("level")
+    return None if made.get("by") or made.get("resamples") else level
+
+
+def _table(facts: Facts, app: Facts) -> Confusion | None:
+    matrix = app.get("confusion")
+    if matrix is None:
+        return None
+    if "classes" not in facts:
+        return Confusion(matrix, classes=["nontarget", "target"], target="target")
+    classes = facts["classes"]
+    target = classes[1] if len(classes) == 2 else None
+    return Confusion(matrix, classes=classes, actions=app.get("actions") or facts.get("actions"), target=target)
+
+
+def _of_table(compute: Callable[[Confusion], float], table: Confusion | None) -> float:
+    if table is None:
+        raise UndefinedError("there are no decisions: raw scores have no Bayes threshold, calibrate them first.")
+    return compute(table)
 
 
 def _put(facts: Facts, name: str, compute: Callable[[], float]) -> None:
     try:
         facts[name] = plain(compute())
-    except UndefinedError as error:
+    except (UndefinedError, InputError) as error:  # InputError: raw scores, a table of several classes
         facts[name] = None
         facts["reasons"] = {**facts.get("reasons", {}), name: str(error)}
+
+
+# As a flat dictionary
+
+
+def flat(facts: Facts, wanted: Sequence[Quantity]) -> dict[str, float]:
+    """Numbers by name, undefined ones left out, with both ends of their intervals where there are some.
+
+    With several operating points a name is followed by a slash and the point: "dcf/sre08", "dcf/0.5_1_1".
+    """
+    found = _numbers(facts, wanted)
+    apps = facts["applications"]
+    for app, key in zip(apps, _keys(apps), strict=True):
+        own = _numbers(app, wanted)
+        found |= own if len(apps) == 1 else {f"{name}/{key}": value for name, value in own.items()}
+    return found
+
+
+def _numbers(facts: Facts, wanted: Sequence[Quantity]) -> dict[str, float]:
+    found = {}
+    for one in wanted:
+        value = value_of(facts, one.name)
+        if value is not None:
+            found[one.name] = value
+            ends = facts.get(f"{one.name}_ci")
+            found |= {} if ends is None else {f"{one.name}_low": float(ends[0]), f"{one.name}_high": float(ends[1])}
+    return found
+
+
+def value_of(facts: Facts, name: str) -> float | None:
+    """A number of the facts; of the EER its value."""
+    value = facts.get(name)
+    value = value.get("value") if isinstance(value, dict) else value
+    return None if value is None else float(value)
+
+
+def _keys(apps: Sequence[Facts]) -> list[str]:
+    """A short name for each operating point, of letters that experiment trackers take; no two are the same."""
+    found: list[str] = []
+    for place, app in enumerate(apps):
+        costs = f"{app['prior']:g}_{app['cost_fn']:g}_{app['cost_fp']:g}" if "prior" in app else str(place)
+        key = re.sub(r"[^A-Za-z0-9_.-]+", "_", app.get("name") or costs)[:64]
+        found.append(f"{key}_{place}" if key in found else key)
+    return found

@@ -1,0 +1,46 @@
+"""How results are looked at: as numbers, as a data frame, as a figure, as the page, as a card in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+
+class EvaluationViews:
+    """What every evaluation can be shown as."""
+
+    def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
+        """One entry of "systems" in the JSON."""
+        raise NotImplementedError
+
+    def metrics(self, metrics: Sequence[str] | None = None) -> dict[str, float]:
+        """The numbers as a flat dictionary, for MLflow, Weights & Biases and the like.
+
+        Parameters
+        ----------
+        metrics : list of str, optional
+            Names of quantities, as `tercet metrics` lists them: "eer", "dcf", "ppv", "partial_auc:0.1", ... By default
+            all that need no parameter; the calibration loss, which takes five fits per operating point, only if it is
+            known already.
+
+        Returns
+        -------
+        dict of str to float
+            Undefined numbers are left out. With several operating points a name is followed by a slash and the point:
+            "dcf/sre08", "dcf/0.5_1_1". Evaluated with `ci`, a number has "..._low" and "..._high" beside it.
+
+        Examples
+        --------
+        >>> import tercet as tc
+        >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+        >>> tc.evaluate(trials, [(0.5, 1, 1)]).metrics(["auc", "min_dcf", "ppv"])
+        {'auc': 0.8888888888888888, 'min_dcf': 0.3333333333333333, 'ppv': 0.6666666666666666}
+        """
+        from tercet.report.quantities import QUANTITIES, asked, facts_of, flat
+
+        wanted = asked(metrics, [name for name in QUANTITIES if name != "calibration_loss"])
+        found = facts_of(self, wanted)
+        return flat(found, wanted if metrics is not None else tuple(QUANTITIES.values()))
