@@ -3,8 +3,12 @@
     python benchmarks/coverage.py --sets 1000 --minutes 60 --out coverage.jsonl     # resumes where it stopped
     python benchmarks/coverage.py --table coverage.jsonl                            # the table, as Markdown
     python benchmarks/coverage.py --quick                                           # 20 sets of each design
+    python benchmarks/coverage.py --blame --out blame.jsonl      # how often calibrated scores are blamed
+    python benchmarks/coverage.py --null --out null.jsonl        # how often equal systems are told apart at 5 %
 
 Each population is drawn and judged apart from tercet: draws by numpy, truths by scipy's distributions and quadrature.
+The calibration loss is judged against the population's cost of the five calibrations that were fitted (the k-fold test
+error of Bayle, Bayle, Janson and Mackey 2020), and "limit" against that of the calibration of unlimited data.
 Scores with Gaussian noise are perfectly calibrated llrs with an EER of 5 %; with Student-t(3) noise the EER is 5 % too.
 Speakers add a shift of their own to all their scores, which leaves the marginal distributions as they are.
 """
@@ -23,7 +27,9 @@ import numpy as np
 from scipy import integrate, optimize, stats
 
 import tercet as tc
-from tercet.uncertainty.intervals import closed_form_intervals
+from tercet.uncertainty._rows import grouping
+from tercet.uncertainty._two_class import NotEstimable
+from tercet.uncertainty.intervals import CalibrationLosses, closed_form_intervals
 
 PRIORS = (0.5, 0.05, 0.01)
 Z = stats.norm.ppf(0.95)
@@ -100,10 +106,20 @@ def truth(noise: str) -> dict[str, float]:
             return miss * fnr(t) + alarm * fpr(t)
 
         rates = {"fnr": fnr(-tau), "fpr": fpr(-tau), "dcf": cost(-tau), "min_dcf": min(1.0, cost(grid).min())}
-        slope, offset = line(noise, prior)
-        rates["calibration_loss"] = rates["dcf"] - cost((-tau - offset) / slope)
+        rates["limit"] = rates["dcf"] - calibrated_cost(noise, prior, *line(noise, prior))
         found |= {f"applications.{k}.{name}": float(value) for name, value in rates.items()}
     return found
+
+
+def calibrated_cost(noise: str, prior: float, slope: float, offset: float) -> float:
+    """The population's normalised cost when llrs slope x score + offset are decided at a prior; slope > 0."""
+    place, scale, kind = law(noise)
+    tau = math.log(prior) - math.log1p(-prior)
+    miss, alarm = (1.0, math.exp(-tau)) if tau <= 0 else (math.exp(tau), 1.0)
+    if slope <= 0.0:
+        raise ValueError("the calibration turns the order round")
+    t = (-tau - offset) / slope
+    return float(miss * kind.cdf((t - place) / scale) + alarm * kind.sf((t + place) / scale))
 
 
 @cache
@@ -166,11 +182,12 @@ def judged(design: Design, seed: int, loss: bool) -> dict[str, int]:
     """1 where the interval holds the truth, 0 where not, -1 where there is none; and who was blamed."""
     trials, by = drawn(design, seed)
     names = ["eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf", "min_dcf"] + ["calibration_loss"] * loss
-    found = closed_form_intervals(trials, list(PRIORS), level=0.95, by=by, wanted=frozenset(names))
+    losses = CalibrationLosses(trials, grouping(by))
+    found = closed_form_intervals(losses, list(PRIORS), level=0.95, by=by, wanted=frozenset(names))
     result = {}
-    for name, value in truth(design.noise).items():
-        if name.endswith("calibration_loss") and not loss:
-            continue
+    truths = {name: value for name, value in truth(design.noise).items() if not name.endswith("limit")}
+    truths |= fitted_losses(design.noise, losses) if loss else {}
+    for name, value in truths.items():
         if name not in found:
             result[name] = -1
             continue
@@ -178,7 +195,93 @@ def judged(design: Design, seed: int, loss: bool) -> dict[str, int]:
         result[name] = int(bound.low <= value + 1e-12 and value - 1e-12 <= bound.high)
         if name.endswith("calibration_loss"):
             result[name.replace("calibration_loss", "blamed")] = int(bound.low > 0.0)
+            limit = truth(design.noise)[name.replace("calibration_loss", "limit")]
+            result[name.replace("calibration_loss", "limit")] = int(bound.low <= limit <= bound.high)
     return result
+
+
+def fitted_losses(noise: str, losses: CalibrationLosses) -> dict[str, float]:
+    """The population's loss against the calibrations that were fitted, each weighing as its fold does."""
+    found = {}
+    folds = losses.sample.folds
+    for k, prior in enumerate(PRIORS):
+        lines = folds.lines(tc.Application(prior))
+        if any(one.slope <= 0.0 for one in lines):
+            continue
+        costs = [calibrated_cost(noise, prior, *one) for one in lines]
+        shares = np.mean([np.bincount(own, minlength=folds.count) / len(own) for own in folds.numbers], axis=0)
+        found[f"applications.{k}.calibration_loss"] = truth(noise)[f"applications.{k}.dcf"] - float(
+            np.dot(shares, costs)
+        )
+    return found
+
+
+BLAME_SIZES = (50, 200, 2000)
+BLAME_PRIORS = (0.5, 0.1, 0.01)
+
+
+def blamed(size: int, seed: int) -> dict[str, int]:
+    """Whether calibrated Gaussian llrs with d' = 1.5 are blamed for a calibration loss, at each prior."""
+    rng = np.random.default_rng([seed, size])
+    labels = np.repeat([1, 0], size)
+    llr = 1.5**2 * np.where(labels == 1, 0.5, -0.5) + 1.5 * rng.standard_normal(2 * size)
+    losses = CalibrationLosses(tc.Trials.of_llr(llr, labels))
+    found = {}
+    for prior in BLAME_PRIORS:
+        one = losses.at(tc.Application(prior))
+        found[f"prior {prior:g}"] = -1 if isinstance(one, NotEstimable) else int(float(one.limits(0.95)[0]) > 0.0)
+    return found
+
+
+NULL_SIZES = ((25, 25), (250, 250), (250, 4750), (2500, 2500))
+
+
+def told_apart(size: tuple[int, int], seed: int) -> dict[str, int]:
+    """Whether two equally good systems, whose scores correlate at 0.7, are told apart at 5 %."""
+    rng = np.random.default_rng([seed, *size])
+    labels = np.repeat([1, 0], size)
+    place, scale, _ = law("gaussian")
+    shared, signs = rng.standard_normal(len(labels)), np.where(labels == 1, place, -place)
+    systems = [
+        tc.Trials.of_llr(
+            signs + scale * (math.sqrt(0.7) * shared + math.sqrt(0.3) * rng.standard_normal(len(labels))), labels
+        )
+        for _ in range(2)
+    ]
+    rows = tc.compare(*systems, applications=list(PRIORS), names=["a", "b"])
+    found = {one.quantity: int(one.p_value <= 0.05) for one in rows.differences}
+    return found | {f"{one.test} {one.quantity}": int(one.p_value <= 0.05) for one in rows.tests}
+
+
+def rejections(name: str, cases, one, sets: int, minutes: float, out: Path) -> None:
+    """Adds sets to the file, 20 at a time; resumes where it stopped."""
+    done: dict[str, int] = {}
+    if out.exists():
+        for row in map(json.loads, out.read_text().splitlines()):
+            done[row["design"]] = done.get(row["design"], 0) + row["sets"]
+    end, step = time.monotonic() + 60.0 * minutes, 20
+    for start in range(0, sets, step):
+        for case in cases:
+            called = f"{name} {case}"
+            if done.get(called, 0) > start or time.monotonic() > end:
+                continue
+            counts: dict[str, list[int]] = {}
+            for seed in range(start, start + step):
+                for key, hit in one(case, seed).items():
+                    counts.setdefault(key, [0, 0, 0])[{1: 0, 0: 1, -1: 2}[hit]] += 1
+            with out.open("a") as file:
+                file.write(json.dumps({"design": called, "sets": step, "counts": counts}) + "\n")
+
+
+def rejection_table(path: Path) -> str:
+    """The share of sets, in percent, one row per quantity and one column per design."""
+    total = totals(path)
+    names = list(dict.fromkeys(name for own in total.values() for name in own))
+    sets = {design: max(sum(counts) for counts in own.values()) for design, own in total.items()}
+    lines = ["| | " + " | ".join(f"{design} ({sets[design]} sets)" for design in total) + " |"]
+    lines.append("|---" * (1 + len(total)) + "|")
+    lines += [f"| {name} | " + " | ".join(_cell(own.get(name)) for own in total.values()) + " |" for name in names]
+    return "\n".join(lines)
 
 
 def run(designs, sets: int, minutes: float, out: Path, loss_sets: int) -> None:
@@ -205,20 +308,29 @@ def run(designs, sets: int, minutes: float, out: Path, loss_sets: int) -> None:
 
 def table(path: Path) -> str:
     """Coverage in percent, one row per design; "r" marks the share of sets without an interval."""
-    total: dict[str, dict[str, list[int]]] = {}
-    for row in map(json.loads, path.read_text().splitlines()):
-        own = total.setdefault(row["design"], {})
-        for name, counts in row["counts"].items():
-            own[name] = [a + b for a, b in zip(own.get(name, [0, 0, 0]), counts, strict=True)]
-    rates = ["fnr", "fpr", "dcf", "min_dcf", "calibration_loss", "blamed"]
+    total = totals(path)
+    rates = ["fnr", "fpr", "dcf", "min_dcf", "calibration_loss", "limit", "blamed"]
     names = ["auc", "eer", "cllr", "min_cllr"] + [f"applications.{k}.{name}" for name in rates for k in range(3)]
-    lines = ["| design | sets | AUC | EER | Cllr | min Cllr | " + " | ".join(rates) + " |", "|---" * 12 + "|"]
+    lines = [
+        "| design | sets | AUC | EER | Cllr | min Cllr | " + " | ".join(rates) + " |",
+        "|---" * (6 + len(rates)) + "|",
+    ]
     for design, own in total.items():
         cells = [_cell(own.get(name)) for name in names]
         grouped = cells[:4] + [" ".join(cells[4 + 3 * k : 7 + 3 * k]) for k in range(len(rates))]
         sets = max(sum(counts) for counts in own.values())
         lines.append(f"| {design} | {sets} | " + " | ".join(grouped) + " |")
     return "\n".join(lines)
+
+
+def totals(path: Path) -> dict[str, dict[str, list[int]]]:
+    """The counts of all rows of a file, by design and name."""
+    total: dict[str, dict[str, list[int]]] = {}
+    for row in map(json.loads, path.read_text().splitlines()):
+        own = total.setdefault(row["design"], {})
+        for name, counts in row["counts"].items():
+            own[name] = [a + b for a, b in zip(own.get(name, [0, 0, 0]), counts, strict=True)]
+    return total
 
 
 def _cell(counts: list[int] | None) -> str:
@@ -240,7 +352,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="designs whose name holds this")
     parser.add_argument("--further", action="store_true", help="the designs chosen after the methods were frozen")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--blame", action="store_true", help="how often calibrated scores are blamed")
+    parser.add_argument("--null", action="store_true", help="how often equal systems are told apart")
     given = parser.parse_args()
+    if given.blame or given.null:
+        name, cases, one = ("d' 1.5", BLAME_SIZES, blamed) if given.blame else ("equal", NULL_SIZES, told_apart)
+        rejections(name, cases, one, given.sets, given.minutes, given.out)
+        print(rejection_table(given.out))
+        return
     if given.table is None:
         designs = [one for one in (FURTHER if given.further else DESIGNS) if given.only in one.name]
         sets, losses = (20, 5) if given.quick else (given.sets, given.loss_sets)

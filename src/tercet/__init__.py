@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from tercet.report import report
     from tercet.report.plots import Plot, plot
     from tercet.trials import Trials
+    from tercet.uncertainty.bayes import BetaPosterior, rate_posterior
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
     from tercet.uncertainty.sample_size import sample_size
@@ -242,6 +243,10 @@ _PUBLIC = {
         "sweep_trials",
     ),
     "trials": ("Trials",),
+    "uncertainty.bayes": (
+        "BetaPosterior",
+        "rate_posterior",
+    ),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
     "uncertainty.sample_size": ("sample_size",),
@@ -265,6 +270,7 @@ __all__ = [
     "Application",
     "ApplicationMean",
     "BayesPlot",
+    "BetaPosterior",
     "CalibrationError",
     "CaseCostEvaluation",
     "CaseCosts",
@@ -349,6 +355,7 @@ __all__ = [
     "perplexity",
     "plot",
     "posteriors",
+    "rate_posterior",
     "rates_report",
     "read",
     "report",

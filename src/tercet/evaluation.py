@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, flag, frozen, numbers, shown, text, whole
+from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text, whole
 from tercet._typing import Floats
 from tercet._views import EvaluationViews
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
@@ -279,7 +279,7 @@ def evaluate(
     one_vs_rest: bool = False,
     ci: float | None = None,
     by: str | tuple[str, str] | None = None,
-    method: Literal["percentile", "bca"] | None = None,
+    method: Literal["percentile", "bca", "jeffreys", "uniform"] | None = None,
     resamples: int | None = None,
     seed: int = 0,
     sampling: Sampling | None = None,
@@ -304,8 +304,9 @@ def evaluate(
         Level of the intervals, such as 0.95; they are in `.intervals`, the JSON, the tables and the page.
     by : str or tuple of two str, optional
         Group column(s) whose groups (speakers, patients) vary as a whole; two cross.
-    method : {"percentile", "bca"}, optional
-        Bootstrap intervals instead of closed forms; with `resamples` given, "percentile".
+    method : {"percentile", "bca", "jeffreys", "uniform"}, optional
+        Bootstrap intervals instead of closed forms; with `resamples` given, "percentile". Or credible intervals of
+        rates and costs, by Beta and Dirichlet posteriors under Jeffreys' or a uniform prior.
     resamples, seed : int, optional
         Of the bootstrap; the same seed gives the same bits for any number of threads.
     sampling : {"stratified", "natural"}, optional
@@ -372,7 +373,11 @@ class _Uncertainty:
                     raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
             return None
         drawn = None
-        if method is not None or resamples is not None:
+        if method in ("jeffreys", "uniform"):
+            if resamples is not None or sampling is not None:
+                raise InputError(f"method={shown(method)} goes without resamples= and sampling=.")
+            drawn = {"prior": method, "seed": seed_number(seed)}
+        elif method is not None or resamples is not None:
             count = 1000 if resamples is None else resamples
             drawn = {"method": method or "percentile", "resamples": count, "seed": seed}
         return cls(checked_level(ci), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
@@ -382,6 +387,10 @@ class _Uncertainty:
         if self.drawn is None:
             grid = log_odds_grid(self.grid)
             return closed_form_intervals(source, apps, level=self.level, grid=grid, **self.options)
+        if "prior" in self.drawn:
+            from tercet.uncertainty.bayes import posterior_intervals
+
+            return posterior_intervals(trials, apps, level=self.level, by=self.options["by"], **self.drawn)
         from tercet.uncertainty.bootstrap import bootstrap
 
         more = self.options | {"sampling": self.options["sampling"] or "stratified"}

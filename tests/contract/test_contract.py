@@ -42,7 +42,7 @@ SOUND = (
     "Trials.of_scores", "Trials.of_posteriors", "Trials.of_log_likelihoods", "Trials.of_logits", "Trials.select",
     "Trials.versus", "confusion_of", "decide", "decisions", "expected_costs", "hull_rule", "neyman_pearson", "wilson",
     "k_sigma", "min_risk", "interval", "log_loss", "brier", "perplexity", "top_k_accuracy", "mcnemar", "delong_test",
-    "load_model",
+    "load_model", "rate_posterior", "BetaPosterior.interval", "BetaPosterior.probability_below",
 )  # fmt: skip
 
 

@@ -124,6 +124,9 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "count_report": {"prevalence": 0.2},
         "cross_entropy_of_truth": {"true": [[0.5, 0.5]], "model": [[0.25, 0.75]]},
         "cross_fit": {"by": None},
+        "rate_posterior": {"prior": "uniform"},
+        "BetaPosterior": {"a": 3.5, "b": 7.5, "prior": "jeffreys"},
+        "BetaPosterior.probability_below": {"bound": 0.3},
         "decision_curve": {"thresholds": [0.1, 0.2], "harm": 0.0, "prevalence": None},
         "evaluate": {"one_vs_rest": False},
         "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None, "ci": None},
@@ -198,6 +201,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
 TEXT = tc.recognizers.TextRecognizer.fit(["a b", "c d", "a c", "d d"], [0, 1, 0, 1])
 GAUSS = tc.recognizers.GaussianRecognizer.fit(POINTS, LABELS)
 INSTANCES: dict[str, Any] = {
+    "BetaPosterior": tc.rate_posterior(3, 10),
     "Affine": tc.Affine.fit(THREE), "Application": APP, "MulticlassApplication": APP_3, "Confusion": TABLE,
     "CaseCosts": tc.CaseCosts(0.2, [1.0, 2.0], [1.0, 1.0]), "Curve": CURVE, "Hull": CURVE.hull,
     "Fusion": tc.Fusion.fit([TRIALS, OTHER]), "Gaussian": tc.Gaussian.fit(TRIALS), "Isotonic": tc.Isotonic.fit(TRIALS),

@@ -91,11 +91,13 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
 
 
 def resampling_options(
-    default_level: float | None = None, *, excludes: tuple[str, ...] = (), seeds: tuple[str, ...] = ()
-) -> Decorator:
+    default_level: float | None = None, *, excludes: tuple[str, ...] = (), seeds: tuple[str, ...] = (),
+    bayes_excludes: tuple[str, ...] = (), bayes_help: str = "Credible intervals of rates and costs",
+) -> Decorator:  # fmt: skip
     """The level of intervals and how resamples are drawn; without a default level the rest needs --ci.
 
     excludes: options that --ci does not go with; seeds: options other than --ci that draw random numbers.
+    bayes_excludes, bayes_help: what --bayes does not go with, and what it adds.
     """
     needs = () if default_level is not None else ("ci",)
     return options(
@@ -103,6 +105,8 @@ def resampling_options(
                meanings=SCORES, excludes=excludes, help="Intervals of this level in per cent: 95."),
         option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
                help="Percentile bootstrap intervals of N resamples instead of closed forms."),
+        option("--bayes", type=click.Choice(["jeffreys", "uniform"]), needs=needs, meanings=SCORES,
+               excludes=bayes_excludes, help=f"{bayes_help} under this prior."),
         option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Of random draws."),
     )  # fmt: skip
 

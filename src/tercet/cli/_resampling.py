@@ -27,23 +27,31 @@ class Resampling:
     resamples: int | None
     seed: int
     by: Any
+    bayes: str | None = None
 
     @classmethod
     def of(cls, options: Facts, source: Facts) -> Resampling | None:
         """What --ci, --bootstrap, --seed and --group-column ask for; None without --ci."""
         if options["ci"] is None:
             return None
-        return cls(level(options["ci"]), options["resamples"], options["seed"], grouping(source))
+        return cls(level(options["ci"]), options["resamples"], options["seed"], grouping(source), options["bayes"])
 
     @property
     def asked(self) -> Facts:
         """As evaluate takes them: closed forms unless a number of resamples is given."""
-        return {"ci": self.level, "resamples": self.resamples, "seed": self.seed, "by": self.by}
+        return {
+            "ci": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "by": self.by,
+            "method": self.bayes,
+        }
 
     @property
     def drawn(self) -> Facts:
         """As bootstrap takes them; the bar is drawn anew for each run."""
-        return self.asked | {"resamples": self.resamples or 1000, "progress": progress_bar()}
+        count = self.resamples or 1000
+        return self.asked | {"method": None, "resamples": count, "progress": progress_bar()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from tercet.report import text
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
 @application_options
-@resampling_options(95.0)
+@resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also how probably one is cheaper,")
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
 @option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Any) -> int:
@@ -37,7 +37,7 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     found = compare(
         *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
         ci=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
-        unpaired=unpaired, progress=progress_bar(),
+        unpaired=unpaired, bayes=options["bayes"], progress=progress_bar(),
     )  # fmt: skip
     if as_json:
         print(json.dumps(stamp() | found.to_dict(), allow_nan=False))

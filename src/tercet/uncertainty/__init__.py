@@ -2,6 +2,7 @@
 
 from tercet.uncertainty._kernel.engine import progress_bar
 from tercet.uncertainty.bands import Bands, Reliability, RocBand, bands, reliability, roc_band
+from tercet.uncertainty.bayes import BetaPosterior, Probability, rate_posterior
 from tercet.uncertainty.bootstrap import bootstrap, drawn
 from tercet.uncertainty.compare import Comparison, Difference, MarginTest, Rank, compare, holm
 from tercet.uncertainty.intervals import Bound, Intervals
@@ -9,11 +10,13 @@ from tercet.uncertainty.sample_size import SampleSize, sample_size
 
 __all__ = [
     "Bands",
+    "BetaPosterior",
     "Bound",
     "Comparison",
     "Difference",
     "Intervals",
     "MarginTest",
+    "Probability",
     "Rank",
     "Reliability",
     "RocBand",
@@ -24,6 +27,7 @@ __all__ = [
     "drawn",
     "holm",
     "progress_bar",
+    "rate_posterior",
     "reliability",
     "roc_band",
     "sample_size",

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import chosen, number, seed_number, shown
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -38,6 +38,7 @@ from tercet.uncertainty._limits import Estimate, p_value
 from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
 from tercet.uncertainty._rows import grouping, several
 from tercet.uncertainty._two_class import Found, NotEstimable
+from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
 from tercet.uncertainty.bootstrap import Method, planned, settings_of, summed_up
 from tercet.uncertainty.intervals import (
     QUANTITIES,
@@ -130,6 +131,7 @@ class Comparison:
     points: tuple[str, ...] = ()  # the applications, in words
     notes: tuple[str, ...] = ()  # what a reader must know
     estimates: Mapping[tuple[str, str, str], Estimate] = field(default_factory=dict)  # of the closed forms
+    probabilities: tuple[Probability, ...] = ()  # that one system is cheaper, where bayes= asked for them
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -264,7 +266,12 @@ class Comparison:
             for one in told
         ]  # fmt: skip
         table = _aligned([["difference in", "of", "value", "interval", "p", "p (Holm)"], *rows])
-        return "\n".join([*lines, *table, *(f"  note: {note}" for note in self.notes)])
+        chances = [
+            f"  {100 * one.probability:.4g} % probable that {one.first} is cheaper than {one.second} in "
+            f"{self._spoken(one.quantity)}: {one.value:+.4g} ({one.low:+.4g} to {one.high:+.4g}), {one.method}"
+            for one in self.probabilities
+        ]
+        return "\n".join([*lines, *table, *chances, *(f"  note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON knows it."""
@@ -279,6 +286,8 @@ class Comparison:
         }
         facts["differences"] = [_with_ci(one._asdict()) for one in self.differences]
         facts["tests"] = [one._asdict() for one in self.tests]
+        if self.probabilities:
+            facts["probabilities"] = [_with_ci(one._asdict()) for one in self.probabilities]
         facts["ranks"] = {name: [_with_ci(row._asdict()) for row in self.ranks(name)] for name in self.values}
         found: dict[str, Any] = plain(facts)
         return found
@@ -297,6 +306,7 @@ def compare(
     correction: Literal["pairs", "all"] = "pairs",
     unpaired: bool = False,
     pair_by: PairBy | None = None,
+    bayes: Prior | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -330,6 +340,8 @@ def compare(
         Whether the systems were tried on independent sets of trials.
     pair_by : {"id", "position"}, optional
         How trials are matched; by id whenever there are ids.
+    bayes : {"jeffreys", "uniform"}, optional
+        Also the probability that one system is cheaper than another, under this prior (`.probabilities`).
     threads : int, optional
         Threads of a bootstrap.
     progress : callable, optional
@@ -365,6 +377,7 @@ def compare(
     else:
         found = _in_closed_form(same, called, apps, wanted, level, groups, pairing is not None)
     exact = () if pairing is None else _exact_tests(same, called, apps, groups, seed)
+    beliefs = () if bayes is None else _beliefs(same, called, apps, level, bayes, groups, pairing is not None, seed)
     notes = [note for one in found.intervals for note in one.notes]
     notes += ["paired by position"] if pairing is not None and pairing.by == "position" else []
     drawn = found.intervals[0]
@@ -372,8 +385,19 @@ def compare(
         called, MappingProxyType({name: tuple(one[name] for one in found.intervals) for name in found.shared}),
         _corrected(found.differences, correction), exact, level, drawn.resamples, seed, groups, not unpaired,
         None if pairing is None else pairing.by, drawn.redrawn, tuple(_point(app) for app in apps),
-        tuple(dict.fromkeys(notes)), MappingProxyType(found.estimates),
+        tuple(dict.fromkeys(notes)), MappingProxyType(found.estimates), beliefs,
     )  # fmt: skip
+
+
+def _beliefs(
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], level: float, prior: Prior,
+    groups: tuple[str, ...], paired_trials: bool, seed: int,
+) -> tuple[Probability, ...]:  # fmt: skip
+    """How probable it is that one system is cheaper; posteriors take trials as independent."""
+    known = chosen(prior, "bayes", PRIORS)
+    if groups:
+        raise InputError("bayes= takes trials as independent: leave by= out, or bayes=.")
+    return probabilities(systems, names, apps, level, known, paired_trials, seed_number(seed))
 
 
 class _Compared(NamedTuple):
