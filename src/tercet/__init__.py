@@ -17,9 +17,12 @@ if TYPE_CHECKING:
         expected_calibration_error,
         spiegelhalter_test,
     )
+    from tercet.calibration.beta import Beta
     from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
     from tercet.calibration.fusion import Fusion, load_model
+    from tercet.calibration.kernel_density import KernelDensity
     from tercet.calibration.multiclass import Affine
+    from tercet.calibration.offset import Offset
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
     from tercet.conditions import by_condition, too_few_errors
     from tercet.decision import (
@@ -112,6 +115,7 @@ _PUBLIC = {
         "expected_calibration_error",
         "spiegelhalter_test",
     ),
+    "calibration.beta": ("Beta",),
     "calibration.cross_fit": (
         "cross_fit",
         "fit_recognizer_and_calibrator",
@@ -122,7 +126,9 @@ _PUBLIC = {
         "Fusion",
         "load_model",
     ),
+    "calibration.kernel_density": ("KernelDensity",),
     "calibration.multiclass": ("Affine",),
+    "calibration.offset": ("Offset",),
     "calibration.two_class": (
         "Gaussian",
         "Isotonic",
@@ -270,6 +276,7 @@ __all__ = [
     "Application",
     "ApplicationMean",
     "BayesPlot",
+    "Beta",
     "BetaPosterior",
     "CalibrationError",
     "CaseCostEvaluation",
@@ -288,9 +295,11 @@ __all__ = [
     "InputError",
     "Interval",
     "Isotonic",
+    "KernelDensity",
     "Logistic",
     "MulticlassApplication",
     "MulticlassEvaluation",
+    "Offset",
     "Plot",
     "Prevalence",
     "RandomisedRule",

@@ -671,19 +671,26 @@ def _rebuilt(*values: Any) -> Trials:
 
 def to_llr(scores: Floats, meaning: str, trained_prior: float | tuple[float, ...] | None) -> Floats:
     """Two-class scores of a known meaning as natural log-likelihood ratios."""
-    if meaning == "llr":
-        return scores
+    if meaning == "raw":
+        raise InputError(NO_LLR)
+    odds = log_odds(scores, meaning)
+    if meaning in ("log-odds", "posterior"):
+        assert isinstance(trained_prior, float)
+        return odds - logit(trained_prior)
+    return odds
+
+
+def log_odds(scores: Floats, meaning: str) -> Floats:
+    """Two-class scores on a logarithmic scale: llrs and log-odds as they are, ratios and posteriors as their logs."""
     with np.errstate(divide="ignore", over="ignore"):
         if meaning == "log10-llr":
             return scores * math.log(10.0)
         if meaning == "lr":
             return np.log(scores)
-        if meaning in ("log-odds", "posterior"):
-            assert isinstance(trained_prior, float)
-            odds = scores if meaning == "log-odds" else np.log(scores) - np.log1p(-scores)
-            return odds - logit(trained_prior)
-    if meaning == "raw":
-        raise InputError(NO_LLR)
+        if meaning == "posterior":
+            return np.asarray(np.log(scores) - np.log1p(-scores))
+    if meaning in ("llr", "log-odds", "raw"):
+        return scores
     raise InputError(f"Scores that are {meaning} have one column a class: cut out two classes with versus().")
 
 

@@ -12,8 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tercet import Trials
+from tercet.calibration.beta import Beta
 from tercet.calibration.fusion import Fusion, load_model
+from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.multiclass import Affine
+from tercet.calibration.offset import Offset
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
 from tercet.errors import CalibrationError, InputError, TercetError
 from tercet.testing import labelled_scores, score_matrices
@@ -28,6 +31,10 @@ MODELS = [
     Logistic.fit(TRIALS, 0.1, penalty=0.3),
     Isotonic.fit(TRIALS),
     Isotonic.fit(TRIALS, raw=True),
+    Isotonic.fit(TRIALS, pseudo_errors=3, interpolation="linear"),
+    Beta.fit(Trials.of_llr(SCORES, LABELS)),
+    Offset.fit(TRIALS, 0.1),
+    KernelDensity.fit(TRIALS),
     Gaussian.fit(TRIALS),
     Gaussian.fit(TRIALS, shared_variance=False),
     Threshold.fit(TRIALS, (0.5, 1, 1)),

@@ -97,7 +97,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "Fusion.fit": {"quality": [0.1, 0.4, 0.2, 0.3, 0.5, 0.1, 0.9, 0.2]},
         "Fusion.__call__": {"quality": None},
         "Gaussian.fit": {"shared_variance": True},
-        "Isotonic.fit": {"raw": False},
+        "Isotonic.fit": {"raw": False, "pseudo_errors": 2, "interpolation": "linear"},
+        "KernelDensity.fit": {"bandwidth": 0.5},
         "Plot.save": {"path": out / "figure.svg"},
         "RandomisedRule.__call__": {"scores": LLR},
         "Rule.fit": {"fpr_at_most": 0.5, "fnr_at_most": None, "recall_at_least": None, "specificity_at_least": None,
@@ -192,7 +193,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "io.write_tables": {"path": out / "t.csv", "tables": [{"a": [1.0, 2.0]}]},
         "io.write_text_atomically": {"path": out / "t.txt", "text": "hello"},
     }  # fmt: skip
-    for name in ("Affine", "Fusion", "Gaussian", "Isotonic", "Logistic", "Rule", "Threshold"):
+    for name in ("Affine", "Beta", "Fusion", "Gaussian", "Isotonic", "KernelDensity", "Logistic", "Offset", "Rule",
+                 "Threshold"):  # fmt: skip
         model = INSTANCES[name]
         own[f"{name}.from_json"] = {"text": model.to_json()}
     return common, own
@@ -202,6 +204,7 @@ TEXT = tc.recognizers.TextRecognizer.fit(["a b", "c d", "a c", "d d"], [0, 1, 0,
 GAUSS = tc.recognizers.GaussianRecognizer.fit(POINTS, LABELS)
 INSTANCES: dict[str, Any] = {
     "BetaPosterior": tc.rate_posterior(3, 10),
+    "Beta": tc.Beta.fit(TRIALS), "Offset": tc.Offset.fit(TRIALS), "KernelDensity": tc.KernelDensity.fit(TRIALS),
     "Affine": tc.Affine.fit(THREE), "Application": APP, "MulticlassApplication": APP_3, "Confusion": TABLE,
     "CaseCosts": tc.CaseCosts(0.2, [1.0, 2.0], [1.0, 1.0]), "Curve": CURVE, "Hull": CURVE.hull,
     "Fusion": tc.Fusion.fit([TRIALS, OTHER]), "Gaussian": tc.Gaussian.fit(TRIALS), "Isotonic": tc.Isotonic.fit(TRIALS),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import chosen, column, frozen, function, listed, names, seed_number, shown, text, whole
 from tercet.application import Application, MulticlassApplication
+from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
 from tercet.decision import confusion_of
 from tercet.errors import CalibrationError, InputError
@@ -91,10 +92,10 @@ def cross_fit(
 ) -> CrossFit:
     """Calibrates each fold by a model trained on the others, and trains the final model on everything.
 
-    method: Logistic, Isotonic, Gaussian, Affine, Fusion (with a list of Trials), or any function(trials, prior=...)
-    that returns a map. by names a group (speaker, patient) that is never on both sides. scheme: "stratified" deals
-    each class evenly, "plain" deals all rows, both after a shuffle by the seed; "interleaved" takes row number modulo
-    folds. options go to the method's fit.
+    method: Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Affine, Fusion (with a list of Trials), or any
+    function(trials, prior=...) that returns a map. by names a group (speaker, patient) that is never on both sides.
+    scheme: "stratified" deals each class evenly, "plain" deals all rows, both after a shuffle by the seed;
+    "interleaved" takes row number modulo folds. options go to the method's fit.
 
     >>> from tercet.calibration.two_class import Gaussian
     >>> trials = Trials.of_scores([-2., -2., 0., 0., 0., 0., 2., 2.], [0, 0, 0, 0, 1, 1, 1, 1])
@@ -311,8 +312,8 @@ def select_calibrator(
     """Every method at every training prior, ranked by actual cost at the application under cross-fitting.
 
     methods: calibrator classes, or names with classes or training functions. Threshold is trained for the application
-    itself; Isotonic and Gaussian are the same for every prior and are listed once. Scores that are llrs already are
-    ranked too, "as given".
+    itself; Isotonic, Gaussian and KernelDensity are the same for every prior and are listed once. Scores that are llrs
+    already are ranked too, "as given".
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
     named = _named_methods(methods)
@@ -323,7 +324,7 @@ def select_calibrator(
         if method is Threshold:
             rows.append(_threshold_row(name, trials, app, numbers))
             continue
-        for prior in [None] if method in (Isotonic, Gaussian) else training:
+        for prior in [None] if _without_prior(method) else training:
             try:
                 found = cross_fit(method, trials, prior, folds=folds, by=by, scheme=scheme, seed=seed)
                 rows.append(_judged(name, prior, found.scores, app))
@@ -331,6 +332,12 @@ def select_calibrator(
                 rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
     rows.sort(key=lambda row: (row.dcf is None, row.dcf, row.cross_entropy is None, row.cross_entropy))
     return Ranking(tuple(rows), min_risk(trials, app).normalised)
+
+
+def _without_prior(method: Any) -> bool:
+    """Whether a method, or the fit that was bound to settings, gives the same map for every prior."""
+    maker = getattr(getattr(method, "func", method), "__self__", method)
+    return maker in (Isotonic, Gaussian, KernelDensity)
 
 
 def _named_methods(methods: object) -> Mapping[str, Any]:

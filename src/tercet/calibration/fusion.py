@@ -156,9 +156,12 @@ class Fusion(Model):
 
 def load_model(text: str | bytes) -> Any:
     """Any saved model from its JSON text: calibrators, multiclass maps and fusions alike."""
+    from tercet.calibration.beta import Beta
     from tercet.calibration.bounded import Bounded
+    from tercet.calibration.kernel_density import KernelDensity
+    from tercet.calibration.offset import Offset
 
-    every = (Logistic, Isotonic, Gaussian, Threshold, Affine, Fusion, Bounded)
+    every = (Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Threshold, Affine, Fusion, Bounded)
     models: dict[str, type[Model]] = {m.method: m for m in every}
     method = read(text)["method"]
     if not isinstance(method, str) or method not in models:

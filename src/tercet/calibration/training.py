@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -10,17 +11,19 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
+from tercet._typing import Floats
 from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
-from tercet.errors import CalibrationError
+from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Curve, Hull
 from tercet.metrics.tally import Tally, two_columns
-from tercet.trials import Trials, as_trials
+from tercet.trials import Trials, as_trials, log_odds
 
 FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
 _NOT_TWO = (
     "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
     "Affine."
 )
+_RANGES = {"posterior": (0.0, 1.0), "lr": (0.0, math.inf)}
 _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
 
 
@@ -144,6 +147,19 @@ def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_p
     return dict(zip(FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
 
 
+def log_odds_of(scores: Floats, meaning: str) -> Floats:
+    """The scores on the logarithmic scale of their meaning; posteriors and ratios outside their range are refused."""
+    low, high = _RANGES.get(meaning, (-math.inf, math.inf))
+    bad = np.flatnonzero((scores < low) | (scores > high))
+    if len(bad):
+        rule = "lie in 0..1" if high == 1.0 else "not be negative"
+        raise InputError(
+            f"scores that are {meaning} must {rule}: {len(bad)} of {len(scores)} rows, the first in row {bad[0]} "
+            f"(counting from 0) holds {scores[bad[0]]}."
+        )
+    return log_odds(scores, meaning)
+
+
 def check_finite(ends: Ends, method: str) -> None:
     """Refuses infinite scores in a fit that takes their mean."""
     if not np.isfinite(ends).all():
@@ -153,11 +169,11 @@ def check_finite(ends: Ends, method: str) -> None:
         )
 
 
-def check_overlap(ends: Ends) -> None:
+def check_overlap(ends: Ends, method: str = "Logistic") -> None:
     """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
     if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
         raise CalibrationError(
-            "Logistic calibration has no finite answer: the classes are separable, a threshold divides the targets "
+            f"{method} calibration has no finite answer: the classes are separable, a threshold divides the targets "
             "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
             "of the standardised scores), more data, or use Isotonic."
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from tercet._numeric.exact import Counts, log_ratio
 from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
-from tercet._numeric.validation import chosen, column, frozen, number, numbers
+from tercet._numeric.validation import chosen, column, frozen, number, numbers, whole
 from tercet._numeric.validation import flag as truth
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration._logistic_sums import Moments, Standard
+from tercet.calibration._logistic_sums import Ends, Moments, Standard
 from tercet.calibration.training import (
     FACTS,
     HasTrainingData,
@@ -37,7 +37,7 @@ from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Curve, Hull, convex_vertices
 from tercet.trials import Trials, as_trials, check_posteriors, logit, prior_vector, probability
 
-SMOOTHING = "one made-up error per class"
+Interpolation = Literal["step", "linear"]
 _ROWS = 1 << 14  # rows at a time when a map is applied
 _BUCKETS = 1 << 14  # of the table that finds a score's block
 
@@ -123,22 +123,31 @@ class Isotonic(Calibrator):
     """Pool adjacent violators: llrs that rise in steps, the best of all monotone maps on the training trials.
 
     A score takes the llr of its block; between two blocks that of the upper one (block k holds the scores in
-    (thresholds[k-1], thresholds[k]]); outside the seen range the map is constant. So that every llr is finite, one
-    target below all scores and one non-target above all are made up; raw=True leaves them out.
+    (thresholds[k-1], thresholds[k]]), or with linear interpolation a value on the line from the end of the lower block
+    to the start of the upper one. Outside the seen range the map is constant. So that every llr is finite,
+    `pseudo_errors` targets below all scores and as many non-targets above all are made up; raw=True leaves them out.
 
     >>> trials = Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1])
     >>> Isotonic.fit(trials, raw=True)([0.0, 2.5, 9.0]).tolist()
     [-inf, 0.0, inf]
     >>> Isotonic.fit(trials)([0.0, 2.5, 9.0]).round(3).tolist()    # (1/3) / (1/3) everywhere
     [0.0, 0.0, 0.0]
+    >>> steps = Trials.of_scores([0., 0., 0., 0., 1., 1., 1., 1.], [0, 0, 0, 1, 0, 1, 1, 1])
+    >>> Isotonic.fit(steps, interpolation="linear")([0.0, 0.75, 1.0]).round(4).tolist()    # ends: +-ln((3/5) / (2/5))
+    [-0.4055, 0.2027, 0.4055]
     """
 
     method: ClassVar[str] = "isotonic"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"thresholds": reals, "llrs": reals}
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "smoothing")
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+        "thresholds": reals,
+        "llrs": reals,
+        "starts": reals,
+    }
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "smoothing", "interpolation")
 
     thresholds: Floats
     llrs: Floats
+    starts: Floats  # the lowest score of each block but the first, for interpolation; empty for steps
     training: Mapping[str, Any] = field(repr=False, hash=False)
 
     def _check(self) -> None:
@@ -146,9 +155,21 @@ class Isotonic(Calibrator):
             raise damaged("an isotonic map has one llr more than thresholds")
         if any((values[1:] <= values[:-1]).any() for values in (self.thresholds, self.llrs)):
             raise damaged("thresholds and llrs of an isotonic map must ascend")
+        if len(self.starts) and (len(self.starts) != len(self.thresholds) or not _interpolable(self)):
+            raise damaged(
+                "an interpolated isotonic map needs one finite start per threshold, above it, and finite llrs"
+            )
 
     @classmethod
-    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, raw: bool = False) -> Isotonic:
+    def fit(
+        cls,
+        trials: Trials | HasTrainingData,
+        prior: float = 0.5,
+        *,
+        raw: bool = False,
+        pseudo_errors: int = 1,
+        interpolation: Interpolation = "step",
+    ) -> Isotonic:
         """Trains on labelled two-class trials, infinite scores included; the map is the same for every prior.
 
         Parameters
@@ -158,7 +179,13 @@ class Isotonic(Calibrator):
         prior : float, optional
             Checked, and otherwise without effect.
         raw : bool, optional
-            Leave the ends as they are: the lowest and the highest llr may then be infinite.
+            Leave the ends as they are: the lowest and the highest llr may then be infinite. The same as
+            `pseudo_errors=0`.
+        pseudo_errors : int, optional
+            How many targets below all scores and non-targets above all are made up.
+        interpolation : {"step", "linear"}, optional
+            What holds between two blocks: the llr of the upper one, or a line. Lines need trials in memory, finite
+            scores and finite llrs.
 
         Returns
         -------
@@ -166,21 +193,30 @@ class Isotonic(Calibrator):
             The trained map.
         """
         probability(prior, "prior")
+        errors = 0 if truth(raw, "raw") else whole(pseudo_errors, "pseudo_errors", 0, 1_000_000_000)
+        linear = chosen(interpolation, "interpolation", ("step", "linear")) == "linear"
         with training_data(trials) as data:
             hull, unit = data.hull()
-            return cls._of_hull(hull, data.facts, raw=truth(raw, "raw"), unit=unit)
+            steps = cls._of_hull(hull, data.facts, pseudo_errors=errors, unit=unit)
+        return _with_lines(steps, trials) if linear else steps
 
     @classmethod
-    def _of_hull(cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, unit: int = 0) -> Isotonic:
+    def _of_hull(
+        cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, pseudo_errors: int = 1, unit: int = 0
+    ) -> Isotonic:
         """The map of a hull, whose segments are the blocks; its counts are in units of 2**unit trials."""
-        thresholds, llrs = hull.thresholds, hull.llrs
-        if not raw:
-            thresholds, llrs = _smoothed(thresholds, hull.misses, hull.nontargets - hull.false_alarms, unit)
-        kept = frozen(thresholds[1:-1].copy()), frozen(llrs)
-        return cls(*kept, {**facts, "smoothing": "none" if raw else SMOOTHING})
+        thresholds, llrs, made_up = hull.thresholds, hull.llrs, 0 if raw else pseudo_errors
+        if made_up:
+            rejected = hull.nontargets - hull.false_alarms
+            thresholds, llrs = _smoothed(thresholds, hull.misses, rejected, unit, made_up)
+        known = {**facts, "smoothing": _smoothing(made_up), "interpolation": "step"}
+        return cls(frozen(thresholds[1:-1].copy()), frozen(llrs), frozen(np.zeros(0)), known)
 
     def _llr(self, scores: Floats) -> Floats:
-        return _stepped(self.thresholds, self.llrs, scores)
+        if len(self.starts) == 0:
+            return _stepped(self.thresholds, self.llrs, scores)
+        places = np.stack((self.thresholds, self.starts), axis=1).ravel()
+        return np.interp(scores, places, np.repeat(self.llrs, 2)[1:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,12 +432,46 @@ def affine(scores: Floats, slope: float, offset: float) -> Floats:
     return result
 
 
-def _smoothed(thresholds: Floats, misses: Counts, rejected: Counts, unit: int) -> tuple[Floats, Floats]:
-    """The hull with a target below and a non-target above all scores: its vertices' thresholds and its llrs.
+def _smoothing(errors: int) -> str:
+    return {0: "none", 1: "one made-up error per class"}.get(errors, f"{errors} made-up errors per class")
+
+
+def _interpolable(steps: Isotonic) -> bool:
+    """Whether lines can be drawn: every start lies above its threshold, at most at the next, and all is finite."""
+    ends, starts = steps.thresholds, steps.starts
+    finite_all = all(np.isfinite(values).all() for values in (ends, starts, steps.llrs))
+    return bool(finite_all and (starts > ends).all() and (starts[:-1] <= ends[1:]).all())
+
+
+def _with_lines(steps: Isotonic, trials: object) -> Isotonic:
+    """The same blocks, with a line from the end of each to the start of the next."""
+    if not isinstance(trials, Trials):
+        raise InputError("interpolation='linear' needs the scores in memory: read them, or use interpolation='step'.")
+    tally = two_classes(trials)
+    check_finite(Ends.of(tally), "Interpolated isotonic")
+    if not np.isfinite(steps.llrs).all():
+        raise CalibrationError(
+            "Lines cannot be drawn to infinite llrs: make up errors at the ends (pseudo_errors=1), or use "
+            "interpolation='step'."
+        )
+    nexts = [_next_above(side.scores, steps.thresholds) for side in (tally.targets, tally.nontargets)]
+    known = {**steps.training, "interpolation": "linear"}
+    return replace(steps, starts=frozen(np.minimum(*nexts)), training=known)
+
+
+def _next_above(scores: Floats, thresholds: Floats) -> Floats:
+    """The lowest score above each threshold; inf where there is none."""
+    return np.append(scores, math.inf)[np.searchsorted(scores, thresholds, "right")]
+
+
+def _smoothed(
+    thresholds: Floats, misses: Counts, rejected: Counts, unit: int, errors: int = 1
+) -> tuple[Floats, Floats]:
+    """The hull with targets below and non-targets above all scores: its vertices' thresholds and its llrs.
 
     Blocks of PAV stay together when trials are added at the ends, so the hull of the hull is enough.
     """
-    one, scale = 1 << max(-unit, 0), 1 << max(unit, 0)  # one trial, in the tally's unit or a finer one
+    one, scale = errors << max(-unit, 0), 1 << max(unit, 0)  # the errors, in the tally's unit or a finer one
     y, x = (column.astype(object) * scale for column in (misses, rejected))
     y = np.concatenate(([0], y + one, [y[-1] + one]))
     x = np.concatenate(([0], x, [x[-1] + one]))

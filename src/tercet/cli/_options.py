@@ -11,7 +11,11 @@ SEVERAL = ("log-likelihoods", "logits", "posteriors")
 SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
-METHODS = ("logistic", "isotonic", "gaussian", "gaussian-own-variances", "affine", "temperature", "scale", "matrix")
+TWO_CLASS_METHODS = (
+    "logistic", "isotonic", "isotonic-linear", "gaussian", "gaussian-own-variances", "beta", "offset", "kernel-density",
+)  # fmt: skip
+CLASS_METHODS = ("affine", "temperature", "scale", "matrix")
+METHODS = (*TWO_CLASS_METHODS, *CLASS_METHODS)
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
 llr          natural log of how much more probable the data are if the target hypothesis is true

@@ -30,7 +30,7 @@ def command() -> None:
     type=click.Choice(METHODS),
     default="logistic",
     show_default=True,
-    help="The last three are for several classes.",
+    help="The last four are for several classes.",
 )
 @fit_options(excludes=("engine",))
 @engine_options  # fmt: skip

@@ -33,7 +33,7 @@ _CLASS_METHODS = ("affine", "temperature", "matrix")
     "methods",
     multiple=True,
     type=click.Choice(METHODS),
-    help="A calibrator to try; repeat it. [default: all that fit]",
+    help="A calibrator to try; repeat it. [default: logistic, isotonic, gaussian, or the three of several classes]",
 )
 @option(
     "--prior",

@@ -137,10 +137,12 @@ class Fit:
 
 def _named(name: str) -> Any:
     """The calibrators that have a name."""
+    from tercet.calibration.beta import Beta
     from tercet.calibration.multiclass import Affine
+    from tercet.calibration.offset import Offset
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 
-    known = {one.__name__.lower(): one for one in (Logistic, Isotonic, Gaussian, Affine)}
+    known = {one.__name__.lower(): one for one in (Logistic, Isotonic, Gaussian, Beta, Offset, Affine)}
     if name.lower() not in known:
         raise InputError(f"calibrate={shown(name)} is not among {', '.join(known)}.")
     return known[name.lower()]

@@ -1,0 +1,91 @@
+"""Calibration by an offset alone: the scores are llrs but for a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tercet._numeric.serialization import finite
+from tercet._typing import Floats
+from tercet.calibration._logistic_sums import Ends, Side, Standard, terms_of
+from tercet.calibration.training import FACTS, check_finite, log_odds_of, training_facts, two_classes
+from tercet.calibration.two_class import Calibrator
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials, as_trials, logit, probability
+
+
+@dataclass(frozen=True, slots=True)
+class Offset(Calibrator):
+    """Prior-weighted logistic regression with the slope held at 1: llr = log-odds of the score + offset.
+
+    For scores that are llrs up to a constant, such as log-odds whose prior is unknown or has moved. Minimises
+    sum_i xi_i ln(1 + e^(-z_i (s_i + b))), with xi and z as in `Logistic`, and takes logit(prior) off b again. A finite
+    optimum always exists, also for separable classes.
+
+    Attributes
+    ----------
+    offset : float
+        What is added to the log-odds of the scores.
+    training : mapping
+        Facts of the training.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([4.0, 6.0, 4.0, 6.0], [0, 0, 1, 1])    # the classes score alike, around 5
+    >>> round(Offset.fit(trials).offset, 6)
+    -5.0
+    """
+
+    method: ClassVar[str] = "offset"
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"offset": finite}
+    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior")
+
+    offset: float
+    training: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @classmethod
+    def fit(cls, trials: Trials, prior: float = 0.5) -> Offset:
+        """Trains on labelled two-class trials with finite scores.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled scores of two classes. Likelihood ratios and posteriors are taken as their log-odds, raw scores
+            as they are.
+        prior : float, optional
+            The prior of the targets at which the cross-entropy is minimised.
+
+        Returns
+        -------
+        Offset
+            The trained map.
+        """
+        share, given = probability(prior, "prior"), as_trials(trials)
+        tally = two_classes(given)
+        facts = training_facts(given, tally)
+        best = _best_offset(tally, facts["meaning"], share)
+        return cls(best - logit(share), {**facts, "prior": share})
+
+    def _llr(self, scores: Floats) -> Floats:
+        return np.asarray(log_odds_of(scores, self.training["meaning"]) + self.offset)
+
+
+def _best_offset(tally: Tally, meaning: str, share: float) -> float:
+    """Where the derivative of the cross-entropy changes its sign; one score beyond the ends brackets it."""
+    from scipy.optimize import brentq
+
+    standard = Standard(1.0, 0.0, 1.0)
+    sides = [Side.of(side, standard) for side in (tally.targets, tally.nontargets)]
+    targets, nontargets = (side._replace(scores=log_odds_of(side.scores, meaning)) for side in sides)
+    ends = Ends(*(float(side.scores[place]) for side in (targets, nontargets) for place in (0, -1)))
+    check_finite(ends, "Offset")
+    terms = terms_of((targets, nontargets), share, 0.0)
+    margin = abs(logit(share)) + 1.0
+    found = brentq(lambda b: terms(np.array([1.0, b]))[1][1], -max(ends) - margin, -min(ends) + margin, xtol=1e-15)
+    return float(found)
+
+
+__all__ = ["Offset"]
