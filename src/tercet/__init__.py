@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from tercet.outofcore.scan import Scan, scan
     from tercet.report import report
     from tercet.report.plots import Plot, plot
+    from tercet.report.system_table import table
     from tercet.trials import Trials
     from tercet.uncertainty.bayes import BetaPosterior, rate_posterior
     from tercet.uncertainty.bootstrap import bootstrap
@@ -159,7 +160,6 @@ _PUBLIC = {
     "evaluation": (
         "Evaluation",
         "MulticlassEvaluation",
-        "Plot",
         "evaluate",
         "risk_curve",
         "risk_path",
@@ -242,6 +242,7 @@ _PUBLIC = {
         "Plot",
         "plot",
     ),
+    "report.system_table": ("table",),
     "deployment.rules": ("Rule",),
     "deployment.sweeping": (
         "Sweep",
@@ -379,6 +380,7 @@ __all__ = [
     "split",
     "sweep",
     "sweep_trials",
+    "table",
     "too_few_errors",
     "top_k_accuracy",
     "useful_priors",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from typing import Any, Literal
 
 
 class EvaluationViews:
@@ -44,3 +41,28 @@ class EvaluationViews:
         wanted = asked(metrics, [name for name in QUANTITIES if name != "calibration_loss"])
         found = facts_of(self, wanted)
         return flat(found, wanted if metrics is not None else tuple(QUANTITIES.values()))
+
+    def to_frame(self, library: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
+        """The numbers as a data frame: one row per operating point.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Whose frame it is; by default the first of these that is installed. A pyarrow table is read by every library
+            that knows the Arrow PyCapsule interface.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Columns under the names of the JSON; undefined numbers are missing.
+
+        Examples
+        --------
+        >>> import tercet as tc
+        >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+        >>> tc.evaluate(trials, [(0.5, 1, 1), (0.1, 1, 1)]).to_frame()["min_dcf"].tolist()
+        [0.3333333333333333, 0.3333333333333333]
+        """
+        from tercet.report.system_table import frame
+
+        return frame([self.to_dict(curves=False)], library)

@@ -6,10 +6,11 @@ Every table is made from the facts of the JSON, so that each form says the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Literal
 
-from tercet.report.quantities import Quantity
+from tercet.report.quantities import Quantity, is_larger_better, value_of
 from tercet.report.text import count, frequency, harmless, number, percent, short, verdict
 
 Facts = dict[str, Any]
@@ -27,13 +28,18 @@ _TSV_CLASSES_SYSTEM = ("accuracy", "log_loss", "normalised_cross_entropy", "brie
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a table: words, and the interval beside them."""
+    """What stands in a table: words, the interval beside them, and whether it is the best of its column."""
 
     words: str
     interval: str = ""
+    mark: Literal["", "best", "tied"] = ""  # tied: its interval holds the best value
 
     def __str__(self) -> str:
-        return f"{self.words} ({self.interval})" if self.interval else self.words
+        return self.written(self.words + {"best": "*", "tied": "†"}.get(self.mark, ""))
+
+    def written(self, words: str) -> str:
+        """These words with the interval after them."""
+        return f"{words} ({self.interval})" if self.interval else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +93,17 @@ def costs(systems: Sequence[Facts]) -> Table:
     return of_words(head, rows, remarks=True, settings=(2, 3))
 
 
+# Quantities by name
+
+
 def metrics(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
-    """One row per system and operating point, with the quantities that were asked for."""
-    head = ["system", "operating point", *(one.name for one in wanted)]
+    """The quantities that were asked for: one row per operating point of a system, or one row per system of several.
+
+    Among several systems the best of each column is marked, and those whose interval holds the best value.
+    """
+    if len(systems) != 1 and len({tuple(map(point, system["applications"])) for system in systems}) == 1:
+        return _of_systems(systems, wanted)
+    head = ["system", "operating point", *(_heading(one.name) for one in wanted)]
     rows: list[list[Cell | str]] = [
         [name_of(system), point(app) if app else "", *(_quantity(system, app, one.name) for one in wanted)]
         for system in systems
@@ -98,10 +112,69 @@ def metrics(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
     return of_words(head, rows, left=2)
 
 
+def _of_systems(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
+    """One row per system; a quantity of an operating point has a column for each of them."""
+    points = [point(app) for app in systems[0]["applications"]]
+    head, columns = ["system"], [[Cell(name_of(system)) for system in systems]]
+    for one in wanted:
+        places = range(len(points)) if any(one.name in app for app in systems[0]["applications"]) else [None]
+        for place in places:
+            held = [_holder(system, one.name, place) for system in systems]
+            where = f", {points[place]}" if place is not None and len(points) > 1 else ""
+            head.append(_heading(one.name) + where.replace(" : ", ":"))
+            columns.append(_marked([_quantity_cell(facts, one.name) for facts in held], held, one.name))
+    return of_words(head, zip(*columns, strict=True))
+
+
+def _holder(system: Facts, name: str, place: int | None) -> Facts:
+    """The facts that hold a quantity: the system's, or those of one of its operating points."""
+    return system if place is None else {**system, **system["applications"][place]}
+
+
 def _quantity(system: Facts, app: Facts, name: str) -> Cell:
-    held = app if name in app else system
-    value = held.get(name)
-    return Cell(short(value["value"])) if isinstance(value, dict) else _between(held, name)
+    return _quantity_cell(app if name in app else system, name)
+
+
+def _quantity_cell(facts: Facts, name: str) -> Cell:
+    if name != "eer":
+        return _between(facts, name)
+    value, ends = value_of(facts, name), facts.get("eer_ci")
+    words = "undefined" if value is None else f"{100.0 * value:.2f}"
+    return Cell(words, "" if ends is None else " to ".join(f"{100.0 * float(end):.2f}" for end in ends))
+
+
+_HEADINGS = {
+    "eer": "EER (%)", "auc": "AUC", "cllr": "Cllr", "min_cllr": "minimum Cllr", "dcf": "actual DCF",
+    "min_dcf": "minimum DCF", "calibration_loss": "calibration loss",
+}  # fmt: skip
+_NO_DIRECTION = ("prevalence",)
+
+
+def _heading(name: str) -> str:
+    return _HEADINGS.get(name, name)
+
+
+def _marked(cells: list[Cell], held: Sequence[Facts], name: str) -> list[Cell]:
+    """The cells of a column, the best marked, and those whose interval holds the best value."""
+    values = [value_of(facts, name) for facts in held]
+    known = [value for value in values if value is not None]
+    if len(known) < 2 or name in _NO_DIRECTION:
+        return cells
+    best = max(known) if is_larger_better(name) else min(known)
+    found = []
+    for cell, value, facts in zip(cells, values, held, strict=True):
+        ends = facts.get(f"{name}_ci")
+        tied = ends is not None and value is not None and float(ends[0]) <= best <= float(ends[1])
+        found.append(replace(cell, mark="best" if value == best else "tied" if tied else ""))
+    return found
+
+
+def marks_note(table: Table, best: str) -> str:
+    """What the marks in a table mean; nothing where there are none."""
+    marks = {cell.mark for row in table.rows for cell in row}
+    told = [f"{best}: the best of the column"] if "best" in marks else []
+    told += ["†: the interval holds the best value"] if "tied" in marks else []
+    return "; ".join(told) + ("." if told else "")
 
 
 def _other_scale(systems: Sequence[Facts]) -> str | None:
@@ -319,7 +392,8 @@ def markdown(
     """Tables for a page or a pull request."""
     parts = [] if title is None else [f"# {harmless(title, 200)}", ""]
     if wanted:
-        return "\n".join([*parts, markdown_table(metrics(systems, wanted))])
+        found = metrics(systems, wanted)
+        return "\n".join([*parts, markdown_table(found), *_after(marks_note(found, "bold"))])
     parts += [markdown_table(costs(systems)), "", *summaries(systems), *notes(systems)]
     for one in confusions(systems):
         parts += ["", one.title, "", markdown_table(one)]
@@ -330,14 +404,18 @@ def markdown(
 
 def markdown_table(table: Table) -> str:
     """One table in GitHub's Markdown."""
-    lines = [table.head, ["---"] * len(table.head), *([str(cell) for cell in row] for row in table.rows)]
+    rows = [[cell.written(_MARKDOWN_MARKS[cell.mark].format(cell.words)) for cell in row] for row in table.rows]
+    lines = [table.head, ["---"] * len(table.head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+_MARKDOWN_MARKS = {"": "{}", "best": "**{}**", "tied": "{}†"}
 
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "…": r"\ldots{}",
+    "…": r"\ldots{}", "†": r"\dag{}", "−": "$-$", "∞": r"$\infty$",
 }  # fmt: skip
 
 
@@ -350,7 +428,9 @@ def latex(
     """Tables for a paper: booktabs, one tabular per table."""
     parts = ["% \\usepackage{booktabs}"] + ([] if title is None else [f"% {latex_text(harmless(title, 200))}"])
     if wanted:
-        return "\n".join([*parts, latex_table(metrics(systems, wanted))])
+        found = metrics(systems, wanted)
+        note = latex_text(marks_note(found, "bold"))
+        return "\n".join([*parts, *([f"% {note}"] if note else []), latex_table(found)])
     parts += [f"% {latex_text(line)}" for line in summaries(systems)]
     parts.append(latex_table(costs(systems)))
     parts += [f"% {latex_text(line)}" for line in notes(systems)]
@@ -365,10 +445,22 @@ def latex_table(table: Table) -> str:
         place for place in range(len(table.head)) if table.head[place] or any(row[place].words for row in table.rows)
     ]
     columns = "".join("l" if place < table.left or not table.head[place] else "r" for place in kept)
-    head = " & ".join(latex_text(table.head[place]) for place in kept) + r" \\"
-    rows = [" & ".join(latex_text(str(row[place])) for place in kept) + r" \\" for row in table.rows]
+    head = " & ".join(_latex_heading(table.head[place]) for place in kept) + r" \\"
+    rows = [" & ".join(_latex_cell(row[place]) for place in kept) + r" \\" for row in table.rows]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
                       r"\end{tabular}"])  # fmt: skip
+
+
+def _latex_heading(words: str) -> str:
+    """A heading, what follows its first comma in a line below."""
+    first, _, rest = words.partition(", ")
+    return latex_text(first) if not rest else rf"\shortstack{{{latex_text(first)}\\{latex_text(rest)}}}"
+
+
+def _latex_cell(cell: Cell) -> str:
+    words = latex_text(cell.words)
+    words = {"": words, "best": rf"\textbf{{{words}}}", "tied": rf"{words}\textsuperscript{{\dag}}"}[cell.mark]
+    return words + (f" ({latex_text(cell.interval)})" if cell.interval else "")
 
 
 def latex_text(words: str) -> str:
@@ -380,8 +472,38 @@ def latex_text(words: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in words)
 
 
+def html_table(table: Table) -> str:
+    """One table as HTML, all words escaped."""
+    marks = {"": "{}", "best": "<b>{}</b>", "tied": "{}<sup>†</sup>"}
+    head = "".join(f"<th>{escape(words)}</th>" for words in table.head)
+
+    def cell_of(place: int, cell: Cell) -> str:
+        words = cell.written(marks[cell.mark].format(escape(cell.words)))
+        return f"<td{'' if place < table.left else _NUMBERS}>{words}</td>"
+
+    body = ["".join(cell_of(place, cell) for place, cell in enumerate(row)) for row in table.rows]
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
+
+
+_NUMBERS = ' style="text-align:right"'
+
+
+def _after(line: str) -> list[str]:
+    return ["", line] if line else []
+
+
 def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()) -> str:
-    """One line per system and application, every digit there; undefined numbers are empty.
+    """One line per system and application, every digit there; undefined numbers are empty."""
+    held = columns(systems, by_condition, wanted)
+    rows = zip(*held.values(), strict=True)
+    lines = ["\t".join("" if cell is None else _tabless(cell) for cell in row) for row in rows]
+    return "\n".join(["\t".join(held), *lines])
+
+
+def columns(
+    systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()
+) -> dict[str, list[Any]]:
+    """The numbers as columns, one row per system and application; undefined ones are None.
 
     `threshold` is an llr and `threshold_score` the same on the scores' own scale; `min_threshold` is on the scores'
     scale and `min_threshold_llr` the same as an llr. Results by condition follow, under the same columns and two more
@@ -399,15 +521,14 @@ def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Se
         own = _with_ends([name for name in names if any(name in app for app in apps)], apps)
         shared = _with_ends([name for name in names if name not in own], every)
     named = ["condition_column", "condition"] if by_condition else []
-    lines = ["\t".join(["system", "meaning", "application", *own, *shared, *named])]
+    held: dict[str, list[Any]] = {key: [] for key in ("system", "meaning", "application", *own, *shared, *named)}
     for row, column, value in rows:
         for place, app in enumerate(row["applications"] or [{}]):
-            cells = [_cell_of(app, key) for key in own] + [_cell_of(row, key) for key in shared]
-            told = ["" if cell is None else _tabless(cell) for cell in cells]
-            where = [_tabless(column), _tabless(value)] if by_condition else []
-            first = [_tabless(row.get("name") or ""), str(row.get("meaning", "")), str(place)]
-            lines.append("\t".join([*first, *told, *where]))
-    return "\n".join(lines)
+            cells = [row.get("name") or "", str(row.get("meaning", "")), place, *(_cell_of(app, key) for key in own)]
+            cells += [_cell_of(row, key) for key in shared] + ([column, value] if by_condition else [])
+            for column_cells, cell in zip(held.values(), cells, strict=True):
+                column_cells.append(cell)
+    return held
 
 
 def _with_ends(keys: Sequence[str], held: Sequence[Facts]) -> list[str]:

@@ -7,7 +7,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from tercet.report import tables
@@ -50,7 +52,9 @@ def print_table(
     for name, key in keys.items():
         print_lines([f"{key} = {_cut(name, wide - 6)}"], wide)
     if wanted:
-        print_one(tables.metrics(shown, wanted), wide)
+        found = tables.metrics(shown, wanted)
+        print_one(found, wide)
+        print_lines(filter(None, [tables.marks_note(found, "*")]), wide)
         return
     print_lines(tables.summaries(shown), wide)
     costs = tables.costs(shown)
@@ -62,6 +66,14 @@ def print_table(
         print_lines(["", one.title], wide)
         print_one(one, wide)
     print_lines([line for entry in entries for line in tables.reasons(entry)], wide)
+
+
+def text_of(table: Table, note: str, wide: int) -> str:
+    """A table as text, laid out like on a terminal of this width, with a note below."""
+    with redirect_stdout(StringIO()) as kept:
+        print_one(table, wide)
+        print_lines(filter(None, [note]), wide)
+    return "\n".join(line.rstrip() for line in kept.getvalue().splitlines())
 
 
 def print_lines(lines: Iterable[str], wide: int) -> None:
@@ -152,12 +164,11 @@ class _Laid:
 
 
 def _written(cell: Cell, layout: _Layout) -> str:
-    if not cell.interval:
-        return cell.words
-    if layout.interval_lines == 0:
+    if not cell.interval or layout.interval_lines == 0:
         return str(cell)
     low, _, high = cell.interval.partition(" to ")
-    return f"{cell.words}\n{low} to{' ' if layout.interval_lines == 1 else chr(10)}{high}"
+    words = str(replace(cell, interval=""))
+    return f"{words}\n{low} to{' ' if layout.interval_lines == 1 else chr(10)}{high}"
 
 
 def _remark(words: str, layout: _Layout) -> str:
