@@ -83,7 +83,13 @@ class FnmrAtFmr:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as plain numbers and text, infinities as text."""
+        """The row as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(self))
 
 
@@ -121,7 +127,13 @@ class VerificationRates:
     reasons: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates as plain numbers and text, infinities as text."""
+        """The rates as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(replace(self, reasons=dict(self.reasons))))
 
 
@@ -248,6 +260,7 @@ def verification_rates(
     Returns
     -------
     VerificationRates
+        The rates; None where a class is missing, and `reasons` says why.
 
     Examples
     --------
@@ -346,6 +359,7 @@ def comparisons_needed(rate: float, *, ci: float = 0.95) -> NeededComparisons:
     Returns
     -------
     NeededComparisons
+        The numbers by the exact bound without errors, the rule of 3 and the rule of 30.
 
     Examples
     --------
@@ -440,7 +454,13 @@ class PresentationAttacks:
     bpcer100: BpcerAt
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, infinities as text."""
+        """Everything as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(self))
 
 
@@ -467,6 +487,7 @@ def presentation_attacks(
     Returns
     -------
     PresentationAttacks
+        APCER by species and of the worst one, BPCER and ACER with intervals, and BPCER10, 20 and 100.
 
     Raises
     ------

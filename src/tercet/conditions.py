@@ -25,6 +25,18 @@ _LONG = ("curve", "histogram", "bayes_plot", "versus")
 def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, ...]:
     """A warning for each number that rests on fewer than 30 errors: it may be off by more than 30 %.
 
+    Parameters
+    ----------
+    evaluation : Evaluation or MulticlassEvaluation
+        What `evaluate` returned.
+
+    Returns
+    -------
+    tuple of str
+        One sentence per number that rests on too few errors.
+
+    Examples
+    --------
     >>> trials = Trials.of_llr([2.0, -1.0], [1, 0])
     >>> too_few_errors(evaluate(trials, [(0.5, 1, 1)]))[0]
     'applications.0: 0 misses and 0 false alarms, fewer than 30: fnr, fpr and dcf are unreliable'

@@ -21,7 +21,25 @@ __all__ = ["Detection", "Table", "detection", "iris", "screening"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
-    """Samples (rows) with their features (columns) and labels: labels[i] is a place in `classes`."""
+    """Samples with their features and labels.
+
+    Attributes
+    ----------
+    samples : numpy.ndarray of shape (n, features)
+        One row per sample.
+    labels : numpy.ndarray of shape (n,)
+        Each sample's place in `classes`.
+    classes : tuple of str
+        Class names.
+    features : tuple of str
+        Feature names.
+
+    Examples
+    --------
+    >>> table = iris()
+    >>> table.samples.shape, len(table.classes)
+    ((150, 4), 3)
+    """
 
     samples: Floats
     labels: NDArray[Any]
@@ -73,10 +91,30 @@ def _table(name: str, classes: tuple[str, ...]) -> Table:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Detection(Table):
-    """A simulated detection task whose truth is known; its only feature is the llr itself.
+    """A simulated detection task whose true error rates are known; its only feature is the llr itself.
 
     llr ~ N(mean, 2 mean) for targets and N(-mean, 2 mean) for the others. The ratio of these two densities at x is
     e^x, so that the llrs are perfectly calibrated; a target occurs with probability `prior`.
+
+    Attributes
+    ----------
+    samples : numpy.ndarray of shape (n, 1)
+        The llrs.
+    labels : numpy.ndarray of shape (n,)
+        1 for a target, else 0.
+    classes : tuple of str
+        ("nontarget", "target").
+    features : tuple of str
+        ("llr",).
+    prior : float
+        Probability of a target.
+    mean : float
+        Mean llr of targets.
+
+    Examples
+    --------
+    >>> detection(4, seed=0).features
+    ('llr',)
     """
 
     prior: float
@@ -93,7 +131,26 @@ class Detection(Table):
         return Trials.of_llr(self.llr, self.labels, name="calibrated")
 
     def miscalibrated(self, scale: float = 1.0, shift: float = 0.0) -> Trials:
-        """A copy that ranks alike but claims scale x llr + shift: over-confident above 1, biased off 0."""
+        """The same ranks with other claims: scale x llr + shift.
+
+        Parameters
+        ----------
+        scale : float, default 1.0
+            Above 1 the llrs are over-confident.
+        shift : float, default 0.0
+            Off 0 they are biased.
+
+        Returns
+        -------
+        Trials
+            The trials with the changed llrs.
+
+        Examples
+        --------
+        >>> task = detection(10, seed=0)
+        >>> float(task.miscalibrated(2.0).llr[0] / task.llr[0])
+        2.0
+        """
         if not (0.0 < scale < math.inf and math.isfinite(shift)):
             raise InputError(f"scale must be positive and shift finite, not {shown(scale)} and {shown(shift)}.")
         return Trials.of_llr(scale * self.llr + shift, self.labels, name=f"{scale:g} x llr {shift:+g}")
@@ -115,7 +172,24 @@ class Detection(Table):
         return self.true_rates(0.0)[0]
 
     def true_rates(self, threshold: float) -> tuple[float, float]:
-        """(FNR, FPR) of infinitely many trials when llrs > threshold are accepted."""
+        """Error rates of infinitely many trials when llrs above a threshold are accepted.
+
+        Parameters
+        ----------
+        threshold : float
+            The threshold.
+
+        Returns
+        -------
+        tuple of float
+            FNR and FPR.
+
+        Examples
+        --------
+        >>> fnr, fpr = detection(10).true_rates(0.0)
+        >>> fnr == fpr
+        True
+        """
         width = 2.0 * math.sqrt(self.mean)  # sqrt 2 x the standard deviation
         return (
             0.5 * math.erfc((self.mean - threshold) / width),
@@ -126,6 +200,24 @@ class Detection(Table):
 def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int = 0) -> Detection:
     """A detection task of n trials drawn from known densities; the same seed gives the same trials.
 
+    Parameters
+    ----------
+    n : int, default 10000
+        Number of trials.
+    prior : float, default 0.1
+        Probability of a target.
+    mean : float, default 3.0
+        Mean llr of targets; the variance is twice the mean.
+    seed : int, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    Detection
+        The trials, with their truth.
+
+    Examples
+    --------
     >>> task = detection(1000, prior=0.5, mean=2.0, seed=1)
     >>> task.classes, task.samples.shape
     (('nontarget', 'target'), (1000, 1))

@@ -110,10 +110,45 @@ class Result:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(EvaluationViews):
-    """A two-class system's facts: attributes are the keys of the JSON, `curve` answers what costs more.
+    """Results of a two-class system; the attributes are the keys of the JSON.
 
-    A number that does not exist is None, and `reasons` says why. `brackets` holds both ends of a number that a scan
-    in bounded memory knows only between two ends; the number itself is then their middle.
+    A number that does not exist is None, and `reasons` says why.
+
+    Attributes
+    ----------
+    name : str or None
+        The system's name.
+    meaning : str
+        What the scores mean.
+    input : dict
+        Numbers of trials, targets and non-targets, and what was read.
+    eer : Eer
+        Equal error rate, with its threshold and definition.
+    auc : float
+        Area under the ROC: the Mann-Whitney statistic, ties count one half.
+    cllr : float or None
+        Cllr in bits.
+    min_cllr : float
+        Cllr after isotonic recalibration on the same trials.
+    applications : tuple of Result
+        Errors and costs at each operating point.
+    bayes_plot : BayesPlot
+        Actual and minimum DCF over a range of log-odds.
+    curve : Curve
+        The ROC, for every further question about errors.
+    reasons : dict of str to str
+        Why a number is None.
+    brackets : dict of str to tuple
+        Both ends of a number that a scan in bounded memory knows only between two ends; the number itself is then
+        their middle.
+    intervals : Intervals or None
+        Confidence intervals, where `ci` was asked for.
+
+    Examples
+    --------
+    >>> found = evaluate(Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0], [1, 1, 1, 0, 0]), [0.5])
+    >>> found.applications[0].fpr, round(found.auc, 4)
+    (0.5, 0.8333)
     """
 
     name: str | None
@@ -215,7 +250,43 @@ class MulticlassResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MulticlassEvaluation(EvaluationViews):
-    """A K-class system's facts; log-loss (bits), Brier and accuracy are at the data's own class frequencies."""
+    """Results of a K-class system.
+
+    Log-loss, Brier score and accuracy are at the data's own class frequencies.
+
+    Attributes
+    ----------
+    name : str or None
+        The system's name.
+    meaning : str
+        What the scores mean.
+    input : dict
+        Numbers of trials, in all and per class, and what was read.
+    classes : tuple of str
+        Class names.
+    accuracy : float or None
+        Share of trials whose largest posterior is that of the true class.
+    log_loss : float or None
+        Mean of -log2 of the true class's posterior.
+    normalised_cross_entropy : float or None
+        The log-loss divided by the entropy of the class frequencies.
+    brier : float or None
+        Sum over classes of the squared error of the posterior, 0 to 2.
+    applications : tuple of MulticlassResult
+        Decisions and risk at each operating point.
+    versus : tuple of Evaluation
+        Each class against the rest, where `one_vs_rest` was asked for.
+    reasons : dict of str to str
+        Why a number is None.
+    intervals : Intervals or None
+        Confidence intervals, where `ci` was asked for.
+
+    Examples
+    --------
+    >>> rows = [[0.0, 1.0, 2.0], [1.0, 0.0, 0.5], [0.0, 0.0, 3.0], [2.0, 1.0, 0.0]]
+    >>> evaluate(Trials.of_log_likelihoods(rows, [0, 1, 2, 0])).accuracy
+    0.5
+    """
 
     name: str | None
     meaning: str
@@ -642,7 +713,26 @@ class RiskCurve(NamedTuple):
 
 
 def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
-    """What the Bayes decisions of each application cost: along priors, costs or both (see path_to)."""
+    """What the Bayes decisions of each application cost: along priors, costs or both.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials.
+    applications : iterable
+        Operating points, for instance from `MulticlassApplication.path_to`.
+
+    Returns
+    -------
+    RiskPath
+        Risk, normalised risk and dummy cost of each.
+
+    Examples
+    --------
+    >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0], [1, 1, 1, 0, 0])
+    >>> risk_path(trials, [0.5]).risk.round(4).tolist()
+    [0.4167]
+    """
     path = [as_matrix(app) for app in applications]
     risks = np.array([confusion_of(trials, step).risk(step) for step in path])
     dummy = np.array([step.dummy_cost for step in path])
@@ -652,7 +742,33 @@ def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
 
 
 def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
-    """The error plot of a K-class task: one class's prior moves, the others keep their proportions."""
+    """Bayes risk of a K-class task while one class's prior moves and the others keep their proportions.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials.
+    application : MulticlassApplication
+        Priors and costs; the priors say the other classes' proportions.
+    label : object
+        The class whose prior moves, by name or number.
+    log_odds : array_like of float, optional
+        The log-odds of that prior; a grid around 0 without.
+
+    Returns
+    -------
+    RiskCurve
+        Risk, normalised risk and dummy cost at each log-odds.
+
+    Examples
+    --------
+    >>> from tercet import Application
+    >>> rows = [[0.0, 1.0, 2.0], [1.0, 0.0, 0.5], [0.0, 0.0, 3.0], [2.0, 1.0, 0.0]]
+    >>> trials = Trials.of_log_likelihoods(rows, [0, 1, 2, 0])
+    >>> found = risk_curve(trials, Application.multiclass([1 / 3] * 3), 0, [0.0])
+    >>> found.log_odds.tolist(), found.risk.round(4).tolist()
+    ([0.0], [0.5])
+    """
     app = as_matrix(application)
     grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
     place = trials.class_number(label)

@@ -67,7 +67,13 @@ class Primary:
     minimum_interval: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text."""
+        """Everything as plain numbers and text.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         return dict(plain(self))
 
 
@@ -107,6 +113,7 @@ def c_primary(
     Returns
     -------
     Primary
+        Actual and minimum, the mean and each point's, with intervals where asked for.
 
     Examples
     --------

@@ -529,7 +529,18 @@ class Trials:
         return frozen(log_posteriors - log_prior)
 
     def known_labels(self) -> NDArray[Any]:
-        """The labels, or an error that says they are needed."""
+        """The labels, or an error that says they are needed.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            The labels.
+
+        Raises
+        ------
+        InputError
+            If the trials have no labels.
+        """
         if self.labels is None:
             raise InputError("These trials have no labels: they can be decided and calibrated, not evaluated.")
         return self.labels

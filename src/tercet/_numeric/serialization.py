@@ -41,7 +41,13 @@ class Model:
         return type(self), (*(getattr(self, name) for name in self._parameters), dict(self.training))
 
     def to_json(self) -> str:
-        """The model as JSON text: doubles in their shortest exact form, infinities as the strings inf and -inf."""
+        """The model as JSON text: doubles in their shortest exact form, infinities as the strings inf and -inf.
+
+        Returns
+        -------
+        str
+            The text that `from_json` and `tercet.load_model` read.
+        """
         from tercet import __version__
 
         return json.dumps(
@@ -58,7 +64,18 @@ class Model:
 
     @classmethod
     def from_json(cls: type[M], text: str | bytes) -> M:
-        """The model that to_json wrote, to the bit; anything unknown, missing or damaged is refused."""
+        """Read a model that `to_json` wrote, to the bit.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The JSON text; anything unknown, missing or damaged is refused.
+
+        Returns
+        -------
+        Model
+            The model.
+        """
         document = read(text)
         if document["method"] != cls.method:
             raise InputError(

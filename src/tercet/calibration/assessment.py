@@ -213,7 +213,7 @@ class CalibrationTest(NamedTuple):
 
 
 def spiegelhalter_test(trials: Trials, *, as_given: bool = False) -> CalibrationTest:
-    """Spiegelhalter's test: is the Brier score what calibrated forecasts would give?
+    """Spiegelhalter's test of whether the Brier score is what calibrated forecasts would give.
 
     z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)^2 p (1 - p)), standard normal under calibration.
 

@@ -90,13 +90,36 @@ def cross_fit(
     seed: int = 0,
     **options: Any,
 ) -> CrossFit:
-    """Calibrates each fold by a model trained on the others, and trains the final model on everything.
+    """Calibrate each fold by a model trained on the others, and train the final model on everything.
 
-    method: Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Affine, Fusion (with a list of Trials), or any
-    function(trials, prior=...) that returns a map. by names a group (speaker, patient) that is never on both sides.
-    scheme: "stratified" deals each class evenly, "plain" deals all rows, both after a shuffle by the seed;
-    "interleaved" takes row number modulo folds. options go to the method's fit.
+    Parameters
+    ----------
+    method : calibrator class or callable
+        Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Affine, Fusion (with a list of Trials), or any
+        function(trials, prior=...) that returns a map.
+    trials : Trials or sequence of Trials
+        Labelled trials; one per system for Fusion.
+    prior : float or array_like, optional
+        The training prior, for methods that have one.
+    folds : int, default 5
+        Number of folds.
+    by : str, optional
+        A group, such as a speaker or patient, that is never on both sides.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
+        "stratified" deals each class evenly, "plain" deals all rows, both after a shuffle by the seed; "interleaved"
+        takes the row number modulo folds.
+    seed : int, default 0
+        Seed of the shuffle.
+    **options
+        Passed to the method's fit.
 
+    Returns
+    -------
+    CrossFit
+        `scores`: trials scored out of fold; `model`: trained on everything; `folds`: each trial's fold.
+
+    Examples
+    --------
     >>> from tercet.calibration.two_class import Gaussian
     >>> trials = Trials.of_scores([-2., -2., 0., 0., 0., 0., 2., 2.], [0, 0, 0, 0, 1, 1, 1, 1])
     >>> cross_fit(Gaussian, trials, folds=2, scheme="interleaved").scores.llr.tolist()    # llr = 2 s in either half
@@ -234,10 +257,30 @@ def _check_training_parts(trials: Trials, labels: Numbers, numbers: Numbers, fol
 def split(
     trials: Trials, shares: Sequence[int] = (2, 1), *, by: str | None = None, scheme: str = "stratified", seed: int = 0
 ) -> tuple[Trials, ...]:
-    """The course's single split, shares (2, 1), or three-way split, shares (2, 1, 1): train, validate, test.
+    """Split trials into parts: (2, 1) to train and test, (2, 1, 1) to train, validate and test.
 
     As many folds are made as the shares sum to, as in cross_fit, and each part takes its number of them.
 
+    Parameters
+    ----------
+    trials : Trials
+        The trials.
+    shares : sequence of int, default (2, 1)
+        The parts' shares; as many folds are made as they sum to.
+    by : str, optional
+        A group that is never in two parts.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
+        How folds are dealt, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
+
+    Returns
+    -------
+    tuple of Trials
+        One part per share.
+
+    Examples
+    --------
     >>> parts = split(Trials.of_scores([1., 2., 3., 4., 5.], [0, 1, 0, 1, 0]), (2, 1), scheme="interleaved")
     >>> [part.scores.tolist() for part in parts]
     [[1.0, 2.0, 4.0, 5.0], [3.0]]
@@ -267,11 +310,53 @@ def fit_recognizer_and_calibrator(
     classes: Iterable[object] | None = None,
     **options: Any,
 ) -> TwoStep:
-    """Recogniser and calibrator from one set of samples, the calibrator never trained on flattered scores.
+    """Train a recognizer and a calibrator on one set of samples.
 
-    train(samples, labels) returns a function from samples to scores: one number a sample for two classes, or
-    log-likelihoods, one column a class. Every sample is scored by a recogniser that did not see it (nor its group);
-    the calibrator is trained on these pooled scores; the final recogniser on all samples.
+    Every sample is scored by a recognizer that did not see it (nor its group); the calibrator is trained on these
+    pooled scores, the final recognizer on all samples.
+
+    Parameters
+    ----------
+    train : callable
+        ``train(samples, labels)`` returns a function from samples to scores: one number per sample for two classes, or
+        log-likelihoods with one column per class.
+    method : calibrator class or callable
+        As `cross_fit` takes it.
+    samples : array_like of shape (n, ...)
+        One row per sample.
+    labels : array_like of shape (n,)
+        The class of each sample.
+    prior : float or array_like, optional
+        The calibrator's training prior.
+    folds : int, default 5
+        Number of folds.
+    groups : array_like of shape (n,), optional
+        What each sample belongs to; a group is never on both sides.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
+        How folds are dealt, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
+    target : object, optional
+        The label of the target, for two classes.
+    classes : iterable, optional
+        Class names in the order of the columns, for log-likelihoods.
+    **options
+        Passed to the method's fit.
+
+    Returns
+    -------
+    TwoStep
+        `recogniser` and `calibrator` for new samples, and the `scores` that the calibrator was trained on.
+
+    Examples
+    --------
+    >>> from tercet.calibration.two_class import Gaussian
+    >>> def train(samples, labels):
+    ...     return lambda new: new[:, 0]
+    >>> samples = np.array([[-2.0], [-2.0], [0.0], [0.0], [0.0], [0.0], [2.0], [2.0]])
+    >>> labels = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> fit_recognizer_and_calibrator(train, Gaussian, samples, labels, folds=2).calibrator([1.0]).tolist()
+    [2.0]
     """
     function(train, "train")
     rows = names(labels, "labels")
@@ -309,11 +394,42 @@ def select_calibrator(
     scheme: str = "stratified",
     seed: int = 0,
 ) -> Ranking:
-    """Every method at every training prior, ranked by actual cost at the application under cross-fitting.
+    """Rank calibration methods by actual cost at an application under cross-fitting.
 
-    methods: calibrator classes, or names with classes or training functions. Threshold is trained for the application
-    itself; Isotonic, Gaussian and KernelDensity are the same for every prior and are listed once. Scores that are llrs
-    already are ranked too, "as given".
+    Threshold is trained for the application itself; Isotonic, Gaussian and KernelDensity are the same for every prior
+    and are listed once. Scores that are llrs already are ranked too, "as given".
+
+    Parameters
+    ----------
+    methods : sequence of calibrator classes, or mapping
+        Classes, or names with classes or training functions.
+    priors : sequence of float
+        Training priors to try.
+    trials : Trials
+        Labelled trials.
+    application : Application, MulticlassApplication, tuple, float or str
+        The operating point.
+    folds : int, default 5
+        Number of folds.
+    by : str, optional
+        A group that is never on both sides.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
+        How folds are dealt, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
+
+    Returns
+    -------
+    Ranking
+        The methods with their costs, the lowest first.
+
+    Examples
+    --------
+    >>> from tercet.calibration.two_class import Gaussian, Isotonic
+    >>> trials = Trials.of_scores([-2.0, -2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> ranking = select_calibrator([Gaussian, Isotonic], [0.5], trials, 0.5, folds=2, scheme="interleaved")
+    >>> len(ranking.rows), ranking.min_dcf
+    (2, 0.5)
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
     named = _named_methods(methods)

@@ -23,12 +23,25 @@ from tercet.trials import Trials
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fusion(Model):
-    """Linear logistic fusion: one weight a system and an offset a class.
+    """Linear logistic fusion: one weight per system and one offset per class.
 
     Two classes: llr = sum_k weight_k x score_k + offset, trained as Logistic is; quality measures are further columns.
     K classes: log-likelihoods = sum_k weight_k x log-likelihoods_k + offsets. Systems that depend linearly on each
     other get the weights of least norm on the standardised scores, so a system given twice changes no output.
 
+    Attributes
+    ----------
+    classes : tuple of str
+        Class names.
+    weights : numpy.ndarray of float
+        One weight per system, then one per quality measure.
+    offsets : numpy.ndarray of float
+        One offset per class; a single one for two classes.
+    training : mapping
+        What it was trained on: trials, systems, prior, penalty, how trials were matched, iterations.
+
+    Examples
+    --------
     >>> a = Trials.of_scores([0., 1., 1., 2., 0., 2.], [0, 1, 0, 1, 1, 0])
     >>> b = Trials.of_scores([0., 1., 1., 2., 2., 0.], [0, 1, 0, 1, 1, 0])
     >>> fused = Fusion.fit([a, b], prior=0.5, penalty=0.1)
@@ -78,11 +91,29 @@ class Fusion(Model):
         penalty: float = 0.0,
         pair_by: PairBy | None = None,
     ) -> Fusion:
-        """Trains on the same labelled trials scored by each system; the prior is uniform unless given.
+        """Train on the same labelled trials scored by each system.
 
         Trials are matched by id where they have ids, else by position if labels agree (pair_by="id" or "position"
         asks for one of them). quality: one column a measure, in the order of the first system's trials (two classes
         only).
+
+        Parameters
+        ----------
+        systems : sequence of Trials
+            One per system, of the same trials.
+        prior : float or array_like, optional
+            The training prior; uniform without.
+        quality : array_like of shape (n, m), optional
+            Quality measures, one column each, in the order of the first system's trials (two classes only).
+        penalty : float, default 0.0
+            Factor of half the squared norm of the weights on standardised scores.
+        pair_by : {"id", "position"}, optional
+            How trials are matched; by id where they have ids, else by position if labels agree.
+
+        Returns
+        -------
+        Fusion
+            The trained fusion.
         """
         pairing = paired(systems, by=pair_by)
         first, scores = _gathered(pairing.systems)
@@ -155,7 +186,25 @@ class Fusion(Model):
 
 
 def load_model(text: str | bytes) -> Any:
-    """Any saved model from its JSON text: calibrators, multiclass maps and fusions alike."""
+    """Read any saved model from its JSON text: calibrators, multiclass maps and fusions.
+
+    Parameters
+    ----------
+    text : str or bytes
+        What `to_json` wrote.
+
+    Returns
+    -------
+    Model
+        The model, of the class that wrote it.
+
+    Examples
+    --------
+    >>> from tercet.calibration.two_class import Gaussian
+    >>> pair = Gaussian.fit(Trials.of_scores([-2.0, 0.0, 0.0, 2.0], [0, 0, 1, 1]))
+    >>> load_model(pair.to_json())([1.0]).tolist()
+    [2.0]
+    """
     from tercet.calibration.beta import Beta
     from tercet.calibration.bounded import Bounded
     from tercet.calibration.kernel_density import KernelDensity

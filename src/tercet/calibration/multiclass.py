@@ -26,7 +26,7 @@ KINDS = ("temperature", "scale", "offsets", "matrix")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affine(Model):
-    """Log-likelihoods x -> W x + offsets, up to a constant a row, trained for any class prior.
+    """Log-likelihoods x -> W x + offsets, up to a constant per row, trained for any class prior.
 
     kind "temperature": temperature scaling, log-posteriors at the prior they were made with times 1 / T > 0, so that
     decisions by the largest posterior at that prior do not change (Guo et al. 2017); "scale": log-likelihoods times one
@@ -34,6 +34,26 @@ class Affine(Model):
     Minimises the cross-entropy of the posteriors at the prior, classes weighing as in it. Logits and posteriors are
     taken as log-likelihoods first, by the prior they were trained with.
 
+    Attributes
+    ----------
+    kind : {"temperature", "scale", "offsets", "matrix"}
+        Which map it is.
+    classes : tuple of str
+        Class names.
+    weights : numpy.ndarray of float
+        W: 1 x 1, or K x K for "matrix".
+    offsets : numpy.ndarray of shape (K,)
+        One offset per class.
+    training : mapping
+        What it was trained on: trials, prior, penalty, gradient norm, iterations.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On calibration of modern neural networks", Proc. ICML,
+       2017, 1321-1330.
+
+    Examples
+    --------
     >>> rows = Trials.of_log_likelihoods([[0., 1.]] * 4 + [[1., 0.]] * 4, [1, 1, 1, 0, 1, 0, 0, 0])
     >>> Affine.fit(rows, kind="scale").weights.round(4).tolist()    # ln 3: right in 3 of 4
     [[1.0986]]

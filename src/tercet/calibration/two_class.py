@@ -70,6 +70,22 @@ class Logistic(Calibrator):
     Minimises sum_i xi_i ln(1 + e^(-z_i (a s_i + b))), xi = prior / targets or (1 - prior) / non-targets, z = +-1, and
     takes logit(prior) off b again. The penalty, when given, adds penalty / 2 x (slope on standardised scores)^2.
 
+    Attributes
+    ----------
+    slope : float
+        Factor of the score.
+    offset : float
+        Added to slope x score.
+    training : mapping
+        What it was trained on: trials, prior, penalty, gradient norm, iterations.
+
+    References
+    ----------
+    .. [1] N. Brümmer and J. du Preez, "Application-independent evaluation of speaker detection", Computer Speech and
+       Language 20, 2006, 230-275, doi:10.1016/j.csl.2005.08.001.
+
+    Examples
+    --------
     >>> calibrator = Logistic.fit(Trials.of_scores([0., 0., 0., 0., 1., 1., 1., 1.], [0, 0, 0, 1, 0, 1, 1, 1]))
     >>> calibrator([0.0, 1.0]).round(4).tolist()    # three of four are right: -ln 3 and ln 3
     [-1.0986, 1.0986]
@@ -127,6 +143,25 @@ class Isotonic(Calibrator):
     to the start of the upper one. Outside the seen range the map is constant. So that every llr is finite,
     `pseudo_errors` targets below all scores and as many non-targets above all are made up; raw=True leaves them out.
 
+    Attributes
+    ----------
+    thresholds : numpy.ndarray of float
+        The largest score of each block but the last.
+    llrs : numpy.ndarray of float
+        The llr of each block.
+    training : mapping
+        What it was trained on.
+
+    References
+    ----------
+    .. [1] M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid and E. Silverman, "An empirical distribution function for
+       sampling with incomplete information", Annals of Mathematical Statistics 26, 1955, 641-647,
+       doi:10.1214/aoms/1177728423.
+    .. [2] B. Zadrozny and C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates",
+       Proc. KDD, 2002, 694-699, doi:10.1145/775047.775151.
+
+    Examples
+    --------
     >>> trials = Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1])
     >>> Isotonic.fit(trials, raw=True)([0.0, 2.5, 9.0]).tolist()
     [-inf, 0.0, inf]
@@ -221,11 +256,31 @@ class Isotonic(Calibrator):
 
 @dataclass(frozen=True, slots=True)
 class Gaussian(Calibrator):
-    """One Gaussian a class, by maximum likelihood: llr = ln N(s; target) - ln N(s; non-target).
+    """One Gaussian per class, by maximum likelihood: llr = ln N(s; target) - ln N(s; non-target).
 
     A shared variance makes the map affine; own variances make it quadratic: it turns at `turning_point`, and beyond
     that higher scores say the opposite.
 
+    Attributes
+    ----------
+    target_mean : float
+        Mean of the targets.
+    target_deviation : float
+        Standard deviation of the targets.
+    nontarget_mean : float
+        Mean of the non-targets.
+    nontarget_deviation : float
+        Standard deviation of the non-targets.
+    training : mapping
+        What it was trained on.
+
+    References
+    ----------
+    .. [1] D. A. van Leeuwen and N. Brümmer, "The distribution of calibrated likelihood-ratios in speaker recognition",
+       Proc. Interspeech, 2013, 1619-1623.
+
+    Examples
+    --------
     >>> pair = Gaussian.fit(Trials.of_scores([-2., 0., 0., 2.], [0, 0, 1, 1]))
     >>> pair([0.0, 1.0]).tolist()    # means -1 and 1, variance 1: llr = 2 s
     [0.0, 2.0]
@@ -320,6 +375,17 @@ class Gaussian(Calibrator):
 class Threshold(Model):
     """The empirical minimum-cost threshold of one application: decisions, no llrs.
 
+    Attributes
+    ----------
+    threshold : float
+        Scores above it are accepted.
+    accept_all : bool
+        Whether everything is accepted, -inf too.
+    training : mapping
+        What it was trained on, and for which application.
+
+    Examples
+    --------
     >>> rule = Threshold.fit(Trials.of_scores([1., 2., 3., 4.], [0, 1, 0, 1]), (0.5, 1, 1))
     >>> rule.threshold, rule([1.0, 1.5]).tolist()
     (1.0, [0, 1])
@@ -335,7 +401,25 @@ class Threshold(Model):
 
     @classmethod
     def fit(cls, trials: Trials, application: object) -> Threshold:
-        """The lowest threshold of least cost on labelled two-class trials, infinite scores included."""
+        """The lowest threshold of least cost on labelled two-class trials, infinite scores included.
+
+        Parameters
+        ----------
+        trials : Trials
+            Labelled two-class trials.
+        application : Application, tuple, float or str
+            The operating point.
+
+        Returns
+        -------
+        Threshold
+            The lowest threshold of least cost.
+
+        Examples
+        --------
+        >>> Threshold.fit(Trials.of_scores([1.0, 2.0, 3.0], [0, 1, 1]), 0.5).threshold
+        1.0
+        """
         app = Application.of(application)
         tally = two_classes(as_trials(trials))
         curve = Curve.of(tally)
@@ -358,6 +442,24 @@ def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning
     Log-odds gain logit(to) - logit(from); posteriors are multiplied by to / from, class by class, and made to sum to
     one again. Posteriors may be the target's alone or one column a class.
 
+    Parameters
+    ----------
+    values : array_like of shape (n,) or (n, K)
+        Posteriors of the target, posteriors with one column per class, or log-odds.
+    from_prior : float or array_like of shape (K,)
+        The prior that they were made with.
+    to_prior : float or array_like of shape (K,)
+        The prior to move to.
+    meaning : {"posterior", "log-odds"}
+        What the values are.
+
+    Returns
+    -------
+    numpy.ndarray of float
+        The moved values, of the same shape.
+
+    Examples
+    --------
     >>> shift_prior([0.5], 0.5, 0.1, meaning="posterior").tolist()
     [0.1]
     >>> shift_prior([[0.2, 0.8]], [0.5, 0.5], [0.8, 0.2], meaning="posterior").tolist()

@@ -191,7 +191,13 @@ class RiskCoverage:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """The entry "risk_coverage" in the JSON, at most 201 points of the curve."""
+        """The entry "risk_coverage" in the JSON, at most 201 points of the curve.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         places = np.unique(np.linspace(0, len(self.coverage) - 1, min(len(self.coverage), 201)).astype(np.intp))
         facts: dict[str, object] = {
             "aurc": self.aurc, "best_aurc": self.best_aurc, "excess_aurc": self.excess_aurc, "cases": self.cases,

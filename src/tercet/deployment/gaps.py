@@ -112,13 +112,30 @@ class GroupGaps:
     level: float
 
     def of(self, quantity: str) -> tuple[Gap, ...]:
-        """The gaps in one quantity."""
+        """The gaps in one quantity.
+
+        Parameters
+        ----------
+        quantity : str
+            A quantity's name, such as "fnr".
+
+        Returns
+        -------
+        tuple of Gap
+            The gaps, one per pair of groups.
+        """
         if quantity not in QUANTITIES:
             raise InputError(f"quantity is {', '.join(QUANTITIES)}, not {shown(quantity)}.")
         return tuple(gap for gap in self.gaps if gap.quantity == quantity)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         return {
             "column": self.column, "level": self.level, "worst": self.worst,
             "groups": [

@@ -75,7 +75,13 @@ class Prevalence:
         return Application(self.value, cost_fn, cost_fp)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         return {
             "prevalence": self.value, "prevalence_ci": [self.low, self.high], "level": self.level,
             "method": self.method, "trials": self.trials, "notes": list(self.notes),

@@ -144,14 +144,18 @@ class Rule(Model):
         ----------
         trials : Trials
             Labelled two-class trials; scores of any meaning, raw ones too.
-        fpr_at_most, specificity_at_least : float, optional
-            Bound on false alarms: the lowest threshold that keeps it, which finds most targets.
-        fnr_at_most, recall_at_least : float, optional
-            Bound on misses: the highest threshold that keeps it, which raises fewest false alarms.
+        fpr_at_most : float, optional
+            Bound on the false-alarm rate: the lowest threshold that keeps it, which finds most targets.
+        fnr_at_most : float, optional
+            Bound on the miss rate: the highest threshold that keeps it, which raises fewest false alarms.
+        recall_at_least : float, optional
+            The same as fnr_at_most = 1 - this.
+        specificity_at_least : float, optional
+            The same as fpr_at_most = 1 - this.
         precision_at_least : float, optional
             The lowest threshold whose precision on these trials is at least this.
         alarms_at_most : float, optional
-            The lowest threshold with at most so many alarms per day, out of `cases_per_day`.
+            The lowest threshold with at most this many alarms per day, out of `cases_per_day`.
         least_cost : Application, triple or name, optional
             The lowest threshold of least DCF.
         f_beta : float, optional
@@ -325,7 +329,13 @@ class Rule(Model):
         return self.judge(trials).regret
 
     def to_dict(self) -> dict[str, object]:
-        """The rule and what it reached as plain values for JSON."""
+        """The rule and what it reached as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         rates = {name: _plain(one) for name, one in self.rates().items()}
         return {
             "criterion": self.criterion, "promise": self.promise, "threshold": _finite(self.threshold),

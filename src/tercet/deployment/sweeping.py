@@ -67,7 +67,13 @@ class Sweep:
     chosen: SweepRow
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text."""
+        """Everything as plain numbers and text.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         place = self.rows.index(self.chosen)
         rows = [plain({name: getattr(row, name) for name in SweepRow.__slots__}) for row in self.rows]
         for row, own in zip(rows, self.rows, strict=True):
@@ -98,7 +104,7 @@ def sweep(
     held_out: Samples | None = None,
     criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
 ) -> Sweep:
-    """Trains every model of a grid, judges all of them on validation data, and keeps the choice with its held-out cost.
+    """Train every model of a grid, compare all of them on validation data, and keep the choice with its held-out cost.
 
     Parameters
     ----------
@@ -108,18 +114,21 @@ def sweep(
     grid : mapping of str to sequence, or iterable of mappings
         {"penalty": [0, 1e-3], "expansion": ["linear", "quadratic"]} stands for every combination; an iterable names
         each model's parameters itself.
-    train, validation : tuple of (samples, labels)
-        Data to train on and to choose by.
-    application : Application, tuple, float or str, optional
+    train : tuple of (samples, labels)
+        Data to train on.
+    validation : tuple of (samples, labels)
+        Data to choose by.
+    application : Application, tuple, float or str, default 0.5
         The operating point; prior 0.5 and equal costs by default.
     held_out : tuple of (samples, labels), optional
-        Data that the choice does not look at.
-    criterion : {"dcf", "min_dcf", "cllr"}, optional
-        What chooses.
+        Data that are not used to choose.
+    criterion : {"dcf", "min_dcf", "cllr"}, default "dcf"
+        The number that decides.
 
     Returns
     -------
     Sweep
+        Each model's costs, and the chosen one.
 
     Examples
     --------
@@ -163,6 +172,7 @@ def sweep_trials(
     Returns
     -------
     Sweep
+        Each system's costs, and the chosen one.
 
     Examples
     --------

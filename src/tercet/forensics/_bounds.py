@@ -55,6 +55,7 @@ def elub(trials: Trials, *, misleading: int = 1) -> LrBounds:
     Returns
     -------
     LrBounds
+        Lower and upper bound.
 
     References
     ----------
@@ -94,6 +95,7 @@ def iv_bounds(trials: Trials) -> LrBounds:
     Returns
     -------
     LrBounds
+        Lower and upper bound.
 
     References
     ----------

@@ -203,6 +203,7 @@ def misleading_evidence(
     Returns
     -------
     MisleadingEvidence
+        Rates with intervals by strength, and the most misleading LR of each class.
 
     Examples
     --------
@@ -522,6 +523,7 @@ def tippett(trials: Trials, *, kind: str = "survival", points: int = 401) -> Tip
     Returns
     -------
     Tippett
+        The values on the log10 scale and the shares of both classes.
 
     Examples
     --------

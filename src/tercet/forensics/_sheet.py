@@ -94,7 +94,13 @@ class Validation:
     log10_lrs: Mapping[str, Floats]
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as plain values and text, without the figures' data."""
+        """The numbers as plain values and text, without the figures' data.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         kept = {"name": self.name, "counts": dict(self.counts), "level": self.level, "measures": self.measures}
         return dict(plain(kept | {"misleading": self.misleading, "bounds": self.bounds}))
 
@@ -109,6 +115,7 @@ class Validation:
         Returns
         -------
         str
+            The page's HTML.
         """
         from tercet.report.forensic_sheet import sheet
 
@@ -144,6 +151,7 @@ def validation(
     Returns
     -------
     Validation
+        Measures with intervals, misleading evidence, bounds, and the figures' data.
 
     Examples
     --------

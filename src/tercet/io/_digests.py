@@ -11,7 +11,28 @@ from tercet.io._plain_files import called_as
 
 
 def fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:
-    """{"name": the file's name, "sha256": of the bytes as they are on disk}, read in pieces."""
+    """The name and SHA-256 of a file, read in pieces.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    dict of str to str
+        "name": the file's name; "sha256": the hash of its bytes as they are on disk.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "empty.csv")
+    ...     _ = path.write_bytes(b"")
+    ...     found = fingerprint(path)
+    >>> found["name"], found["sha256"][:8]
+    ('empty.csv', 'e3b0c442')
+    """
     source = Path(path)
     try:
         with source.open("rb") as file:

@@ -73,7 +73,13 @@ def plain_file(path: str | os.PathLike[str], limit: int, progress: Progress | No
 
 @contextmanager
 def stdin_file() -> Iterator[Path]:
-    """Standard input spilled to a temporary file, for whoever must read it more than once."""
+    """Standard input copied to a temporary file, for callers that read it more than once.
+
+    Yields
+    ------
+    pathlib.Path
+        The temporary file, while the context is open.
+    """
     with temporary(_STDIN_PREFIX) as path:
         _spill(sys.stdin.buffer, path, "stdin")
         yield path

@@ -44,10 +44,75 @@ def read(
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Trials:
-    """The trials in a file, in the order of its rows; formats, joins and what is refused: docs/files.md.
+    r"""Read the trials of a file, in the order of its rows.
 
-    `keep_ids=None` keeps trial ids when `id_column` names them and no key is joined; `labelled=True` refuses
-    a file without labels, `False` leaves them unread; `memory` is the most bytes the columns may take.
+    Formats, joins and what is refused are described in docs/files.md.
+
+    Parameters
+    ----------
+    path : path
+        A file of scores; "-" is standard input.
+    labels : path, optional
+        A file of labels, one per score, matched by position.
+    key : path, optional
+        A file of trial ids with labels, matched by id.
+    format : str, optional
+        The format where the file's name and first bytes do not tell: csv, tsv, parquet, npy, jsonl, kaldi, voxceleb,
+        sre, asvspoof, bosaris or bob.
+    separator : str, optional
+        What stands between the columns of a text file.
+    columns : sequence of str, optional
+        Column names of a text file without a header.
+    header : bool, optional
+        Whether the first line of a text file has the column names; found out without.
+    score_column : str, default "score"
+        The column of scores.
+    label_column : str, default "label"
+        The column of labels.
+    weight_column : str, optional
+        The column of weights.
+    group_columns : sequence of str, default ()
+        Columns that say what each trial belongs to, such as a speaker.
+    id_column : str or sequence of str, optional
+        The column, or columns, of trial ids.
+    keep_ids : bool, optional
+        Keep trial ids; by default where `id_column` names them and no key is joined.
+    target : object, optional
+        The label of the target, where labels are not 0/1, False/True or nontarget/target.
+    meaning : str, default "llr"
+        What the scores mean: llr, lr, log10-llr, log-odds, posterior, raw; log-likelihoods, logits or posteriors for
+        one column per class.
+    trained_prior : float or array_like, optional
+        The prior that log-odds, logits or posteriors were made with.
+    class_columns : sequence of str, optional
+        The columns of scores, one per class.
+    missing : {"error", "drop", "reject"}, default "error"
+        Trials of the key without a score: refused, left out, or given the lowest score.
+    labelled : bool, optional
+        True refuses a file without labels, False leaves them unread.
+    name : str, optional
+        The system's name; the file's without.
+    memory : int, optional
+        The most bytes that the columns may take.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes.
+    notes : callable, optional
+        Called with one sentence on what was left out or rejected.
+
+    Returns
+    -------
+    Trials
+        Scores, labels and what else was asked for.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "system.csv")
+    ...     _ = path.write_text("score,label\n1.5,target\n-0.5,nontarget\n")
+    ...     trials = read(path)
+    >>> trials.scores.tolist(), trials.labels.tolist(), trials.name
+    ([1.5, -0.5], [True, False], 'system')
     """
     options = dict(locals())
     with opened_request(Request.of(**options), held=True) as source:
@@ -55,7 +120,32 @@ def read(
 
 
 def read_chunks(path: Path, rows: int = 1 << 20, **options: Unpack[ReadOptions]) -> Iterator[Trials]:
-    """The trials of a file of any length, so many rows at a time; options are those of read."""
+    r"""Read the trials of a file of any length, a number of rows at a time.
+
+    Parameters
+    ----------
+    path : path
+        A file of scores.
+    rows : int, default 1048576
+        Rows per chunk.
+    **options
+        Those of `tercet.read`.
+
+    Returns
+    -------
+    iterator of Trials
+        The chunks in the order of the rows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "system.csv")
+    ...     _ = path.write_text("score,label\n1.5,1\n-0.5,0\n0.5,1\n")
+    ...     sizes = [len(chunk) for chunk in read_chunks(path, rows=2)]
+    >>> sizes
+    [2, 1]
+    """
     if unknown := sorted(set(options) - set(ReadOptions.__annotations__)):
         raise TypeError(f"read_chunks() got an unexpected keyword argument {unknown[0]!r}")
     return _chunks(Request.of(path, **options), whole(rows, "rows", 1))
@@ -88,7 +178,63 @@ def read_decisions(
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Confusion:
-    """Decided labels of a column counted against the true ones; both speak of classes by the same words."""
+    r"""Count a column of decisions against the true labels; both name classes by the same words.
+
+    Parameters
+    ----------
+    path : path
+        A file with decisions; "-" is standard input.
+    decision_column : str, default "decision"
+        The column of decisions.
+    labels : path, optional
+        A file of labels, one per decision, matched by position.
+    key : path, optional
+        A file of trial ids with labels, matched by id.
+    format : str, optional
+        The format where the file's name and first bytes do not tell: csv, tsv, parquet, npy, jsonl, kaldi, voxceleb,
+        sre, asvspoof, bosaris or bob.
+    separator : str, optional
+        What stands between the columns of a text file.
+    columns : sequence of str, optional
+        Column names of a text file without a header.
+    header : bool, optional
+        Whether the first line of a text file has the column names; found out without.
+    label_column : str, default "label"
+        The column of labels.
+    weight_column : str, optional
+        The column of weights.
+    id_column : str or sequence of str, optional
+        The column, or columns, of trial ids.
+    target : object, optional
+        The class that rates such as `tpr` are about.
+    classes : sequence, optional
+        Class names in order; those that occur, sorted, without.
+    actions : sequence, optional
+        Action names in order; the classes without.
+    missing : {"error", "drop"}, default "error"
+        Trials of the key without a decision: refused or left out.
+    memory : int, optional
+        The most bytes that the columns may take.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes.
+    notes : callable, optional
+        Called with one sentence on what was left out or rejected.
+
+    Returns
+    -------
+    Confusion
+        Counts, rows = decision, columns = true class.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "decided.csv")
+    ...     _ = path.write_text("decision,label\n1,1\n0,0\n1,0\n")
+    ...     table = read_decisions(path)
+    >>> table.matrix
+    [[1, 0], [1, 1]]
+    """
     if missing == "reject":
         raise InputError("missing='reject' is for scores: a trial without a decision is left out (drop) or refused.")
     wanted = WantedColumns(

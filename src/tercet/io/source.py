@@ -163,9 +163,9 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
 
     Parameters
     ----------
-    path : str or path-like
+    path : path
         Any file that `tercet.read` takes. Packed text and standard input wait in a temporary file.
-    one_thread : bool, optional
+    one_thread : bool, default False
         Read with one thread per range and write nothing to disk: for callers that read several ranges at a time.
     **options
         Those of `tercet.read`; ids are read with `keep_ids=True` only. `memory` bounds what the database holds before
@@ -175,6 +175,11 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
     -------
     TrialSource
         A context manager that gives one.
+
+    Yields
+    ------
+    TrialSource
+        The rows, in ranges, while the context is open.
     """
     options.setdefault("keep_ids", False)
     with opened_request(Request.of(path, **options), held=False, one_thread=one_thread) as source:

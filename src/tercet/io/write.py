@@ -26,16 +26,51 @@ _ROWS = 1 << 16
 
 
 def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes UTF-8 text whole or not at all; "-" is standard output."""
+    """Write UTF-8 text whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file; "-" is standard output.
+    text : str
+        What to write.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "note.txt")
+    ...     write_text_atomically(path, "one")
+    ...     path.read_text()
+    'one'
+    """
     with _whole(path) as out:
         out.write(text.encode())
 
 
 def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, format: str | None = None) -> None:
-    """Writes columns as CSV or TSV (.gz: packed) or as Parquet with page checksums, whole or not at all.
+    """Write columns as CSV or TSV (.gz: packed) or as Parquet with page checksums, whole or not at all.
 
-    Text cells of CSV and TSV that a spreadsheet would run as a formula (they begin with = + - @, a tab or
-    a carriage return, and are no number) get an apostrophe before them. "-" is standard output, as CSV.
+    Text cells of CSV and TSV that a spreadsheet would run as a formula (they begin with = + - @, a tab or a carriage
+    return, and are not a number) get an apostrophe before them.
+
+    Parameters
+    ----------
+    path : path
+        The file; "-" is standard output, as CSV.
+    columns : mapping of str to array_like
+        Columns of the same length by name.
+    format : {"csv", "tsv", "parquet"}, optional
+        The format where the file's name does not tell.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.csv")
+    ...     write_table(path, {"id": ["a", "b"], "score": [1.5, -0.5]})
+    ...     path.read_text().split()
+    ['id,score', 'a,1.5', 'b,-0.5']
     """
     write_tables(path, [columns], format=format)
 
@@ -139,7 +174,26 @@ def _with_own_columns(
 def write_tables(
     path: str | os.PathLike[str], tables: Iterable[Mapping[str, object]], *, format: str | None = None
 ) -> None:
-    """Writes tables of the same columns one after the other into one file as write_table does, one held at a time."""
+    """Write tables of the same columns one after the other into one file, one held at a time.
+
+    Parameters
+    ----------
+    path : path
+        The file; "-" is standard output, as CSV.
+    tables : iterable of mapping
+        Tables as `write_table` takes them.
+    format : {"csv", "tsv", "parquet"}, optional
+        The format where the file's name does not tell.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.csv")
+    ...     write_tables(path, ({"score": [float(k)]} for k in range(2)))
+    ...     path.read_text().split()
+    ['score', '0.0', '1.0']
+    """
     kind, packed = _kind(path, format)
     arrays = _alike(tables)
     with _whole(path) as out:

@@ -119,7 +119,18 @@ class CaseCosts:
         return np.asarray(llr > (self.thresholds(len(llr)) if same is None else same.threshold))
 
     def common(self) -> Application | None:
-        """The ordinary application that these costs are, where they are the same in every case and hits are free."""
+        """The ordinary application that these costs are, where they are the same in every case and hits are free.
+
+        Returns
+        -------
+        Application or None
+            The application; None where costs differ or a hit costs something.
+
+        Examples
+        --------
+        >>> CaseCosts(0.5, [2.0, 2.0], [1.0, 1.0]).common()
+        Application(prior=0.5, cost_fn=2.0, cost_fp=1.0, name=None)
+        """
         if np.any(self.cost_tp):
             return None
         for cost in (self.cost_fn, self.cost_fp):
@@ -128,7 +139,23 @@ class CaseCosts:
         return Application(self.prior, float(np.ravel(self.cost_fn)[0]), float(np.ravel(self.cost_fp)[0]))
 
     def select(self, rows: NDArray[Any]) -> CaseCosts:
-        """The costs of a mask or of row numbers."""
+        """The costs of a mask or of row numbers.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray
+            A mask, or row numbers.
+
+        Returns
+        -------
+        CaseCosts
+            The costs of these rows.
+
+        Examples
+        --------
+        >>> CaseCosts(0.5, [2.0, 3.0], [1.0, 1.0]).select(np.array([1])).cost_fn.tolist()
+        [3.0]
+        """
 
         def of(cost: Any) -> Any:
             return cost[rows] if isinstance(cost, np.ndarray) else cost
@@ -235,7 +262,13 @@ class CaseCostEvaluation:
         return self.cost * count
 
     def to_dict(self) -> dict[str, object]:
-        """The entry "case_costs" in the JSON; infinities as text."""
+        """The entry "case_costs" in the JSON; infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         keys = (
             "cost", "min_cost", "min_shift", "actual_minus_minimum", "constant_cost", "constant_action", "own_cost",
             "dummy_cost", "savings", "relative_savings", "targets", "nontargets", "hits", "false_alarms",

@@ -69,7 +69,13 @@ class ClassificationReport:
     reasons: dict[str, str]
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values; None where a number is undefined, and "reasons" says why.
+        """
         rows = [
             {key: (list(value[:2]) if isinstance(value, Interval) else value) for key, value in row._asdict().items()}
             for row in self.classes

@@ -80,7 +80,13 @@ class CountReport:
         raise InputError(f"{name!r} is not in this report: it has {', '.join(one.name for one in self.rates)}.")
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values; None where a number is undefined.
+        """
         found: dict[str, object] = {
             "confusion": self.confusion.matrix, "rows": "decision", "columns": "class",
             "classes": list(self.confusion.classes), "actions": list(self.confusion.actions),

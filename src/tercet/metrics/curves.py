@@ -368,6 +368,18 @@ class Curve:
     def confusion(self, threshold: float) -> Confusion:
         """The confusion matrix when exactly the scores > threshold are accepted.
 
+        Parameters
+        ----------
+        threshold : float
+            Scores above it are accepted.
+
+        Returns
+        -------
+        Confusion
+            The table; the target is class 1.
+
+        Examples
+        --------
         >>> from tercet import Trials
         >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).confusion(0.5).matrix
         [[1, 1], [1, 1]]
@@ -378,9 +390,27 @@ class Curve:
         return Confusion._made(shifted(cells, 0).reshape(2, 2), names, names, "target", self.tally.unit)
 
     def partial_auc(self, *, fpr: tuple[float, float] | None = None, tpr: tuple[float, float] | None = None) -> float:
-        """The area under the ROC between two false-alarm rates, or right of it between two detection rates.
+        """The area under a part of the ROC.
 
-        Not divided by the width: a perfect system reaches the width of the range.
+        It is not divided by the width: a perfect system reaches the width of the range.
+
+        Parameters
+        ----------
+        fpr : tuple of float, optional
+            Two false-alarm rates: the area under the curve between them.
+        tpr : tuple of float, optional
+            Two true positive rates: the area to the right of the curve between them.
+
+        Returns
+        -------
+        float
+            The area.
+
+        Examples
+        --------
+        >>> from tercet import Trials
+        >>> Curve.of(Tally.of(Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]))).partial_auc(fpr=(0.0, 0.5))
+        0.25
         """
         if (fpr is None) == (tpr is None):
             raise InputError("partial_auc takes a range of either fpr or tpr.")
@@ -592,9 +622,21 @@ class Hull:
         return ratio(twice, 2 * self.targets * self.nontargets)
 
     def minimum(self, log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats, Counts, Counts]:
-        """Least normalised cost for each tau: (dcf, threshold, misses, false alarms), lowest threshold on ties.
+        """The least normalised cost at each log-odds tau, at the lowest threshold on ties.
 
         Moving up a segment pays while its llr is below -tau; neighbours are compared because logs round.
+
+        Parameters
+        ----------
+        log_odds : numpy.ndarray of float
+            tau of each operating point.
+        factors : numpy.ndarray of float, optional
+            exp(abs(tau)) rounded once; computed from tau without.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            DCF, threshold, misses and false alarms of each.
         """
         best = np.searchsorted(self.llrs, -log_odds)
         near = np.clip(best[:, None] + np.array([-1, 0, 1]), 0, len(self.misses) - 1)

@@ -52,6 +52,22 @@ def min_risk(trials: Trials, application: object, *, seed: int = 0) -> LeastRisk
     (exactly: the risk is a step function of it) from several starts until none improves, and boxes of offsets are
     searched for as long as it pays; the lower bound tells how much could still be missing.
 
+    Parameters
+    ----------
+    trials : Trials
+        Labelled trials.
+    application : Application, MulticlassApplication, tuple, float or str
+        Priors and costs.
+    seed : int, default 0
+        Seed of the starts.
+
+    Returns
+    -------
+    LeastRisk
+        The risk, its lower bound, the offsets, and whether it is exact.
+
+    Examples
+    --------
     >>> rows = Trials.of_log_likelihoods([[2., 0., 0.], [3., 0., 0.], [0., 1., 3.], [0., 0., 4.]], [0, 0, 1, 2])
     >>> from tercet.application import Application
     >>> least = min_risk(rows, Application.multiclass([1/3, 1/3, 1/3]))  # class 1 needs an offset

@@ -106,7 +106,13 @@ class DecisionCurve:
         return tuple(_application(self.prevalence, t) for t in self.threshold.tolist())
 
     def to_dict(self) -> dict[str, object]:
-        """The entry "decision_curve" in the JSON."""
+        """The entry "decision_curve" in the JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         columns = ("threshold", "net_benefit", "treat_all", "treat_none", "best_apparent", "standardised")
         facts: dict[str, object] = {
             "prevalence": self.prevalence,

@@ -43,7 +43,7 @@ _ARRAY_ROW = 4  # bytes of a number in an array, at least
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scan:
-    """Labelled trials that are read by passes, again and again, and never all at once. Made by `tercet.scan`.
+    """Labelled trials that are read in passes and never held in memory at once, made by `tercet.scan`.
 
     Attributes
     ----------
@@ -55,6 +55,14 @@ class Scan:
         On which engine, with how many workers.
     memory_limit : int
         Bytes for the whole process tree.
+    resume : path or None
+        A folder in which finished parts are kept.
+    progress : callable or None
+        Called as ``progress(done, total)`` in bytes.
+    hashes : bool
+        Whether the SHA-256 of every file is computed.
+    budget : Budget or None
+        What the passes may hold, instead of what `memory_limit` allows.
     """
 
     source: Any
@@ -84,14 +92,33 @@ class Scan:
         return f"Scan of {what}, meaning {self.meaning}, within {in_words(self.memory_limit)}"
 
     def read(self) -> Trials:
-        """All trials of a single file in memory, where they fit."""
+        """Read all trials of a single file into memory, if they fit.
+
+        Returns
+        -------
+        Trials
+            The trials.
+        """
         files = listed_files(self.source)
         if len(files) != 1:
             raise InputError(f"{len(files)} files cannot be read as one: evaluate the scan, or join them first.")
         return read(files[0], **self.options)
 
     def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
-        """All that a two-class evaluation is built from, and what the scan took: passes, rows seen again, files."""
+        """The summary that a two-class evaluation is built from.
+
+        Parameters
+        ----------
+        thresholds : numpy.ndarray of float
+            Where errors are counted.
+        eer : str
+            The definition of the EER.
+
+        Returns
+        -------
+        tuple
+            The summary, and what the scan took: passes, rows read again, files.
+        """
         with self.passes() as passes:
             found, took = two_class_summary(passes, thresholds, eer, self.meaning, self._trained_prior)
             return found, took | self._files(passes)
@@ -104,14 +131,31 @@ class Scan:
     def class_summary(
         self, applications: Sequence[MulticlassApplication]
     ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
-        """The summary of K classes, why their frequencies are undefined (else ""), their names, and what it took."""
+        """The summary that an evaluation of K classes is built from.
+
+        Parameters
+        ----------
+        applications : sequence of MulticlassApplication
+            Priors and costs to count decisions for.
+
+        Returns
+        -------
+        tuple
+            The summary, why class frequencies are undefined (else ""), the class names, and what the scan took.
+        """
         with self.passes() as passes:
             found, why, took = scanned_classes(passes, list(applications))
             return found, why, found.classes, took | self._files(passes)
 
     @contextmanager
     def training_data(self) -> Iterator[ScannedTraining]:
-        """The trials as a two-class calibrator asks about them."""
+        """The trials as a two-class calibrator reads them.
+
+        Yields
+        ------
+        ScannedTraining
+            Sums and ordered passes, while the context is open.
+        """
         if self.meaning in MATRIX_MEANINGS:
             raise InputError("A scan of several classes cannot train a two-class calibrator: read the trials instead.")
         with self.passes() as passes:
@@ -126,7 +170,13 @@ class Scan:
 
     @contextmanager
     def passes(self) -> Iterator[Passes]:
-        """The rows, open for as many passes as a question takes."""
+        """The rows, open for as many passes as a question takes.
+
+        Yields
+        ------
+        Passes
+            The passes, while the context is open.
+        """
         columns = len(self.options.get("class_columns") or ()) or (8 if self.meaning in MATRIX_MEANINGS else 1)
         budget = self.budget or Budget.of(self.memory_limit, self.where.workers, self.where.processes, columns)
         if isinstance(self.source, Chunks):
@@ -189,14 +239,45 @@ def scan(
     Parameters
     ----------
     source : path, list of paths, or object with a method chunks()
-        Files or patterns (``"scores/*.parquet"``) that are the parts of one system; or anything whose `chunks`
-        yields Trials, (scores, labels) or (scores, labels, weights), the same at every call.
-    labels, key, format, separator, columns, header, score_column, label_column, weight_column, id_column, target, \
-meaning, trained_prior, class_columns, missing, name, notes
-        As `tercet.read` takes them, for every file. `labels` and `key` go with a single file of scores.
-    memory_limit : int, optional
+        Files or patterns (``"scores/*.parquet"``) that are the parts of one system; or anything whose `chunks` yields
+        Trials, (scores, labels) or (scores, labels, weights), the same at every call.
+    labels : path, optional
+        A file of labels, one per score, matched by position, for a single file of scores.
+    key : path, optional
+        A file of trial ids with labels, matched by id, for a single file of scores.
+    format : str, optional
+        The format where the file's name and first bytes do not tell: csv, tsv, parquet, npy, jsonl, kaldi, voxceleb,
+        sre, asvspoof, bosaris or bob.
+    separator : str, optional
+        What stands between the columns of a text file.
+    columns : sequence of str, optional
+        Column names of a text file without a header.
+    header : bool, optional
+        Whether the first line of a text file has the column names; found out without.
+    score_column : str, default "score"
+        The column of scores.
+    label_column : str, default "label"
+        The column of labels.
+    weight_column : str, optional
+        The column of weights.
+    id_column : str or sequence of str, optional
+        The column, or columns, of trial ids.
+    target : object, optional
+        The label of the target, where labels are not 0/1, False/True or nontarget/target.
+    meaning : str, default "llr"
+        What the scores mean: llr, lr, log10-llr, log-odds, posterior, raw; log-likelihoods, logits or posteriors for
+        one column per class.
+    trained_prior : float or array_like, optional
+        The prior that log-odds, logits or posteriors were made with.
+    class_columns : sequence of str, optional
+        The columns of scores, one per class.
+    missing : {"error", "drop", "reject"}, default "error"
+        Trials of the key without a score: refused, left out, or given the lowest score.
+    name : str, optional
+        The system's name; the file's without.
+    memory_limit : int, default 1000000000
         Bytes that the whole process tree may take.
-    engine : {"local", "dask"} or Executor, optional
+    engine : {"local", "dask"} or Executor, default "local"
         Threads of this process, a dask cluster, or an engine of your own.
     scheduler : str, optional
         The address of a running dask scheduler; without one dask starts workers on this machine.
@@ -204,10 +285,12 @@ meaning, trained_prior, class_columns, missing, name, notes
         Threads or dask workers; as many as there are cores by default.
     resume : path, optional
         A folder in which finished parts are kept, so that an interrupted run goes on from there.
-    hashes : bool, optional
+    hashes : bool, default False
         Also name the SHA-256 of every file, which reads all bytes once more.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
+    notes : callable, optional
+        Called with one sentence on what was left out or rejected.
 
     Returns
     -------

@@ -29,11 +29,28 @@ _DEPENDENT = 1e-12  # the unexplained part of a feature's variance below which i
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GaussianRecognizer(Model):
-    """One Gaussian a class, fitted by maximum likelihood: ln N(x; mean, covariance) for each sample and class.
+    """One Gaussian per class, fitted by maximum likelihood: ln N(x; mean, covariance) for each sample and class.
 
-    covariance: "full" (one a class), "tied" (the mean of the classes', by their sizes), "diagonal" (features
-    independent within a class) or "tied-diagonal". Arrays: means K x D; covariances K x D x D, D x D, K x D, D.
+    The covariances are "full" (one per class), "tied" (the mean of the classes', by their sizes), "diagonal" (features
+    independent within a class) or "tied-diagonal".
 
+    Attributes
+    ----------
+    classes : tuple of str
+        Class names.
+    covariance : {"full", "tied", "diagonal", "tied-diagonal"}
+        Which covariances it has.
+    means : numpy.ndarray of shape (K, D)
+        Class means.
+    covariances : numpy.ndarray
+        K x D x D, D x D, K x D or D, by the kind of covariance.
+    shrinkage : float
+        Share of the mean variance in the covariances.
+    training : mapping
+        "samples": how many of each class.
+
+    Examples
+    --------
     >>> model = GaussianRecognizer.fit([[-1.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"])
     >>> model.means.ravel().tolist(), model.covariances.ravel().tolist()
     ([0.0, 5.0], [1.0, 4.0])
@@ -81,11 +98,33 @@ class GaussianRecognizer(Model):
         classes: Sequence[object] | None = None,
         shrinkage: float = 0.0,
     ) -> GaussianRecognizer:
-        """Class means and covariances of labelled samples (one row a sample, one column a feature).
+        """Estimate class means and covariances from labelled samples.
 
-        Divided by the number of samples, not by one less. Classes are sorted unless `classes` orders them. With
-        shrinkage s each covariance S becomes (1 - s) S + s (tr S / D) I. Another order of the rows changes the
-        sums by rounding only; the number of cores changes nothing.
+        Sums are divided by the number of samples, not by one less. Another order of the rows changes the sums by
+        rounding only; the number of cores changes nothing.
+
+        Parameters
+        ----------
+        samples : array_like of shape (n, D)
+            One row per sample, one column per feature.
+        labels : array_like of shape (n,)
+            The class of each sample.
+        covariance : {"full", "tied", "diagonal", "tied-diagonal"}, default "full"
+            Which covariances to estimate.
+        classes : sequence, optional
+            The order of the classes; sorted without.
+        shrinkage : float, default 0.0
+            With s each covariance S becomes (1 - s) S + s (tr S / D) I.
+
+        Returns
+        -------
+        GaussianRecognizer
+            The recognizer.
+
+        Examples
+        --------
+        >>> GaussianRecognizer.fit([[-1.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], "tied").covariances.tolist()
+        [[2.5]]
         """
         kind = one_of(covariance, COVARIANCES, "covariance")
         share = _fraction(shrinkage)
@@ -103,9 +142,17 @@ class GaussianRecognizer(Model):
         return f"GaussianRecognizer: {len(self.classes)} classes, {self.means.shape[1]} features, {self.covariance}"
 
     def log_likelihoods(self, samples: object) -> Floats:
-        """ln N(x; mean_k, covariance_k), samples x classes.
+        """ln N(x; mean_k, S_k) = -(D ln 2 pi + ln det S_k + (x - mean_k)' S_k^-1 (x - mean_k)) / 2.
 
-        -(D ln 2 pi + ln det S_k + (x - mean_k)' S_k^-1 (x - mean_k)) / 2
+        Parameters
+        ----------
+        samples : array_like of shape (n, D)
+            One row per sample.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, K)
+            One column per class.
         """
         table = _samples(samples, self.means.shape[1])
         result = np.empty((len(table), len(self.classes)))
@@ -114,7 +161,20 @@ class GaussianRecognizer(Model):
         return result
 
     def trials(self, samples: object, labels: object = None) -> Trials:
-        """The log-likelihoods as Trials, with the truth where it is known."""
+        """The log-likelihoods as Trials, with labels where they are known.
+
+        Parameters
+        ----------
+        samples : array_like of shape (n, D)
+            One row per sample.
+        labels : array_like of shape (n,), optional
+            The class of each sample.
+
+        Returns
+        -------
+        Trials
+            K-class trials of log-likelihoods.
+        """
         same_index({"samples": samples, "labels": labels})
         return as_trials(self.log_likelihoods(samples), labels, self.classes)
 

@@ -142,7 +142,8 @@ class LogisticRecognizer(Model):
 
         Returns
         -------
-        ndarray of shape (n,)
+        numpy.ndarray of shape (n,)
+            One llr per sample.
         """
         table = _samples(samples)
         if table.shape[1] != self.training["features"]:
@@ -153,7 +154,7 @@ class LogisticRecognizer(Model):
         return np.asarray(result)
 
     def trials(self, samples: object, labels: object = None) -> Trials:
-        """The llrs as Trials, with the truth where it is known.
+        """The llrs as Trials, with labels where they are known.
 
         Parameters
         ----------
@@ -165,6 +166,7 @@ class LogisticRecognizer(Model):
         Returns
         -------
         Trials
+            Two-class trials of llrs.
         """
         same_index({"samples": samples, "labels": labels})
         truth = None if labels is None else coded(labels, self.classes)[1]

@@ -14,7 +14,15 @@ Ints = NDArray[np.intp]
 
 
 class Split(NamedTuple):
-    """Row numbers to train on and row numbers to test on."""
+    """Row numbers to train on and row numbers to test on.
+
+    Attributes
+    ----------
+    train : numpy.ndarray of int
+        Row numbers to train on.
+    test : numpy.ndarray of int
+        Row numbers to test on.
+    """
 
     train: Ints
     test: Ints
@@ -23,6 +31,20 @@ class Split(NamedTuple):
 def split_2_to_1(n: int, seed: int = 0) -> Split:
     """The course's split: rows shuffled as numpy.random.seed(seed) does, two thirds to train, the rest to test.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    seed : int, default 0
+        Seed of the shuffle.
+
+    Returns
+    -------
+    Split
+        Row numbers of both parts.
+
+    Examples
+    --------
     >>> [part.tolist() for part in split_2_to_1(6, seed=0)]
     [[5, 2, 1, 3], [0, 4]]
     """
@@ -33,6 +55,22 @@ def split_2_to_1(n: int, seed: int = 0) -> Split:
 def every_nth(n: int, k: int = 4, first: int = 0) -> Split:
     """Every k-th row, from `first`, is for testing and the others are for training.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int, default 4
+        Every k-th row is for testing.
+    first : int, default 0
+        The first row for testing.
+
+    Returns
+    -------
+    Split
+        Row numbers of both parts.
+
+    Examples
+    --------
     >>> [part.tolist() for part in every_nth(6, 4)]
     [[1, 2, 3, 5], [0, 4]]
     """
@@ -45,10 +83,26 @@ def every_nth(n: int, k: int = 4, first: int = 0) -> Split:
 
 
 def k_folds(n: int, k: int, seed: int | None = None) -> tuple[Split, ...]:
-    """K splits whose test parts are contiguous, differ by at most one row in size and cover everything once.
+    """K splits whose test parts are contiguous, differ by at most one row in size and cover every row once.
 
     With a seed the rows are shuffled first; with k = n one row is left out at a time.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int
+        Number of folds; with k = n one row is left out at a time.
+    seed : int, optional
+        Shuffle the rows by this seed first.
+
+    Returns
+    -------
+    tuple of Split
+        One split per fold.
+
+    Examples
+    --------
     >>> [fold.test.tolist() for fold in k_folds(5, 2)]
     [[0, 1, 2], [3, 4]]
     """

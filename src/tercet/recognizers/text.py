@@ -29,11 +29,28 @@ _TEXTS = 1 << 6  # texts cut into words at a time: the words stay in the cache
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextRecognizer(Model):
-    """Words drawn independently from one urn a class: ln P(text | class) up to a constant of the text.
+    """Word counts per class: ln P(text | class) for words drawn independently, up to a constant of the text.
 
-    ln f_kw = ln(n_kw + e) - ln(n_k + e V): n_kw the times word w occurs in the training texts of class k, n_k all
-    their words, V the words of the vocabulary (those of all training texts), e the pseudo-count. Counts are V x K.
+    ln f_kw = ln(n_kw + e) - ln(n_k + e V): n_kw counts word w in the training texts of class k, n_k all their words, V
+    is the size of the vocabulary (the words of all training texts), e the pseudo-count.
 
+    Attributes
+    ----------
+    classes : tuple of str
+        Class names.
+    vocabulary : tuple of str
+        The words, sorted.
+    counts : numpy.ndarray of shape (V, K)
+        How often each word occurs in each class.
+    pseudo_count : float
+        Added to every count.
+    training : mapping
+        "texts": how many of each class; "splitter": "blanks" or "own".
+    splitter : callable
+        Cuts a text into words.
+
+    Examples
+    --------
     >>> model = TextRecognizer.fit(["a a b", "b"], ["x", "y"], pseudo_count=1)
     >>> model.vocabulary, model.counts.tolist()
     (('a', 'b'), [[2, 0], [1, 1]])
@@ -84,10 +101,32 @@ class TextRecognizer(Model):
         splitter: Splitter = str.split,
         classes: Sequence[object] | None = None,
     ) -> TextRecognizer:
-        """Counts the words of labelled texts; the splitter cuts a text into words (on blanks unless given).
+        """Count the words of labelled texts.
 
-        Classes are sorted unless `classes` orders them; the vocabulary is sorted. Without pseudo-count a word that
-        a class never used makes a text impossible there (-inf).
+        Without pseudo-count a word that a class never used makes a text impossible there (-inf).
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The training texts.
+        labels : array_like of shape (n,)
+            The class of each text.
+        pseudo_count : float, default 0.001
+            Added to every count.
+        splitter : callable, default str.split
+            Cuts a text into words.
+        classes : sequence, optional
+            The order of the classes; sorted without.
+
+        Returns
+        -------
+        TextRecognizer
+            The recognizer.
+
+        Examples
+        --------
+        >>> TextRecognizer.fit(["a a b", "b"], ["x", "y"]).vocabulary
+        ('a', 'b')
         """
         extra = _pseudo_count(pseudo_count)
         same_index({"texts": texts, "labels": labels})
@@ -115,8 +154,17 @@ class TextRecognizer(Model):
     def log_likelihoods(self, texts: Iterable[str]) -> Floats:
         """Sum of ln f_kw over a text's known words, texts x classes.
 
-        Unknown words are dropped; a text without a known word, or an empty one, says nothing: its log-likelihoods
-        are all 0 (`known_words` tells which).
+        Unknown words are dropped. A text without a known word gets log-likelihoods of 0 (see `known_words`).
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, K)
+            One column per class.
         """
         values = _texts(texts)
         result = np.empty((len(values), len(self.classes)))
@@ -130,6 +178,18 @@ class TextRecognizer(Model):
     def known_words(self, texts: Iterable[str]) -> NDArray[np.int64]:
         """How many words of each text are in the vocabulary.
 
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            The number of known words per text.
+
+        Examples
+        --------
         >>> TextRecognizer.fit(["a a b", "b"], ["x", "y"]).known_words(["a z a", "", "z"]).tolist()
         [2, 0, 0]
         """
@@ -144,13 +204,39 @@ class TextRecognizer(Model):
         return np.repeat(np.arange(len(texts)), lengths), np.fromiter(found, np.intp, len(words))
 
     def trials(self, texts: Iterable[str], labels: object = None) -> Trials:
-        """The log-likelihoods as Trials, with the truth where it is known."""
+        """The log-likelihoods as Trials, with labels where they are known.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The texts.
+        labels : array_like of shape (n,), optional
+            The class of each text.
+
+        Returns
+        -------
+        Trials
+            K-class trials of log-likelihoods.
+        """
         same_index({"texts": texts, "labels": labels})
         return as_trials(self.log_likelihoods(texts), labels, self.classes)
 
     @classmethod
     def from_json(cls, text: str | bytes, splitter: Splitter | None = None) -> TextRecognizer:
-        """The model that to_json wrote; one trained with a splitter of its own needs that splitter again."""
+        """Read a model that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The JSON text.
+        splitter : callable, optional
+            The splitter that the model was trained with, if it was not str.split.
+
+        Returns
+        -------
+        TextRecognizer
+            The recognizer.
+        """
         model = super(TextRecognizer, cls).from_json(text)
         cut = one_of(model.training["splitter"], ("blanks", "own"), "splitter")
         if (cut == "own") != (splitter is not None):
@@ -160,7 +246,29 @@ class TextRecognizer(Model):
 
 
 def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
-    """The lines of a text file, without their ends; a file in another encoding is refused by its first odd byte."""
+    r"""Read the lines of a text file, without their ends.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    encoding : str, default "utf-8"
+        Its encoding; the first byte that is not in it is named in the error.
+
+    Returns
+    -------
+    list of str
+        One text per line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "texts.txt")
+    ...     _ = path.write_text("one\ntwo\n")
+    ...     read_texts(path)
+    ['one', 'two']
+    """
     data = Path(path).read_bytes()
     name = Path(path).name
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4096]

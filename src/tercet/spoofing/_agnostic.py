@@ -62,7 +62,13 @@ class ADcf:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, infinities as text."""
+        """Everything as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(replace(self, trials=dict(self.trials))))
 
 
@@ -105,6 +111,7 @@ def a_dcf(
     Returns
     -------
     ADcf
+        Minimum and actual cost, thresholds and error rates, with intervals where asked for.
 
     Raises
     ------

@@ -99,7 +99,13 @@ class SpoofingPoint:
 
     @staticmethod
     def names() -> dict[str, str]:
-        """Every named point with its source."""
+        """Every named point with its source.
+
+        Returns
+        -------
+        dict of str to str
+            The source by name.
+        """
         return {name: source for name, (*_, source) in _NAMED.items()}
 
     @property
@@ -128,7 +134,22 @@ class SpoofingPoint:
         return Application(0.5, self.cost_of_rejection, self.cost_of_acceptance)
 
     def cost(self, miss: float, nontarget: float, spoof: float) -> float:
-        """The normalised cost of three error rates."""
+        """The normalised cost of three error rates.
+
+        Parameters
+        ----------
+        miss : float
+            Share of targets rejected.
+        nontarget : float
+            Share of nontargets accepted.
+        spoof : float
+            Share of spoofs accepted.
+
+        Returns
+        -------
+        float
+            The cost divided by that of the better of accepting and rejecting everything.
+        """
         total = self.cost_of_rejection * miss + self.prior_nontarget * self.cost_nontarget * nontarget
         return (total + self.prior_spoof * self.cost_spoof * spoof) / self.dummy_cost
 
@@ -165,6 +186,7 @@ def of_key(
     Returns
     -------
     Trials
+        Two-class trials: targets against nontargets and spoofs.
 
     Examples
     --------
@@ -209,7 +231,8 @@ def mixture_llr(nontarget_llr: ArrayLike, spoof_llr: ArrayLike, point: object = 
 
     Returns
     -------
-    ndarray of shape (n,)
+    numpy.ndarray of shape (n,)
+        One llr per trial.
 
     Examples
     --------

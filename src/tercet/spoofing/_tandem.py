@@ -63,6 +63,7 @@ def asv_rates(trials: Trials, threshold: float | None = None, *, key: str = "cla
     Returns
     -------
     AsvRates
+        Miss, false-alarm and spoof acceptance rates, and the threshold.
 
     Examples
     --------
@@ -121,7 +122,13 @@ class TDcf:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, infinities as text."""
+        """Everything as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(self))
 
 
@@ -161,6 +168,7 @@ def t_dcf(
     Returns
     -------
     TDcf
+        Minimum and actual cost, normalised and not, with thresholds and the constants c0, c1 and c2.
 
     Raises
     ------
@@ -211,9 +219,21 @@ def t_dcf_by_attack(
 
     Parameters
     ----------
-    countermeasure, asv, point, form, threshold, asv_threshold, key
-        As for `t_dcf`; the verification threshold is fixed on all trials.
-    attack : str, optional
+    countermeasure : Trials
+        Scores of the countermeasure, bona fide = target, with a group `attack`.
+    asv : Trials or AsvRates
+        Verification scores with three classes, or their error rates; the threshold is fixed on all trials.
+    point : SpoofingPoint, str or sequence, default "asvspoof2021"
+        Priors and costs.
+    form : {"2021", "2019"}, default "2021"
+        Which form, as for `t_dcf`.
+    threshold : float or "bayes", optional
+        The countermeasure's threshold in use.
+    asv_threshold : float, optional
+        The verification threshold; by default that of the equal error rate.
+    key : str, default "class"
+        Name of the group column with the classes of `asv`.
+    attack : str, default "attack"
         Name of the group column with the attacks, in both sets of trials.
 
     Returns

@@ -48,7 +48,13 @@ class TEer:
     prevalence: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, infinities as text."""
+        """Everything as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(self))
 
 
@@ -76,6 +82,7 @@ def t_eer(asv: Trials, countermeasure: Trials, *, prevalence: float | None = Non
     Returns
     -------
     TEer
+        The equal error rate, its three error rates and both thresholds.
 
     Examples
     --------
