@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
     from tercet.uncertainty.sample_size import sample_size
+    from tercet.uncertainty.sensitivity import label_noise, robust_thresholds, verification_bias, verification_bias_of
 
 __version__ = "0.1.0"
 
@@ -257,6 +258,12 @@ _PUBLIC = {
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
     "uncertainty.sample_size": ("sample_size",),
+    "uncertainty.sensitivity": (
+        "label_noise",
+        "robust_thresholds",
+        "verification_bias",
+        "verification_bias_of",
+    ),
 }
 _MODULES = (
     "biometrics",
@@ -350,6 +357,7 @@ __all__ = [
     "hull_rule",
     "interval",
     "k_sigma",
+    "label_noise",
     "load_model",
     "log_loss",
     "log_loss_as_given",
@@ -372,6 +380,7 @@ __all__ = [
     "risk_coverage",
     "risk_curve",
     "risk_path",
+    "robust_thresholds",
     "sample_size",
     "scan",
     "select_calibrator",
@@ -384,6 +393,8 @@ __all__ = [
     "too_few_errors",
     "top_k_accuracy",
     "useful_priors",
+    "verification_bias",
+    "verification_bias_of",
     "wilson",
 ]
 

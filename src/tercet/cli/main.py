@@ -23,6 +23,7 @@ COMMANDS = {
     "select": "Ranks calibrators and training priors by their held-out cost at one operating point.",
     "compare": "Is one system better than another? Paired differences with intervals.",
     "sample-size": "How many targets and non-targets a wanted half-width takes.",
+    "sensitivity": "What changes if prior and costs are uncertain, labels are wrong, or cases were never verified.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
     "plot": "One figure of one system, or of several in one figure.",
     "primary": "NIST's primary cost: the mean over several operating points, pooled or equalised over partitions.",

@@ -7,6 +7,16 @@ from tercet.uncertainty.bootstrap import bootstrap, drawn
 from tercet.uncertainty.compare import Comparison, Difference, MarginTest, Rank, compare, holm
 from tercet.uncertainty.intervals import Bound, Intervals
 from tercet.uncertainty.sample_size import SampleSize, sample_size
+from tercet.uncertainty.sensitivity import (
+    NoisyLabels,
+    RobustThreshold,
+    RobustThresholds,
+    VerificationBias,
+    label_noise,
+    robust_thresholds,
+    verification_bias,
+    verification_bias_of,
+)
 
 __all__ = [
     "Bands",
@@ -16,19 +26,27 @@ __all__ = [
     "Difference",
     "Intervals",
     "MarginTest",
+    "NoisyLabels",
     "Probability",
     "Rank",
     "Reliability",
+    "RobustThreshold",
+    "RobustThresholds",
     "RocBand",
     "SampleSize",
+    "VerificationBias",
     "bands",
     "bootstrap",
     "compare",
     "drawn",
     "holm",
+    "label_noise",
     "progress_bar",
     "rate_posterior",
     "reliability",
+    "robust_thresholds",
     "roc_band",
     "sample_size",
+    "verification_bias",
+    "verification_bias_of",
 ]

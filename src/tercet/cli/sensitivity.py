@@ -1,0 +1,141 @@
+"""`tercet sensitivity`: uncertain priors and costs, wrong labels, cases never verified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tercet._numeric.plain import plain
+from tercet.cli._command import new_command, option
+from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._output import chosen_format
+from tercet.cli._rows import Row, print_rows
+from tercet.cli._systems import read_trials
+from tercet.cli._values import application, grouping, level, numbers, reading
+from tercet.errors import InputError
+
+_RANGE = "VALUE|LOW:HIGH|beta:A:B|lognormal:MEDIAN:SIGMA"
+
+
+@click.group()
+def command() -> None:
+    """What changes if prior and costs are uncertain, labels are wrong, or cases were never verified."""
+
+
+@new_command("inputs", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--prior", required=True, metavar=_RANGE, help="The share of targets, as far as it is known.")
+@option("--cost-fn", default="1", show_default=True, metavar="RANGE", help="The cost of a miss, likewise.")
+@option("--cost-fp", default="1", show_default=True, metavar="RANGE", help="The cost of a false alarm, likewise.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
+        help="Of distributions: the share, in per cent, between the ends that count for the worst case.")  # fmt: skip
+@row_format_options
+def inputs(scores: str, ci: float, **options: Any) -> int:
+    """Thresholds of least expected cost, least worst cost and least regret."""
+    from tercet.uncertainty import robust_thresholds
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    known = {name: _uncertain(options[name], f"--{name.replace('_', '-')}") for name in ("prior", "cost_fn", "cost_fp")}
+    found = robust_thresholds(read_trials(scores, source), **known, level=level(ci))
+    rows: list[Row] = []
+    for one in found.rows:
+        row: Row = dict(one._asdict())
+        for name in ("worst_at", "regret_at"):
+            row[name] = ",".join(f"{value:g}" for value in row[name])
+        rows.append(row)
+    print_rows(rows, output, found.to_dict())
+    return 0
+
+
+def _uncertain(words: str, flag: str) -> Any:
+    """A number, a range or a named distribution."""
+    name, *rest = words.split(":")
+    if name not in ("beta", "lognormal"):
+        values = [numbers(word, flag, 1)[0] for word in words.split(":")]
+        return values[0] if len(values) == 1 else tuple(values)
+    if len(rest) != 2:
+        raise InputError(f"{flag} {name} takes two numbers: {name}:A:B.")
+    first, second = (numbers(word, flag, 1)[0] for word in rest)
+    if not (first > 0.0 and second > 0.0):
+        raise InputError(f"{flag} {name} takes two positive numbers, not {first:g} and {second:g}.")
+    from scipy import stats
+
+    return stats.beta(first, second) if name == "beta" else stats.lognorm(second, scale=first)
+
+
+@new_command("labels", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS)
+@option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
+@option(
+    "--wrong-targets",
+    default="0",
+    show_default=True,
+    metavar="S,...",
+    help="Shares of the labelled targets that are not.",
+)
+@option(
+    "--wrong-nontargets",
+    default="0",
+    show_default=True,
+    metavar="S,...",
+    help="Shares of the labelled non-targets that are targets.",
+)
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@row_format_options  # fmt: skip
+def labels(scores: str, app: str, ci: float, **options: Any) -> int:
+    """Rates, cost and AUC if some labels are wrong, whatever the score."""
+    from tercet.uncertainty import label_noise
+
+    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
+    shares = {
+        name: numbers(options[name], f"--{name.replace('_', '-')}") for name in ("wrong_targets", "wrong_nontargets")
+    }
+    by, trials = grouping(source), read_trials(scores, source)
+    found = label_noise(trials, application(app), **shares, level=level(ci), by=by)
+    rows: list[Row] = []
+    for one in found:
+        row: Row = {"wrong_targets": one.wrong_targets, "wrong_nontargets": one.wrong_nontargets}
+        for name in ("fnr", "fpr", "dcf", "auc"):
+            bound = getattr(one, name)
+            ends = (None, None, None) if bound is None else bound[:3]
+            row |= {name: ends[0], f"{name}_low": ends[1], f"{name}_high": ends[2]}
+        rows.append(row | {"possible": one.possible})
+    print_rows(rows, output)
+    return 0
+
+
+@new_command("verification")
+@option("--accepted", required=True, metavar="T,N,U", help="Accepted: verified targets, non-targets, unverified.")
+@option("--rejected", required=True, metavar="T,N,U", help="Rejected: the same three numbers.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@row_format_options
+def verification(accepted: str, rejected: str, ci: float, **options: Any) -> int:
+    """Error rates corrected for cases that were never verified (Begg and Greenes)."""
+    from tercet.uncertainty import verification_bias
+
+    output = chosen_format(options.pop("as_json"), options.pop("output"))
+    counts = {
+        flag: [int(x) if x.is_integer() else x for x in numbers(words, f"--{flag}", 3)]
+        for flag, words in (("accepted", accepted), ("rejected", rejected))
+    }
+    found = verification_bias(counts["accepted"], counts["rejected"], level=level(ci))
+    rows: list[Row] = []
+    for name in ("fnr", "fpr"):
+        bound, measured, reach = (
+            getattr(found, name),
+            getattr(found, f"measured_{name}"),
+            getattr(found, f"{name}_range"),
+        )
+        row: Row = {"rate": name, "measured": plain(measured), "corrected": bound.value, "low": bound.low}
+        row |= {"high": bound.high, "least": reach[0], "most": reach[1], "method": bound.method}
+        rows.append(row)
+    print_rows(rows, output, {"rates": rows, "prevalence": found.prevalence})
+    return 0
+
+
+command.add_command(inputs)
+command.add_command(labels)
+command.add_command(verification)
