@@ -69,21 +69,25 @@ def group_codes(trials: Trials, name: str, together: Sequence[str] = ()) -> Plac
 
     `together` numbers the names of several columns as one list, so that a name has the same number in each.
     """
-    if name not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
-    own = trials.groups[name]
+    own = _group_column(trials, name)
     if not together:
         plain = own if own.dtype.kind in "iuU" else own.astype(str)
         return np.unique(plain, return_inverse=True)[1].astype(np.intp)
     own = own.astype(str)
-    every = np.unique(np.concatenate([trials.groups[other].astype(str) for other in together]))
+    every = np.unique(np.concatenate([_group_column(trials, other).astype(str) for other in together]))
     return np.searchsorted(every, own).astype(np.intp)
+
+
+def _group_column(trials: Trials, name: str) -> NDArray[Any]:
+    if name not in trials.groups:
+        known = ", ".join(map(shown, trials.groups)) or "none"
+        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
+    return trials.groups[name]
 
 
 def names_cross(trials: Trials, by: Sequence[str]) -> bool:
     """Whether two groupings share names: the same speakers on both sides of a trial."""
-    first, second = (np.unique(trials.groups[name].astype(str)) for name in by)
+    first, second = (np.unique(_group_column(trials, name).astype(str)) for name in by)
     return bool(np.intersect1d(first, second).size)
 
 

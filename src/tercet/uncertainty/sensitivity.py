@@ -150,7 +150,8 @@ def robust_thresholds(
     )
     curve = Curve.of(flat)
     points = np.stack((curve.fnr, curve.fpr))
-    corners = [Application(*inputs) for inputs in product(*({one.low, one.high} for one in (chance, miss, alarm)))]
+    ends = [sorted({one.low, one.high}) for one in (chance, miss, alarm)]
+    corners = [Application(p, c_fn, c_fp) for p, c_fn, c_fp in product(*ends)]
     judged = _Judged(corners, Application(chance.mean, miss.mean, alarm.mean), points)
     rows = [
         judged.row(name, float(curve.thresholds[place]), points[:, place])
@@ -329,10 +330,10 @@ def _denoised(pair: RatePair, measured: Any, app: Application, e: float, d: floa
     alarm = (d / left, (1.0 - e) / left, -((1.0 - e) * d + d * e) / left)
     points = Points.of([app])
     prices = (float(points.miss[0]), float(points.alarm[0]))
-    mixed = tuple(prices[0] * m + prices[1] * a for m, a in zip(miss, alarm, strict=True))
-    parts = [_linear(pair, *miss, level, 1.0), _linear(pair, *alarm, level, 1.0)]
+    mixed = [prices[0] * m + prices[1] * a for m, a in zip(miss, alarm, strict=True)]
+    parts = [_linear(pair, miss, level, 1.0), _linear(pair, alarm, level, 1.0)]
     free = app.dummy_is_free or not math.isfinite(app.factor)
-    cost = None if free else _linear(pair, *mixed, level, math.inf)
+    cost = None if free else _linear(pair, mixed, level, math.inf)
     shift = Mapped(measured, lambda x: np.clip((x - (d + e) / 2.0) / left, 0.0, 1.0))
     low, high = shift.limits(level)
     possible = all(found for _, found in parts)
@@ -340,8 +341,9 @@ def _denoised(pair: RatePair, measured: Any, app: Application, e: float, d: floa
     return NoisyLabels(e, d, parts[0][0], parts[1][0], None if cost is None else cost[0], curve, possible)
 
 
-def _linear(pair: RatePair, m: float, a: float, constant: float, level: float, most: float) -> tuple[Bound, bool]:
+def _linear(pair: RatePair, factors: Sequence[float], level: float, most: float) -> tuple[Bound, bool]:
     """m x FNR + a x FPR + constant, cut at what it can be, and whether its interval reaches above 0."""
+    m, a, constant = factors
     cost = pair.cost(m, a)
     found = Sum(cost.parts, cost.factors, cost.correlations)
     value, (low, high) = found.value, found.limits(level)
