@@ -8,6 +8,7 @@ They run in the environment that CONTRIBUTING.md sets up.
 """
 
 import sys
+from pathlib import Path
 
 import nox
 
@@ -38,13 +39,14 @@ def tests(session: nox.Session) -> None:
 def doctests(session: nox.Session) -> None:
     """Run every example in docstrings, documentation and README."""
     _run(session, "pytest", "--doctest-modules", "src/tercet")
-    _run(session, "pytest", "--doctest-glob=*.md", "docs", "README.md")
+    _run(session, "pytest", "tests/test_documentation.py")
 
 
 @nox.session(default=False)
 def coverage(session: nox.Session) -> None:
-    """Measure branch coverage of src."""
-    _run(session, "pytest", "-n", "auto", "--cov=tercet", "--cov-branch", *session.posargs)
+    """Measure branch coverage of src; below 95 % is an error."""
+    limit = "--cov-fail-under=95"
+    _run(session, "pytest", "-n", "auto", "--cov=tercet", "--cov-branch", limit, *session.posargs)
 
 
 @nox.session(default=False)
@@ -57,6 +59,16 @@ def docs(session: nox.Session) -> None:
 def build(session: nox.Session) -> None:
     """Build wheel and sdist into dist/."""
     _run(session, "build")
+
+
+@nox.session(default=False, venv_backend="venv")
+def installed(session: nox.Session) -> None:
+    """Install the wheel into an empty environment and run the tests against it; further words go to pytest."""
+    folder = session.create_tmp()
+    session.run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, external=True)
+    (wheel,) = Path(folder).glob("*.whl")
+    session.install(f"{wheel}[dev]")
+    session.run("python", "-P", "-m", "pytest", "-n", "auto", *session.posargs)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Tables to try things on: Fisher's Iris, a detection task whose truth is known, and a medical screening table."""
+"""Tables to try things on: Fisher's Iris, a medical screening table, simulated tasks and files whose truth is known."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,7 @@ from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
 
-__all__ = ["Detection", "Table", "detection", "iris", "screening"]
+__all__ = ["Detection", "Table", "detection", "example", "iris", "screening"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,3 +232,106 @@ def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int 
     labels = (random.random(n) < share).astype(np.intp)
     llr = np.where(labels == 1, mean, -mean) + math.sqrt(2.0 * mean) * random.standard_normal(n)
     return Detection(frozen(llr[:, None]), frozen(labels), ("nontarget", "target"), ("llr",), share, float(mean))
+
+
+def example(name: str) -> dict[str, dict[str, NDArray[Any]]]:
+    """Simulated files for the tutorials: for each file name its columns.
+
+    Parameters
+    ----------
+    name : str
+        `"speech"`: three speaker-verification systems on development and evaluation trials; `"attacks"`: presentation
+        attacks of three species; `"forensics"`: comparison scores of a laboratory; `"payments"`: probabilities of fraud
+        with the amount at stake; `"clinic"`: a diagnostic model at three sites; `"genres"`: log-likelihoods of four
+        classes.
+
+    Returns
+    -------
+    dict of str to dict
+        Columns by file name, the same for everyone: the seeds are fixed. `tercet.io.write_table` writes them, as
+        `tercet demo --files NAME` does.
+
+    Examples
+    --------
+    >>> files = example("attacks")
+    >>> list(files), list(files["pad.csv"])
+    (['pad.csv'], ['score', 'label', 'pai'])
+    """
+    if not isinstance(name, str) or name not in EXAMPLES:
+        raise InputError(f"name must be one of {', '.join(EXAMPLES)}, not {shown(name)}.")
+    return EXAMPLES[name](np.random.default_rng(list(name.encode())))
+
+
+def _speech(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    """Each speaker has 30 target and 60 non-target trials; some are harder to recognise than others."""
+    tables = {}
+    for part, speakers in (("dev", 30), ("eval", 40)):
+        rows = np.arange(90 * speakers)
+        labels = (rows % 3 == 0).astype(np.intp)
+        speaker = np.array([f"{part}{k:02d}" for k in rows // 90])
+        shared = random.normal(size=len(rows)) + random.normal(0.0, 0.5, speakers)[rows // 90]
+        columns = {"trial": np.array([f"{part}-{k:04d}" for k in rows])}
+        for system, distance in (("a", 2.6), ("b", 3.0), ("c", 3.4)):
+            score = np.round(2.0 * (distance * labels + 0.7 * shared + random.normal(size=len(rows))) + 1.0, 4)
+            kind = np.where(labels == 1, "target", "nontarget")
+            tables[f"{part}-{system}.csv"] = columns | {"score": score, "label": kind, "speaker": speaker}
+    return tables
+
+
+def _attacks(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    labels = np.arange(1800) % 2
+    species = np.array(["print", "video", "mask"])[np.arange(1800) // 2 % 3]
+    harder = np.array([0.0, 0.3, 0.9])[np.arange(1800) // 2 % 3]
+    score = np.round(random.normal(size=1800) + np.where(labels == 1, 3.5, harder), 4)
+    kind = np.where(labels == 1, "bonafide", "attack")
+    return {"pad.csv": {"score": score, "label": kind, "pai": np.where(labels == 1, "-", species)}}
+
+
+def _forensics(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    tables = {}
+    for name in ("scores.csv", "case.csv"):
+        rows = np.arange(1200)
+        same = rows % 4 == 0
+        score = np.round(3.0 + 1.5 * random.normal(size=1200) + 4.0 * same, 4)
+        source = np.array([f"{name[0]}{k:02d}" for k in rows // 40])
+        tables[name] = {"score": score, "label": np.where(same, "same", "different"), "source": source}
+    return tables
+
+
+def _payments(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    task = detection(20_000, prior=0.05, mean=2.5, seed=11)
+    amount = np.round(np.exp(random.normal(4.0, 1.2, len(task))), 2)
+    kind = np.where(task.labels == 1, "fraud", "ok")
+    columns = {"score": task.posteriors, "label": kind, "amount": amount, "fee": np.full(len(task), 4.0)}
+    return {"payments.csv": columns}
+
+
+def _clinic(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    """Three sites; at the third the model's llrs are biased."""
+    task = detection(3000, prior=0.2, mean=1.5, seed=7)
+    site = np.array(["north", "south", "west"])[random.integers(0, 3, len(task))]
+    score = np.round(task.llr + np.where(site == "west", 1.5, 0.0), 4)
+    kind = np.where(task.labels == 1, "sick", "healthy")
+    patient = np.array([f"p{k:04d}" for k in range(len(task))])
+    return {"clinic.csv": {"patient": patient, "score": score, "label": kind, "site": site}}
+
+
+def _genres(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+    """Log-likelihoods of Gaussian classes in a plane: two of the four lie close together."""
+    centres = {"folk": (0.0, 0.0), "jazz": (3.0, 0.0), "rock": (0.0, 3.0), "pop": (1.0, 3.4)}
+    place = random.integers(0, 4, 2000)
+    points = np.array(list(centres.values()))[place] + random.normal(size=(2000, 2))
+    tables: dict[str, NDArray[Any]] = {"label": np.array(list(centres))[place]}
+    for called, centre in centres.items():
+        tables[called] = np.round(-0.5 * np.square(points - centre).sum(axis=1), 4)
+    return {"genres.csv": tables}
+
+
+EXAMPLES: dict[str, Callable[[np.random.Generator], dict[str, dict[str, NDArray[Any]]]]] = {
+    "speech": _speech,
+    "attacks": _attacks,
+    "forensics": _forensics,
+    "payments": _payments,
+    "clinic": _clinic,
+    "genres": _genres,
+}

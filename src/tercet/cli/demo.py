@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import numpy as np
 
 import tercet
@@ -15,7 +16,7 @@ from tercet.calibration.cross_fit import fit_recognizer_and_calibrator
 from tercet.calibration.two_class import Logistic
 from tercet.cli._command import new_command, option
 from tercet.cli._output import out as show
-from tercet.datasets import screening
+from tercet.datasets import EXAMPLES, example, screening
 from tercet.evaluation import Evaluation
 from tercet.io import write_table
 from tercet.recognizers import GaussianRecognizer, every_nth
@@ -29,9 +30,20 @@ SCREENING = Application(0.01, 10, 1, "screening")
 
 @new_command()
 @option("--out", default="tercet-demo", show_default=True, metavar="DIR", help="Where the files go.")
-def command(out: str) -> int:
+@option("--files", type=click.Choice(list(EXAMPLES)), help="Only write the simulated files of a tutorial.")
+def command(out: str, files: str | None) -> int:
     """The whole story on built-in data: table, decisions, calibration and what to type next."""
-    return tell(out)
+    return tell(out) if files is None else write_files(files, out)
+
+
+def write_files(name: str, out: str) -> int:
+    """The files that a tutorial uses."""
+    tables = example(name)
+    os.makedirs(out, exist_ok=True)
+    for called, columns in tables.items():
+        write_table(Path(out) / called, columns)
+        print(f"{Path(out) / called}: {len(next(iter(columns.values()))):,} rows, {', '.join(columns)}")
+    return 0
 
 
 def tell(out: str) -> int:

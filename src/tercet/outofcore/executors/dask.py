@@ -32,10 +32,7 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
         raise InputError("engine='dask' needs dask.distributed: pip install 'tercet[dask]'.") from None
     with ExitStack() as stack:
         if scheduler is None:
-            cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )  # fmt: skip
+            cluster = _started(distributed, workers)
             stack.callback(_closed, cluster)
             yield stack.enter_context(distributed.Client(cluster))
             return
@@ -50,6 +47,19 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
                 f"leave scheduler out to work on this machine."
             ) from None
         yield client
+
+
+def _started(distributed: Any, workers: int) -> Any:
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )  # fmt: skip
+    except RuntimeError as error:  # each worker imports the script that started it
+        raise TercetError(
+            f"the workers of engine='dask' did not start ({error}). In a script, call tercet under "
+            f"`if __name__ == '__main__':`, or use engine='local'."
+        ) from error
 
 
 @contextmanager

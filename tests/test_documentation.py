@@ -1,0 +1,113 @@
+"""The documentation: every block of code runs, in order, and shows what it printed."""
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tercet.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+GENERATED = {"docs/reference/api.md", "docs/reference/schema.md"}
+PAGES = [
+    page
+    for page in sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+    if "generated" not in page.parts and page.relative_to(ROOT).as_posix() not in GENERATED
+]
+IDS = [page.relative_to(ROOT).as_posix() for page in PAGES]
+FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.S | re.M)
+NOT_RUN = {"text", "toml", "json"}  # shown, not run: output, settings, results
+INSTALL = {"README.md", "CONTRIBUTING.md", "docs/start/install.md", "docs/laboratory.md"}  # may show shell commands
+# What a page's first line of code may take for granted is made by the page itself, in a block before it.
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page):
+    """(line, language, text) of each fenced block."""
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        yield text.count("\n", 0, found.start(2)) + 1, found[1], found[2]
+
+
+def run_python(text, names, page, line):
+    if ">>>" not in text:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile("\n" * (line - 1) + text, page, "exec"), names)
+        return
+    example = doctest.DocTestParser().get_doctest(text, names, page, page, line)
+    runner, out = doctest.DocTestRunner(optionflags=FLAGS), io.StringIO()
+    runner.run(example, out=out.write, clear_globs=False)
+    names.update(example.globs)
+    assert not runner.failures, out.getvalue()
+
+
+def run_console(text, page, line):
+    """Runs each `$ tercet ...` and compares what follows it, if anything does, with what was printed."""
+    for command in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
+        typed, _, shown = command.partition("\n")
+        words = shlex.split(typed, comments=True)
+        assert words[0] == "tercet", f"{page}:{line}: only tercet's own commands are run: {typed}"
+        found = CliRunner(env={"COLUMNS": "100"}).invoke(main, words[1:])
+        assert found.exit_code == 0, f"{page}:{line}: {typed}\n{found.output}\n{found.exception!r}"
+        if shown.strip():
+            same = doctest.OutputChecker().check_output(shown.strip(), found.stdout.strip(), FLAGS)
+            assert same, f"{page}:{line}: {typed}\nprinted\n{found.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, names = page.relative_to(ROOT).as_posix(), {"__name__": "page"}
+    for line, language, text in blocks(page):
+        if language == "python":
+            if name != "CONTRIBUTING.md":  # its one block is a template
+                run_python(text, names, name, line)
+        elif language == "console":
+            run_console(text, name, line)
+        elif language == "sh":
+            assert name in INSTALL, f"{name}:{line}: a shell command that is not run"
+        else:
+            assert language in NOT_RUN or language.startswith("{"), f"{name}:{line}: a block of {language!r}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_no_code_stands_outside_a_fence(page):
+    text = FENCE.sub(lambda found: "\n" * found[0].count("\n"), page.read_text(encoding="utf-8"))
+    for number, line in enumerate(text.splitlines(), 1):
+        assert not line.startswith(">>>"), f"{page.name}:{number}: an example outside a fence is not run"
+        code = line.startswith("    ") and re.match(r"(tercet|tc\.|import |from |python)", line.strip())
+        assert not code, f"{page.name}:{number}: an indented block is not run"
+
+
+def headings(page):
+    """The anchors of a page's headings, as the site makes them."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for title in re.findall(r"^#+ (.*)$", text, re.M):
+        plain = re.sub(r"[^\w\- ]", "", title.lower())
+        yield plain.strip().replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_link_of_the_page_leads_somewhere(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        made = {"api.md", "schema.md", "drawn"} & {target.name, target.parent.name}  # written while the site is built
+        assert made or target.exists(), f"{page.name}: {link} is not there"
+        if anchor and target.suffix == ".md" and not made:
+            assert anchor in set(headings(target)), f"{page.name}: {link}: no such heading"
+
+
+@pytest.mark.parametrize("page", ["speech.md", "biometrics.md", "forensics.md"])
+def test_the_report_of_a_field_takes_at_most_twelve_commands(page):
+    typed = [text for _, language, text in blocks(ROOT / "docs" / page) if language == "console"]
+    commands = [line for text in typed for line in text.splitlines() if line.startswith("$ tercet")]
+    assert 4 <= len([line for line in commands if not line.startswith("$ tercet demo")]) <= 12
