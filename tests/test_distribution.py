@@ -32,7 +32,8 @@ def test_the_wheel_is_small_and_holds_every_module(built):
 
 def test_the_sdist_brings_tests_and_documentation(built):
     (sdist,) = built.glob("*.tar.gz")
-    inside = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
     for path in ("README.md", "CHANGELOG.md", "LICENSE", "tests/conftest.py", "docs/index.md", "CONTRIBUTING.md"):
         assert path in inside
 

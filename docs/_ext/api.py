@@ -18,10 +18,10 @@ Every name below is available as `tercet.NAME` after `import tercet`.
 """
 SCHEMA_HEAD = """# JSON
 
-Every JSON that tercet writes begins with `schema_version` and `tercet`, the version that wrote it. The JSON Schemas are part of the package,
-in `tercet/report/schema`; this page is made from them. A field that is described here keeps its name and type until
-`schema_version` changes. Fields may be added without a new version, so readers should ignore what they do not know. A result of another
-`schema_version` is refused in a sentence that names both versions.
+Every JSON that tercet writes begins with `schema_version` and `tercet`, the version that wrote it. The JSON Schemas are
+part of the package, in `tercet/report/schema`; this page is made from them. A field that is described here keeps its
+name and type until `schema_version` changes. Fields may be added without a new version, so readers should ignore what
+they do not know. A result of another `schema_version` is refused in a sentence that names both versions.
 """
 # Modules whose public names are reached through the module itself.
 MODULES = ("datasets", "recognizers", "sklearn", "testing")
