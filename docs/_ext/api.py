@@ -48,32 +48,46 @@ def _sections() -> list[str]:
     return sections
 
 
+def _kind(field: dict[str, Any]) -> str:
+    """The type of a field in words; parts that are described apart are links to their headings."""
+    place = field.get("$ref", "").rpartition("/")[2]
+    if place:
+        return f"[{place}](#{place.replace('_', '-')})"
+    if "then" in field:  # a class list makes it one of several classes
+        return f"{_kind(field['then'])} or {_kind(field['else'])}"
+    for several in ("anyOf", "oneOf"):
+        if several in field:
+            return " or ".join(filter(None, map(_kind, field[several])))
+    if isinstance(field.get("items"), dict):
+        return f"array of {_kind(field['items']) or 'anything'}"
+    if "enum" in field:
+        return "one of " + ", ".join(map(str, field["enum"]))
+    kind = field.get("type", "")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
 def _fields(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
     """(path, type, remark) of each field that a JSON Schema describes, in its order."""
-    required = schema.get("required", [])
     for name, field in schema.get("properties", {}).items():
-        kind = field.get("type", "one of " + ", ".join(map(str, field["enum"])) if "enum" in field else "")
-        kind = " or ".join(kind) if isinstance(kind, list) else kind
-        items = field.get("items", {}) if isinstance(field.get("items"), dict) else {}
-        place = (field.get("$ref") or items.get("$ref") or "").rpartition("/")[2]
-        kind = f"{'array of ' if items else ''}[{place}](#{place.replace('_', '-')})" if place else kind
-        yield f"{path}{name}", kind, "always" if name in required else ""
+        yield f"{path}{name}", _kind(field), "always" if name in schema.get("required", []) else ""
         yield from _fields(field, f"{path}{name}.")
+
+
+def _part(name: str, schema: dict[str, Any]) -> str:
+    """One described part: its heading and its fields, or what it is if it has none."""
+    rows = "".join(f"| `{path}` | {kind} | {remark} |\n" for path, kind, remark in _fields(schema))
+    body = f"| field | type | |\n|---|---|---|\n{rows}" if rows else f"{_kind(schema) or 'anything'}\n"
+    return f"### {name}\n\n{body}" if name else body
 
 
 def schema_page() -> str:
     """The fields of every JSON that tercet writes, read off the schemas in the package."""
     parts = [SCHEMA_HEAD]
     for file in sorted((files("tercet") / "report" / "schema").iterdir(), key=lambda file: file.name):
-        if not file.name.endswith(".json"):
-            continue
-        schema = json.loads(file.read_text(encoding="utf-8"))
-        parts.append(f"## `{file.name}`: {schema['title'][0].lower()}{schema['title'][1:]}\n")
-        for name, part in (("", schema), *schema.get("$defs", {}).items()):
-            rows = "".join(f"| `{path}` | {kind} | {remark} |\n" for path, kind, remark in _fields(part))
-            title = f"### {name}\n\n" if name else ""
-            if rows:
-                parts.append(f"{title}| field | type | |\n|---|---|---|\n{rows}")
+        if file.name.endswith(".json"):
+            schema = json.loads(file.read_text(encoding="utf-8"))
+            parts.append(f"## `{file.name}`: {schema['title'][0].lower()}{schema['title'][1:]}\n")
+            parts += [_part(name, part) for name, part in (("", schema), *schema.get("$defs", {}).items())]
     return "\n".join(parts)
 
 
