@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from tercet.report.cards import Page
+    from tercet.report.plots import Plot
 
 
-class EvaluationViews:
+class Shown:
+    """What a notebook shows as a card: a sentence, a small table and a small picture."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from tercet.report.cards import card
+
+        return card(self)
+
+
+class EvaluationViews(Shown):
     """What every evaluation can be shown as."""
 
     def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
@@ -66,3 +81,54 @@ class EvaluationViews:
         from tercet.report.system_table import frame
 
         return frame([self.to_dict(curves=False)], library)
+
+    def plot(self, kind: str, **options: Any) -> Plot:
+        """Draw one figure of this system.
+
+        Parameters
+        ----------
+        kind : str
+            As in `tercet.plot`: "roc", "det", "bayes-error", "confusion", ...
+        **options
+            As in `tercet.plot`.
+
+        Returns
+        -------
+        Plot
+            The figure; it shows itself in a notebook.
+        """
+        from tercet.report.plots import plot
+
+        return plot(self, kind, **options)  # type: ignore[arg-type]
+
+    def page(self, height: int = 900) -> Page:
+        """The interactive page about this system.
+
+        Parameters
+        ----------
+        height : int, default 900
+            Of its frame in a notebook, in pixels.
+
+        Returns
+        -------
+        Page
+            It shows itself in a notebook; `.save(path)` writes it.
+        """
+        from tercet.report.cards import Page
+
+        return Page(self, height)
+
+    def to_html(self, height: int = 900) -> str:
+        """The page about this system in a frame, as HTML.
+
+        Parameters
+        ----------
+        height : int, default 900
+            Of the frame, in pixels.
+
+        Returns
+        -------
+        str
+            Markup that a notebook or a page can hold.
+        """
+        return self.page(height)._repr_html_()

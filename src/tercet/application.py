@@ -14,6 +14,7 @@ import numpy as np
 from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
 from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
 
@@ -53,7 +54,7 @@ _MEANS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class Application(Shown):
     """A two-class operating point: prior of the target, cost of a miss, cost of a false alarm.
 
     Decide the target if and only if llr > threshold = -tau, tau = logit(prior) + ln C_fn - ln C_fp.
@@ -447,7 +448,7 @@ def _cost(value: object, name: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MulticlassApplication:
+class MulticlassApplication(Shown):
     """Priors of K classes and the cost of each action when each class is true; actions may outnumber classes.
 
     Attributes

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text, whole
+from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
 from tercet._typing import Floats
-from tercet._views import EvaluationViews
+from tercet._views import EvaluationViews, Shown
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
@@ -52,7 +52,7 @@ MAX_EXP = 709.0  # the exponential of more is infinite
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Shown):
     """A two-class system at one working point; a number that does not exist is None, with its reason."""
 
     prior: float
@@ -217,20 +217,6 @@ class Evaluation(EvaluationViews):
         )
         return "\n".join([self._headline(), *rows])
 
-    def to_html(self, height: int = 900) -> str:
-        """The page about this system in a frame, for notebooks."""
-        from tercet.report.page import iframe
-
-        return iframe(self, whole(height, "height", 1, 100_000))
-
-    def _repr_html_(self) -> str:
-        head = ["prior", "cost of a miss", "cost of a false alarm", "DCF", "min DCF"]
-        rows = [
-            [f"{row.prior:g}", f"{row.cost_fn:g}", f"{row.cost_fp:g}", _short(row.dcf), _short(row.min_dcf)]
-            for row in self.applications
-        ]
-        return _html_table(self._headline(), head, rows)
-
 
 class MulticlassResult(NamedTuple):
     """A K-class system at one application: rows of `confusion` and `costs` are decisions, columns classes."""
@@ -246,6 +232,11 @@ class MulticlassResult(NamedTuple):
     contributions: list[float] | None
     reasons: dict[str, str]
     warnings: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from tercet.report.cards import card
+
+        return card(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -328,16 +319,6 @@ class MulticlassEvaluation(EvaluationViews):
     def __repr__(self) -> str:
         rows = (f"  risk {_short(row.risk)}, DCF {_short(row.dcf)}" for row in self.applications)
         return "\n".join([self._headline(), *rows])
-
-    def to_html(self, height: int = 900) -> str:
-        """The page about this system in a frame, for notebooks."""
-        from tercet.report.page import iframe
-
-        return iframe(self, whole(height, "height", 1, 100_000))
-
-    def _repr_html_(self) -> str:
-        rows = [[_short(row.risk), _short(row.dcf)] for row in self.applications]
-        return _html_table(self._headline(), ["risk", "DCF"], rows)
 
 
 def evaluate(
@@ -789,11 +770,3 @@ def _short(value: float | None) -> str:
 
 def _title(name: str | None) -> str:
     return f"Evaluation of {shown(name)[1:-1]}" if name else "Evaluation"
-
-
-def _html_table(headline: str, head: list[str], rows: list[list[str]]) -> str:
-    from html import escape
-
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    titles = "".join(f"<th>{cell}</th>" for cell in head)
-    return f"<p>{escape(headline)}</p><table><tr>{titles}</tr>{body}</table>"

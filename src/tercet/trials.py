@@ -32,6 +32,7 @@ from tercet._numeric.validation import (
     text,
 )
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.errors import InputError
 
 NO_LLR = (
@@ -50,7 +51,7 @@ _SUM_TOLERANCE = 1e-6  # posteriors kept in float32 sum to one within this; more
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trials:
+class Trials(Shown):
     """Scores with their meaning; optional labels, weights, ids and named groups, all matched by position.
 
     Two classes: one score per trial, higher for the target. K classes: one row per sample, one column per class.

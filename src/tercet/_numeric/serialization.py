@@ -12,6 +12,7 @@ import numpy as np
 
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.errors import InputError
 
 M = TypeVar("M", bound="Model")
@@ -20,7 +21,7 @@ SCHEMA_VERSION = 1
 _TOP = ("schema_version", "tercet", "method", "parameters", "training")
 
 
-class Model:
+class Model(Shown):
     """What can be saved: named parameters, each with the function that reads it, and named facts of its training."""
 
     __slots__ = ()

@@ -27,6 +27,7 @@ from tercet._numeric.validation import (
     shown,
 )
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, probability, weight_column
@@ -67,7 +68,7 @@ class Proportion:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
-class Confusion:
+class Confusion(Shown):
     """Counts of decisions: rows = decision, columns = true class (scikit-learn has it the other way round).
 
     The rates of a two-class table are those of the target: class 1 unless another is named. With more classes, or

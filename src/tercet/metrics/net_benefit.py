@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tercet._numeric.exact import Counts, quotients
 from tercet._numeric.validation import frozen, number, numbers
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curves import Curve
@@ -22,7 +23,7 @@ DEFAULT_THRESHOLDS = frozen(np.arange(1, 100) / 100.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DecisionCurve:
+class DecisionCurve(Shown):
     """Net benefit of a system along the threshold probability, beside treating everyone and treating no one.
 
     Attributes

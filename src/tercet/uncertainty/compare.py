@@ -13,6 +13,7 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, number, seed_number, shown
+from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -114,7 +115,7 @@ class ExactTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Shown):
     """Two or more systems side by side, every difference with its interval and p-value."""
 
     names: tuple[str, ...]

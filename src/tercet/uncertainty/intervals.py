@@ -14,6 +14,7 @@ import numpy as np
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import number, shown
 from tercet._typing import Floats
+from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
@@ -71,7 +72,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervals(Mapping[str, Bound]):
+class Intervals(Shown, Mapping[str, Bound]):
     """Intervals under the names of the JSON: "auc", "eer", "applications.0.dcf", "bayes_plot.min_dcf", ...
 
     Attributes
