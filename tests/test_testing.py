@@ -266,7 +266,7 @@ def test_accept_all_and_reject_all_are_candidates():
 
 
 @some
-@given(small, ref.working_points())
+@given(small, ref.operating_points())
 def test_the_minimum_lies_on_the_hull_and_is_at_most_one(rows, working_point):
     value, threshold = ref.min_dcf(*rows, *working_point)
     t, n = sum(rows[1]), len(rows[1]) - sum(rows[1])
@@ -653,8 +653,8 @@ def test_an_unknown_kind_of_weights_is_refused():
 
 
 @some
-@given(ref.working_points())
-def test_working_points_keep_their_promises(working_point):
+@given(ref.operating_points())
+def test_operating_points_keep_their_promises(working_point):
     prior, cost_fn, cost_fp = working_point
     assert 1e-9 <= prior <= 1 - 1e-9
     assert 1e-6 <= min(cost_fn, cost_fp) <= max(cost_fn, cost_fp) <= 1e6

@@ -42,6 +42,7 @@ __all__ = [
     "min_cllr",
     "min_dcf",
     "neyman_pearson",
+    "operating_points",
     "partial_auc",
     "pav",
     "points",
@@ -53,7 +54,6 @@ __all__ = [
     "score_matrices",
     "weights_for",
     "wilson",
-    "working_points",
 ]
 
 Number: TypeAlias = float | Fraction
@@ -68,6 +68,22 @@ Block: TypeAlias = tuple[float, float, Fraction, Fraction]  # lowest, highest sc
 def points(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> list[Point]:
     """(threshold, misses, false alarms): accept-all at -inf, then "accept scores > v" for each distinct v.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    list of tuple
+        (threshold, misses, false alarms) of each point.
+
+    Examples
+    --------
     >>> [(t, int(m), int(f)) for t, m, f in points([1, 2, 2], [0, 1, 0])]
     [(-inf, 0, 2), (1.0, 0, 1), (2.0, 1, 0)]
     """
@@ -85,6 +101,24 @@ def rates_at(
 ) -> tuple[Fraction, Fraction]:
     """(FNR, FPR) when exactly the scores > threshold are accepted.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    threshold : float
+        Scores above it are accepted.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    tuple of Fraction
+        FNR and FPR.
+
+    Examples
+    --------
     >>> rates_at([1, 2, 2], [0, 1, 0], 1)
     (Fraction(0, 1), Fraction(1, 2))
     """
@@ -100,6 +134,22 @@ def hull(scores: Sequence[float], labels: Sequence[object], weights: Weights = N
 
     The slope of a chord is the misses it adds over the false alarms it saves.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    list of tuple
+        (threshold, misses, false alarms) of each vertex.
+
+    Examples
+    --------
     >>> [t for t, _, _ in hull([1, 2, 3, 4], [0, 1, 0, 1])]
     [-inf, 1.0, 3.0, 4.0]
     """
@@ -116,6 +166,22 @@ def hull(scores: Sequence[float], labels: Sequence[object], weights: Weights = N
 def hull_lrs(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> list[Fraction | float]:
     """Likelihood ratio (not its log) of each hull segment: (targets / T) / (non-targets / N), maybe inf.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    list
+        One likelihood ratio per segment.
+
+    Examples
+    --------
     >>> hull_lrs([1, 2, 3, 4], [0, 1, 0, 1])
     [Fraction(0, 1), Fraction(1, 1), inf]
     """
@@ -125,6 +191,22 @@ def hull_lrs(scores: Sequence[float], labels: Sequence[object], weights: Weights
 def pav(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> list[Block]:
     """Blocks of the isotonic regression: pool neighbours while the share of targets does not strictly rise.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    list of tuple
+        (lowest score, highest score, targets, non-targets) of each block.
+
+    Examples
+    --------
     >>> [(low, high, int(t), int(n)) for low, high, t, n in pav([1, 2, 3, 4], [0, 1, 0, 1])]
     [(1.0, 1.0, 0, 1), (2.0, 3.0, 1, 1), (4.0, 4.0, 1, 0)]
     """
@@ -148,6 +230,24 @@ def eer(
 
     The threshold of a crossing is the lower end of its segment; a point that lies on FNR = FPR is its own.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    definition : {"rocch", "interpolated", "nearest"}, default "rocch"
+        Which equal error rate.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    tuple
+        The EER as a fraction, and its threshold.
+
+    Examples
+    --------
     >>> eer([1, 2, 3, 4], [0, 1, 0, 1])
     (Fraction(1, 4), 1.0)
     """
@@ -169,6 +269,26 @@ def eer(
 def dcf_u(fnr: Number, fpr: Number, prior: Number, cost_fn: Number = 1, cost_fp: Number = 1) -> Fraction:
     """DCF_u = prior cost_fn FNR + (1 - prior) cost_fp FPR, every float taken exactly.
 
+    Parameters
+    ----------
+    fnr : number
+        Miss rate.
+    fpr : number
+        False-alarm rate.
+    prior : number
+        Probability of the target.
+    cost_fn : number, default 1
+        Cost of a miss.
+    cost_fp : number, default 1
+        Cost of a false alarm.
+
+    Returns
+    -------
+    fractions.Fraction
+        The cost, exactly.
+
+    Examples
+    --------
     >>> dcf_u(Fraction(1, 4), Fraction(1, 2), Fraction(1, 3), 2, 1)
     Fraction(1, 2)
     """
@@ -177,8 +297,28 @@ def dcf_u(fnr: Number, fpr: Number, prior: Number, cost_fn: Number = 1, cost_fp:
 
 
 def dcf(fnr: Number, fpr: Number, prior: Number, cost_fn: Number = 1, cost_fp: Number = 1) -> Fraction:
-    """DCF = DCF_u / min(prior cost_fn, (1 - prior) cost_fp): the cost beside the better blind decision's.
+    """DCF = DCF_u / min(prior cost_fn, (1 - prior) cost_fp): the cost divided by the better dummy's.
 
+    Parameters
+    ----------
+    fnr : number
+        Miss rate.
+    fpr : number
+        False-alarm rate.
+    prior : number
+        Probability of the target.
+    cost_fn : number, default 1
+        Cost of a miss.
+    cost_fp : number, default 1
+        Cost of a false alarm.
+
+    Returns
+    -------
+    fractions.Fraction
+        The normalised cost, exactly.
+
+    Examples
+    --------
     >>> dcf(Fraction(1, 4), Fraction(1, 2), Fraction(1, 3), 2, 1)
     Fraction(3, 4)
     """
@@ -197,6 +337,28 @@ def min_dcf(
 ) -> tuple[Fraction, float]:
     """(least normalised DCF over all curve points, the lowest threshold that reaches it).
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    prior : number
+        Probability of the target.
+    cost_fn : number, default 1
+        Cost of a miss.
+    cost_fp : number, default 1
+        Cost of a false alarm.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    tuple
+        The minimum DCF as a fraction, and its threshold.
+
+    Examples
+    --------
     >>> min_dcf([1, 2, 3, 4], [0, 1, 0, 1], 0.5)
     (Fraction(1, 2), 1.0)
     """
@@ -212,6 +374,24 @@ def neyman_pearson(
 
     Of equal TPRs the one with the least FPR; gamma < 1 except in accept-all, which is (-inf, 1, 1).
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    alpha : number
+        The largest false-alarm rate allowed.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    tuple
+        (t, gamma, TPR).
+
+    Examples
+    --------
     >>> neyman_pearson([1, 2, 2, 3], [0, 1, 0, 1], Fraction(1, 4))
     (2.0, Fraction(1, 2), Fraction(3, 4))
     """
@@ -235,6 +415,22 @@ def neyman_pearson(
 def auc(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> Fraction:
     """AUC = P(target score > non-target score) + P(equal) / 2, over all pairs.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The AUC, exactly.
+
+    Examples
+    --------
     >>> auc([1, 2, 2], [0, 1, 0])
     Fraction(3, 4)
     """
@@ -252,6 +448,22 @@ def auc(scores: Sequence[float], labels: Sequence[object], weights: Weights = No
 def hull_auc(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> Fraction:
     """Area under the ROC convex hull: sum of (FPR_i - FPR_i+1) (TPR_i + TPR_i+1) / 2 over its segments.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The area, exactly.
+
+    Examples
+    --------
     >>> hull_auc([1, 2, 3, 4], [0, 1, 0, 1])
     Fraction(7, 8)
     """
@@ -272,6 +484,28 @@ def partial_auc(
 
     The ROC is piecewise linear; nothing is normalised; over the whole range 0..1 both are the AUC.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    low : number
+        Lower end of the range.
+    high : number
+        Upper end of the range.
+    axis : {"fpr", "tpr"}, default "fpr"
+        The axis that the range is on.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The area, exactly.
+
+    Examples
+    --------
     >>> partial_auc([1, 2], [0, 1], 0, 0.25), partial_auc([1, 2], [1, 0], 0, 0.25, axis="tpr")
     (Fraction(1, 4), Fraction(0, 1))
     """
@@ -287,6 +521,22 @@ def partial_auc(
 def average_precision(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> Fraction:
     """AP = sum of (recall_k - recall_k-1) precision_k over the curve points from the top, ties pooled.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The average precision, exactly.
+
+    Examples
+    --------
     >>> average_precision([1, 2, 3], [1, 0, 1])
     Fraction(5, 6)
     """
@@ -304,6 +554,24 @@ def precision_at_recalled(
 ) -> Fraction:
     """TP / (TP + FP) at the first curve point from the top with TP >= k, ties pooled.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    k : int
+        How many: the rank, or the number of events.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The precision, exactly.
+
+    Examples
+    --------
     >>> precision_at_recalled([1, 2, 3], [1, 0, 1], 2)
     Fraction(2, 3)
     """
@@ -318,6 +586,24 @@ def precision_at_recalled(
 def precision_at(scores: Sequence[float], labels: Sequence[object], k: Number, weights: Weights = None) -> Fraction:
     """Expected targets among the top k rows / k, over all orders of tied rows.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    k : int
+        How many: the rank, or the number of events.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The precision, exactly.
+
+    Examples
+    --------
     >>> precision_at([2, 2, 1], [1, 0, 1], 1)
     Fraction(1, 2)
     """
@@ -327,6 +613,24 @@ def precision_at(scores: Sequence[float], labels: Sequence[object], k: Number, w
 def recall_at(scores: Sequence[float], labels: Sequence[object], k: Number, weights: Weights = None) -> Fraction:
     """Expected targets among the top k rows / all targets, over all orders of tied rows.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    k : int
+        How many: the rank, or the number of events.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The recall, exactly.
+
+    Examples
+    --------
     >>> recall_at([2, 2, 1], [1, 0, 1], 1)
     Fraction(1, 4)
     """
@@ -340,6 +644,22 @@ def recall_at(scores: Sequence[float], labels: Sequence[object], k: Number, weig
 def cllr(llrs: Sequence[float], labels: Sequence[object], weights: Weights = None) -> float:
     """Cllr = (mean over targets of log2(1 + e^-x) + mean over non-targets of log2(1 + e^x)) / 2.
 
+    Parameters
+    ----------
+    llrs : sequence of float
+        Natural-log likelihood ratios.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    float
+        Cllr in bits.
+
+    Examples
+    --------
     >>> cllr([0, 0, 0], [0, 1, 1])
     1.0
     """
@@ -351,6 +671,24 @@ def empirical_cross_entropy(
 ) -> float:
     """Bits: p mean_T log2(1 + e^-(x + logit p)) + (1 - p) mean_N log2(1 + e^(x + logit p)).
 
+    Parameters
+    ----------
+    llrs : sequence of float
+        Natural-log likelihood ratios.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    prior : number
+        Probability of the target.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    float
+        Bits.
+
+    Examples
+    --------
     >>> round(empirical_cross_entropy([0, 0], [0, 1], 0.25), 12) == round(2 - 0.75 * math.log2(3), 12)
     True
     """
@@ -373,6 +711,22 @@ def empirical_cross_entropy(
 def min_cllr(scores: Sequence[float], labels: Sequence[object], weights: Weights = None) -> float:
     """Cllr of the PAV blocks' likelihood ratios r: (sum t/T log2(1 + 1/r) + sum n/N log2(1 + r)) / 2.
 
+    Parameters
+    ----------
+    scores : sequence of float
+        One score per trial; higher for targets.
+    labels : sequence
+        1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    float
+        Minimum Cllr in bits.
+
+    Examples
+    --------
     >>> min_cllr([1, 1], [0, 1]), min_cllr([1, 2], [0, 1])
     (1.0, 0.0)
     """
@@ -399,6 +753,26 @@ def confusion(
 ) -> list[list[Fraction]]:
     """M[i][j] = weight of the rows with decision i and true class j.
 
+    Parameters
+    ----------
+    decisions : sequence of int
+        Action numbers.
+    labels : sequence of int
+        The true class numbers.
+    n_decisions : int
+        Number of actions.
+    n_classes : int
+        Number of classes.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    list of lists of Fraction
+        The table.
+
+    Examples
+    --------
     >>> [[int(m) for m in row] for row in confusion([0, 1, 1], [0, 0, 1], 2, 2)]
     [[1, 0], [1, 1]]
     """
@@ -417,6 +791,22 @@ def bayes_risk(
 ) -> Fraction:
     """Risk = sum_j prior_j sum_i R_ij C_ij, R = M with every column divided by its sum.
 
+    Parameters
+    ----------
+    matrix : sequence of sequences
+        Counts: rows = decision, columns = true class.
+    prior : sequence of number
+        Probability of each class.
+    costs : sequence of sequences
+        Cost of each action (row) when each class (column) is true.
+
+    Returns
+    -------
+    fractions.Fraction
+        The risk, exactly.
+
+    Examples
+    --------
     >>> bayes_risk([[1, 0], [1, 1]], [0.5, 0.5], [[0, 1], [1, 0]])
     Fraction(1, 4)
     """
@@ -431,6 +821,20 @@ def bayes_risk(
 def dummy_risk(prior: Sequence[Number], costs: Sequence[Sequence[Number]]) -> Fraction:
     """min_i sum_j C_ij prior_j: the risk of the best fixed action, by which a risk is normalised.
 
+    Parameters
+    ----------
+    prior : sequence of number
+        Probability of each class.
+    costs : sequence of sequences
+        Cost of each action (row) when each class (column) is true.
+
+    Returns
+    -------
+    fractions.Fraction
+        The risk, exactly.
+
+    Examples
+    --------
     >>> dummy_risk([0.25, 0.75], [[0, 1], [2, 0]])
     Fraction(1, 2)
     """
@@ -440,6 +844,20 @@ def dummy_risk(prior: Sequence[Number], costs: Sequence[Sequence[Number]]) -> Fr
 def bayes_decision(posteriors: Sequence[Number], costs: Sequence[Sequence[Number]]) -> int:
     """argmin_i sum_j C_ij P(j), the lowest index on exact ties.
 
+    Parameters
+    ----------
+    posteriors : sequence
+        P(class): one row per trial; for a single decision one number per class.
+    costs : sequence of sequences
+        Cost of each action (row) when each class (column) is true.
+
+    Returns
+    -------
+    int
+        The action's number.
+
+    Examples
+    --------
     >>> bayes_decision([0.5, 0.5], [[0, 1], [1, 0]])
     0
     """
@@ -455,6 +873,24 @@ def log_loss(
 ) -> float:
     """Mean of -log_base P(true class); inf where a true class was given no chance.
 
+    Parameters
+    ----------
+    posteriors : sequence
+        P(class): one row per trial; for a single decision one number per class.
+    labels : sequence of int
+        The true class numbers.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+    base : number, default 2
+        Base of the logarithm.
+
+    Returns
+    -------
+    float
+        The log-loss.
+
+    Examples
+    --------
     >>> log_loss([[0.25, 0.75], [0.5, 0.5]], [0, 1])
     1.5
     """
@@ -471,6 +907,22 @@ def log_loss(
 def brier(posteriors: Sequence[Sequence[Number]], labels: Sequence[int], weights: Weights = None) -> Fraction:
     """Mean of sum_j (P(j) - [j = true class])^2, in 0..2: for two classes twice (p - y)^2.
 
+    Parameters
+    ----------
+    posteriors : sequence
+        P(class): one row per trial; for a single decision one number per class.
+    labels : sequence of int
+        The true class numbers.
+    weights : sequence of float, optional
+        Weight of each trial; 1 without.
+
+    Returns
+    -------
+    fractions.Fraction
+        The Brier score, exactly.
+
+    Examples
+    --------
     >>> brier([[0.5, 0.5]], [0])
     Fraction(1, 2)
     """
@@ -487,6 +939,22 @@ def brier(posteriors: Sequence[Sequence[Number]], labels: Sequence[int], weights
 def clopper_pearson(k: int, n: int, level: Number = 0.95) -> tuple[float, float]:
     """(p, q) with P(X >= k | p) = P(X <= k | q) = (1 - level) / 2, X binomial; 0 and 1 where k is 0 or n.
 
+    Parameters
+    ----------
+    k : int
+        How many: the rank, or the number of events.
+    n : int
+        Out of how many.
+    level : number, default 0.95
+        Confidence level.
+
+    Returns
+    -------
+    tuple of float
+        Both ends.
+
+    Examples
+    --------
     >>> clopper_pearson(0, 1, 0.5)
     (0.0, 0.75)
     """
@@ -502,6 +970,22 @@ def clopper_pearson(k: int, n: int, level: Number = 0.95) -> tuple[float, float]
 def wilson(k: int, n: int, z: Number) -> tuple[float, float]:
     """The two p with (k/n - p)^2 = z^2 p (1 - p) / n.
 
+    Parameters
+    ----------
+    k : int
+        How many: the rank, or the number of events.
+    n : int
+        Out of how many.
+    z : number
+        Number of standard errors.
+
+    Returns
+    -------
+    tuple of float
+        Both ends.
+
+    Examples
+    --------
     >>> wilson(0, 3, 1)
     (0.0, 0.25)
     """
@@ -521,6 +1005,22 @@ def labelled_scores(
     """(scores, labels): at least min_each rows of class 1 and of class 0, in any order; no NaN.
 
     Scores are few-valued, ordinary, or of any size from denormal to huge, with both zeros and infinities.
+
+    Parameters
+    ----------
+    min_each : int, default 1
+        Fewest rows of each class.
+    max_size : int, default 40
+        Most rows.
+    ties : bool, default True
+        Whether scores may be equal.
+    infinities : bool, default True
+        Whether scores may be infinite.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
     """
     from hypothesis import strategies as st
 
@@ -543,6 +1043,20 @@ def weights_for(
     """n positive weights: small integers, or fractions some of which no float adds exactly.
 
     With zeros some may be 0, even all of a class: assume() what the test needs.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    kind : {"integer", "fractional"}, default "integer"
+        Which weights.
+    zeros : bool, default False
+        Whether a weight may be 0.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
     """
     from hypothesis import strategies as st
 
@@ -559,8 +1073,14 @@ def weights_for(
     return st.lists(st.one_of(st.just(zero), one) if zeros else one, min_size=n, max_size=n)
 
 
-def working_points() -> SearchStrategy[tuple[float, float, float]]:
-    """(prior, cost_fn, cost_fp), everyday or extreme: priors 1e-9 .. 1 - 1e-9, costs 1e-6 .. 1e6."""
+def operating_points() -> SearchStrategy[tuple[float, float, float]]:
+    """(prior, cost_fn, cost_fp), everyday or extreme: priors 1e-9 .. 1 - 1e-9, costs 1e-6 .. 1e6.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
+    """
     from hypothesis import strategies as st
 
     small = st.floats(-9, math.log10(0.5)).map(lambda x: max(10.0**x, 1e-9))
@@ -574,7 +1094,24 @@ def working_points() -> SearchStrategy[tuple[float, float, float]]:
 def score_matrices(
     n_classes: int = 3, min_each: int = 1, max_size: int = 20, infinities: bool = True
 ) -> SearchStrategy[tuple[list[list[float]], list[int]]]:
-    """(n x K log-likelihoods, labels): at least min_each rows of each class; no row is -inf throughout."""
+    """(n x K log-likelihoods, labels): at least min_each rows of each class; no row is -inf throughout.
+
+    Parameters
+    ----------
+    n_classes : int, default 3
+        Number of classes.
+    min_each : int, default 1
+        Fewest rows of each class.
+    max_size : int, default 20
+        Most rows.
+    infinities : bool, default True
+        Whether scores may be infinite.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
+    """
     from hypothesis import strategies as st
 
     few = st.integers(-3, 3).map(float)
@@ -594,7 +1131,20 @@ def score_matrices(
 
 
 def cost_matrices(n_classes: int, n_actions: int | None = None) -> SearchStrategy[list[list[float]]]:
-    """Actions x classes (square unless told), costs >= 0, every action costs something for some class."""
+    """Actions x classes (square unless told), costs >= 0, every action costs something for some class.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    n_actions : int, optional
+        Number of actions; that of the classes without.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
+    """
     from hypothesis import strategies as st
 
     actions = n_classes if n_actions is None else n_actions
@@ -608,7 +1158,18 @@ def cost_matrices(n_classes: int, n_actions: int | None = None) -> SearchStrateg
 
 
 def priors(n_classes: int) -> SearchStrategy[list[float]]:
-    """Positive class priors that sum to 1 within rounding: even, uneven, or down to about 1e-9."""
+    """Positive class priors that sum to 1 within rounding: even, uneven, or down to about 1e-9.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    SearchStrategy
+        A Hypothesis strategy.
+    """
     from hypothesis import strategies as st
 
     even = st.just([1.0] * n_classes)

@@ -15,7 +15,7 @@ from tercet.calibration.multiclass import KINDS, Affine
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.min_risk import min_risk
-from tercet.testing import cost_matrices, labelled_scores, priors, score_matrices, working_points
+from tercet.testing import cost_matrices, labelled_scores, priors, score_matrices, operating_points
 
 
 def noisy(n=90, classes=3, seed=0, scale=1.0):
@@ -179,7 +179,7 @@ def test_no_offsets_beat_the_minimum_at_any_costs(rows, costs, seed):
         assert least.risk <= shifted * (1 + 1e-9) + 1e-12
 
 
-@given(labelled_scores(), working_points())
+@given(labelled_scores(), operating_points())
 def test_for_two_classes_it_is_min_dcf_times_the_dummy(rows, point):
     trials, app = Trials.of_llr(*rows), Application(*point)
     assert min_risk(trials, app).risk == Curve.of(Tally.of(trials)).min_dcf(app).dcf * app.dummy_cost

@@ -11,7 +11,7 @@ from tercet import Application, Curve, Tally, Trials, cllr, confusion_of, empiri
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
 from tercet.errors import CalibrationError, InputError, TercetError
 from tercet.metrics.costs import bayes_error, min_cross_entropy
-from tercet.testing import labelled_scores, pav, weights_for, working_points
+from tercet.testing import labelled_scores, pav, weights_for, operating_points
 
 PRIORS = st.sampled_from([0.5, 0.1, 0.9, 0.01, 0.99])
 
@@ -120,7 +120,7 @@ def test_no_fit_depends_on_the_order_of_the_rows(rows, seed):
         assert one.to_json() == other.to_json()
 
 
-@given(labelled_scores(), working_points())
+@given(labelled_scores(), operating_points())
 def test_after_the_raw_pav_map_the_actual_cost_is_the_minimum(rows, point):
     trials = Trials.of_scores(*rows)
     app = Application(*point)
@@ -229,7 +229,7 @@ def test_the_quadratic_map_turns_where_it_says():
     assert Gaussian.fit(Trials.of_scores([-2, 0, 0, 2], [0, 0, 1, 1])).turning_point is None
 
 
-@given(labelled_scores(), working_points())
+@given(labelled_scores(), operating_points())
 def test_a_threshold_costs_the_minimum_on_its_own_trials(rows, point):
     trials, app = Trials.of_scores(*rows), Application(*point)
     decided = Threshold.fit(trials, app)(trials)

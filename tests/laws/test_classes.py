@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet import testing as ref
-from tercet.testing import cost_matrices, priors, score_matrices, weights_for, working_points
+from tercet.testing import cost_matrices, priors, score_matrices, weights_for, operating_points
 
 from .helpers import all_close, at_most, close, cost_ulps, curve_of, same_bits, sets
 
@@ -199,7 +199,7 @@ def test_many_samples_are_decided_as_in_pieces(costs):
 # --- Two classes by either road ---
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_two_classes_by_the_road_of_many_are_two_classes(rows, point):
     """Law 37, Brier excepted: twice."""
     llr, labels, weights = rows

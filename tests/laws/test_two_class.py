@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tercet as tc
 from tercet.testing import auc as pairs_won
 from tercet.testing import clopper_pearson as exact_clopper_pearson
-from tercet.testing import working_points
+from tercet.testing import operating_points
 
 from .helpers import (
     POINTS,
@@ -54,7 +54,7 @@ def swapped(scores, labels):
 # --- Minimum and actual costs ---
 
 
-@given(sets(), working_points(), st.data())
+@given(sets(), operating_points(), st.data())
 def test_the_minimum_cost_is_at_most_the_cost_at_any_threshold(rows, point, data):
     """Law 1."""
     tally, app = tally_of(*rows), tc.Application(*point)
@@ -62,13 +62,13 @@ def test_the_minimum_cost_is_at_most_the_cost_at_any_threshold(rows, point, data
     assert at_most(tc.Curve.of(tally).min_dcf(app).dcf, dcf_at(tally, threshold, app))
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_the_normalised_minimum_cost_is_at_most_one(rows, point):
     """Law 2: not by an ulp above it either, because both dummies are candidates and cost exactly 1 or more."""
     assert 0.0 <= curve_of(*rows).min_dcf(point).dcf <= 1.0
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_prior_and_costs_act_through_their_log_odds_alone(rows, point):
     """Law 3; a bare tau is rounded, and e^tau with it, where an application knows its priors and costs."""
     tally, app = tally_of(*rows), tc.Application(*point)
@@ -78,7 +78,7 @@ def test_prior_and_costs_act_through_their_log_odds_alone(rows, point):
     assert close(plot.min_dcf[0], row.min_dcf, cost_ulps(*point))
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_the_effective_prior_with_equal_costs_gives_the_same_normalised_costs(rows, point):
     """Law 3: the effective prior is itself rounded, which near 1 costs e^tau ulp of its distance from 1."""
     tally, app = tally_of(*rows), tc.Application(*point)
@@ -93,7 +93,7 @@ def test_the_effective_prior_with_equal_costs_gives_the_same_normalised_costs(ro
     assert close(one.dcf, other.dcf, ulps)
 
 
-@given(sets(), working_points(), st.one_of(st.integers(-20, 20).map(lambda i: 2.0**i), st.floats(1e-3, 1e3)))
+@given(sets(), operating_points(), st.one_of(st.integers(-20, 20).map(lambda i: 2.0**i), st.floats(1e-3, 1e3)))
 def test_scaling_both_costs_scales_the_cost_and_leaves_the_normalised_one(rows, point, k):
     """Law 4."""
     prior, cost_fn, cost_fp = point
@@ -106,7 +106,7 @@ def test_scaling_both_costs_scales_the_cost_and_leaves_the_normalised_one(rows, 
     assert close(one.min_dcf, other.min_dcf)
 
 
-@given(sets(), working_points(), st.data())
+@given(sets(), operating_points(), st.data())
 def test_a_strictly_increasing_map_of_the_scores_changes_no_rank_quantity(rows, point, data):
     """Law 5, to the bit."""
     scores, labels, weights = rows
@@ -122,7 +122,7 @@ def test_a_strictly_increasing_map_of_the_scores_changes_no_rank_quantity(rows, 
     assert same_bits(ranks(one), ranks(other))
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_the_minimum_on_the_hull_is_the_minimum_on_the_curve(rows, point):
     """Law 11."""
     curve, app = curve_of(*rows), tc.Application(*point)
@@ -160,7 +160,7 @@ def test_the_minimum_error_rate_is_concave_in_the_prior(rows, priors):
     assert at_most(float(chord), float(here), 6)  # the vertex is chosen by rounded costs, each right to an ulp or two
 
 
-@given(sets(), dyadic_priors, working_points())
+@given(sets(), dyadic_priors, operating_points())
 def test_swapping_the_classes_keeps_the_minimum_cost(rows, prior, point):
     """Law 14."""
     scores, labels, weights = rows
@@ -170,7 +170,7 @@ def test_swapping_the_classes_keeps_the_minimum_cost(rows, prior, point):
     assert close(one, other)
 
 
-@given(sets(), dyadic_priors, working_points())
+@given(sets(), dyadic_priors, operating_points())
 def test_swapping_the_classes_keeps_the_actual_cost_when_no_score_is_on_the_threshold(rows, prior, point):
     """Law 24."""
     scores, labels, weights = rows
@@ -186,7 +186,7 @@ def test_swapping_the_classes_keeps_the_actual_cost_when_no_score_is_on_the_thre
     assert close(one.dcf_u, other.dcf_u)
 
 
-@given(sets(), st.floats(-1e6, 1e6), working_points())
+@given(sets(), st.floats(-1e6, 1e6), operating_points())
 def test_adding_a_constant_never_lowers_the_minimum_cost(rows, constant, point):
     """Law 25: rounding may merge scores, never part them."""
     scores, labels, weights = rows
@@ -262,7 +262,7 @@ def test_adding_tallies_is_associative_and_commutative_and_has_an_identity(a, b,
         assert same_bits(facts(same), facts(x))
 
 
-@given(chunked(), working_points())
+@given(chunked(), operating_points())
 def test_confusion_matrices_of_the_chunks_add_up_to_the_whole(case, point):
     """Law 35."""
     whole, pieces = case
@@ -479,7 +479,7 @@ def test_the_cllr_is_the_integral_of_the_cost_over_the_log_odds(rows):
 # --- Counts, intervals, inputs ---
 
 
-@given(sets(), working_points())
+@given(sets(), operating_points())
 def test_hits_and_misses_are_all_targets_and_the_rest_all_non_targets(rows, point):
     """Law 34, exactly."""
     scores, labels, weights = rows

@@ -37,7 +37,7 @@ def rounded(values):
     return [round(value, 3) for value in values]
 
 
-def test_the_decisions_of_the_four_working_points_give_the_printed_confusion_matrices(lab_data):
+def test_the_decisions_of_the_four_operating_points_give_the_printed_confusion_matrices(lab_data):
     ev = tc.evaluate(two_class(lab_data, ""), POINTS)
     assert [app.confusion for app in ev.applications] == TABLES
 

@@ -131,7 +131,7 @@ def exact(folder):
     return evaluation, points, written(evaluation, folder, "exact")
 
 
-def test_every_live_number_is_pythons_at_500_working_points(browser, exact):
+def test_every_live_number_is_pythons_at_500_operating_points(browser, exact):
     evaluation, points, url = exact
     assert len(points) == 500
     wrong = []
