@@ -25,7 +25,18 @@ class EvaluationViews(Shown):
     """What every evaluation can be shown as."""
 
     def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
-        """One entry of "systems" in the JSON."""
+        """One entry of "systems" in the JSON.
+
+        Parameters
+        ----------
+        curves : bool, default True
+            Also the points of curves, plots and histograms.
+
+        Returns
+        -------
+        dict
+            Plain values for JSON.
+        """
         raise NotImplementedError
 
     def metrics(self, metrics: Sequence[str] | None = None) -> dict[str, float]:

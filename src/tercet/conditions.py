@@ -47,11 +47,29 @@ def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Conditions:
-    """Evaluations by condition; of everything pooled; and equalised, every condition weighing the same.
+    """Evaluations by condition, of everything pooled, and equalised with every condition weighing the same.
 
-    A condition without a class has no evaluation; `undefined` says why. The equalised one leaves it out. Where `ci` was
-    given each evaluation carries its intervals; `without_intervals` says why one ("column = value", "pooled",
-    "equalised") lacks them.
+    A condition without a class has no evaluation. The equalised one leaves it out. Where `ci` was given each
+    evaluation carries its intervals.
+
+    Attributes
+    ----------
+    column : str
+        The group column.
+    sizes : mapping
+        Numbers of trials by condition.
+    results : mapping
+        The evaluation of each condition.
+    undefined : mapping of str to str
+        Why a condition has no evaluation.
+    pooled : Evaluation or MulticlassEvaluation
+        All trials.
+    equalised : Evaluation, MulticlassEvaluation or None
+        Every condition weighing the same.
+    counted : Evaluation, MulticlassEvaluation or None
+        The trials of the equalised one, each weighing one.
+    without_intervals : mapping of str to str
+        Why "column = value", "pooled" or "equalised" has no intervals.
     """
 
     column: str
@@ -64,7 +82,13 @@ class Conditions:
     without_intervals: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """One entry of "conditions" in the JSON; curves and histograms are left out."""
+        """One entry of "conditions" in the JSON; curves and histograms are left out.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         rows = [
             {
                 "value": name,
@@ -122,10 +146,22 @@ def by_condition(
         Labelled trials with group columns.
     column : str
         The group column whose values are the conditions.
-    applications : iterable
-        Operating points, as evaluate takes them.
-    ci, by, method, resamples, seed, eer, bayes_plot
-        As evaluate takes them.
+    applications : iterable, default ()
+        Operating points, as `evaluate` takes them.
+    ci : float, optional
+        Level of confidence intervals; none without it.
+    by : str or tuple of str, optional
+        The group column, or two, resampled as a whole.
+    method : str, optional
+        The interval's method, as `evaluate` takes it.
+    resamples : int, optional
+        Number of resamples.
+    seed : int, default 0
+        Seed of the resampling.
+    eer : {"rocch", "interpolated", "nearest"}, default "rocch"
+        The definition of the EER.
+    bayes_plot : tuple, default (-3.0, 3.0, 21)
+        Lowest and highest log-odds and number of points of the Bayes error plot.
 
     Returns
     -------

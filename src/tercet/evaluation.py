@@ -53,7 +53,7 @@ MAX_EXP = 709.0  # the exponential of more is infinite
 
 @dataclass(frozen=True, slots=True)
 class Result(Shown):
-    """A two-class system at one working point; a number that does not exist is None, with its reason."""
+    """A two-class system at one operating point; a number that does not exist is None, with its reason."""
 
     prior: float
     cost_fn: float
@@ -455,14 +455,14 @@ def _evaluate_source(
     """The evaluation of trials that are not in memory; what is asked is judged before anything is read."""
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
         matrices = [as_matrix(app) for app in asked]
-        found_classes, share_problem, classes, more = source.class_summary(matrices)
+        found_classes, share_problem, classes, more = source._class_summary(matrices)
         called = name if name is not None else source.name
         many = multiclass_evaluation_of(found_classes, share_problem, classes, source.meaning, matrices, called)
         return replace(many, input={**many.input, **more})
     if eer not in EER_DEFINITIONS:
         raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
-    summary, facts = source.summary(asked_thresholds(apps, grid), eer)
+    summary, facts = source._summary(asked_thresholds(apps, grid), eer)
     found = evaluation_of(summary, apps, grid, eer, name if name is not None else source.name)
     return replace(found, input={**found.input, **facts})
 
@@ -677,7 +677,17 @@ def _few_of_classes(table: Confusion) -> tuple[str, ...]:
 
 
 class RiskPath(NamedTuple):
-    """Risk of a K-class system for one application after another; `dummy` is the best blind action's."""
+    """Risk of a K-class system for one application after another.
+
+    Attributes
+    ----------
+    risk : numpy.ndarray of float
+        Bayes risk.
+    dcf : numpy.ndarray of float
+        Risk divided by that of the best dummy.
+    dummy : numpy.ndarray of float
+        Risk of the best action without the scores.
+    """
 
     risk: Floats
     dcf: Floats
@@ -685,7 +695,19 @@ class RiskPath(NamedTuple):
 
 
 class RiskCurve(NamedTuple):
-    """A risk path along the log-odds of one class's prior."""
+    """A risk path along the log-odds of one class's prior.
+
+    Attributes
+    ----------
+    log_odds : numpy.ndarray of float
+        Log-odds of the class's prior.
+    risk : numpy.ndarray of float
+        Bayes risk.
+    dcf : numpy.ndarray of float
+        Risk divided by that of the best dummy.
+    dummy : numpy.ndarray of float
+        Risk of the best dummy.
+    """
 
     log_odds: Floats
     risk: Floats

@@ -273,7 +273,22 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         self.target = target
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Any:
-        """Trains the estimator and notes the frequencies of its classes."""
+        """Train the estimator and keep the frequencies of its classes.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, features)
+            Samples.
+        y : array_like of shape (n,)
+            Classes.
+        **fit_params
+            Passed to the estimator's fit.
+
+        Returns
+        -------
+        BayesClassifier
+            The fitted classifier.
+        """
         _check_target(y)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -332,7 +347,18 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return CaseCosts(float(self.app_.prior[1]), *own)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Posteriors at the application's prior, one column a class."""
+        """Posteriors at the application's prior.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, features)
+            Samples.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, K)
+            One column per class.
+        """
         from tercet.metrics.posteriors import posteriors
 
         return posteriors(self._trials(X), self.app_.prior)
@@ -356,8 +382,29 @@ def cost_scorer(
 ) -> Callable[[Any, Any, Any], float]:
     """A scorer for cross_val_score and GridSearchCV: minus the cost of the estimator's decisions.
 
-    The cost weighs the classes by the application's prior, not by their frequencies: higher (nearer 0) is better, and
-    -1 is the best dummy when normalised.
+    The cost weighs the classes by the application's prior, not by their frequencies. Higher (nearer 0) is better;
+    normalised, -1 is the cost of the best decision without scores.
+
+    Parameters
+    ----------
+    application : Application, MulticlassApplication, tuple, float or str
+        Priors and costs.
+    target : object, optional
+        The label of the target, for two classes.
+    normalised : bool, default True
+        Divide by the cost of the best decision without scores.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, as scikit-learn calls it.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> always = DummyClassifier(strategy="constant", constant=0).fit([[0], [1]], [0, 1])
+    >>> cost_scorer(0.5)(always, [[0], [1]], [0, 1])
+    -1.0
     """
     relative = flag(normalised, "normalised")
     if not isinstance(application, MulticlassApplication):

@@ -653,7 +653,7 @@ class Trials(Shown):
 def as_trials(trials: object, name: str = "trials") -> Trials:
     """Trials as they are; a bare array is refused, because what its numbers mean is never guessed."""
     if not isinstance(trials, Trials):
-        if hasattr(trials, "training_data"):
+        if hasattr(trials, "_training_data"):
             raise InputError("Trials are needed, not a Scan: read them into memory (its read()), where they fit.")
         raise InputError(
             f"{name} must be Trials, not {shown(type(trials).__name__)}: say what the scores mean, for instance "

@@ -15,7 +15,7 @@ from tercet.calibration.multiclass import KINDS, Affine
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.min_risk import min_risk
-from tercet.testing import cost_matrices, labelled_scores, priors, score_matrices, operating_points
+from tercet.testing import cost_matrices, labelled_scores, operating_points, priors, score_matrices
 
 
 def noisy(n=90, classes=3, seed=0, scale=1.0):

@@ -11,7 +11,7 @@ from tercet import Application, Curve, Tally, Trials, cllr, confusion_of, empiri
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
 from tercet.errors import CalibrationError, InputError, TercetError
 from tercet.metrics.costs import bayes_error, min_cross_entropy
-from tercet.testing import labelled_scores, pav, weights_for, operating_points
+from tercet.testing import labelled_scores, operating_points, pav, weights_for
 
 PRIORS = st.sampled_from([0.5, 0.1, 0.9, 0.01, 0.99])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet import testing as ref
-from tercet.testing import cost_matrices, priors, score_matrices, weights_for, operating_points
+from tercet.testing import cost_matrices, operating_points, priors, score_matrices, weights_for
 
 from .helpers import all_close, at_most, close, cost_ulps, curve_of, same_bits, sets
 

@@ -205,7 +205,17 @@ def calibration_line(trials: Trials, *, ci: float = 0.95, as_given: bool = False
 
 
 class CalibrationTest(NamedTuple):
-    """A test of the hypothesis that forecasts are calibrated: statistic, p-value and method."""
+    """A test of the hypothesis that forecasts are calibrated: statistic, p-value and method.
+
+    Attributes
+    ----------
+    statistic : float
+        The test's statistic.
+    p_value : float
+        Two-sided p-value.
+    method : str
+        Which test.
+    """
 
     statistic: float
     p_value: float

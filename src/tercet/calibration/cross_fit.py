@@ -28,7 +28,17 @@ SCHEMES = ("stratified", "plain", "interleaved")
 
 
 class CrossFit(NamedTuple):
-    """Scores given out of fold, the final model trained on everything, and each trial's fold."""
+    """Scores given out of fold, the final model trained on everything, and each trial's fold.
+
+    Attributes
+    ----------
+    scores : Trials
+        The trials scored out of fold.
+    model : calibrator
+        The final model, trained on everything.
+    folds : numpy.ndarray of int
+        Each trial's fold.
+    """
 
     scores: Trials
     model: Any
@@ -36,7 +46,17 @@ class CrossFit(NamedTuple):
 
 
 class TwoStep(NamedTuple):
-    """A recogniser and its calibrator, both ready for new samples, and the calibrator's training scores."""
+    """A recognizer and its calibrator, both ready for new samples, and the calibrator's training scores.
+
+    Attributes
+    ----------
+    recogniser : callable
+        From samples to scores.
+    calibrator : calibrator
+        From scores to llrs or log-likelihoods.
+    scores : Trials
+        The scores that the calibrator was trained on.
+    """
 
     recogniser: Any
     calibrator: Any
@@ -44,7 +64,21 @@ class TwoStep(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One method at one training prior: its actual normalised cost and cross-entropy (bits) out of fold."""
+    """One method at one training prior: its actual normalised cost and cross-entropy (bits) out of fold.
+
+    Attributes
+    ----------
+    method : str
+        The method's name.
+    prior : float or None
+        The training prior; None where it has none.
+    dcf : float or None
+        Actual normalised cost out of fold.
+    cross_entropy : float or None
+        Cross-entropy in bits, out of fold.
+    reason : str or None
+        Why it could not be trained or has no cross-entropy.
+    """
 
     method: str
     prior: Any
@@ -55,7 +89,15 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Methods by actual cost at one application, the cheapest first; those that could not be trained last."""
+    """Methods by actual cost at one application, the lowest first; those that could not be trained last.
+
+    Attributes
+    ----------
+    rows : tuple of Choice
+        The methods in order.
+    min_dcf : float
+        Minimum DCF of the scores as given.
+    """
 
     rows: tuple[Choice, ...]
     min_dcf: float

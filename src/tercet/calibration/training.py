@@ -52,7 +52,7 @@ class TrainingData(Protocol):
 class HasTrainingData(Protocol):
     """A source of trials that is not in memory."""
 
-    def training_data(self) -> AbstractContextManager[TrainingData]:
+    def _training_data(self) -> AbstractContextManager[TrainingData]:
         """The trials as a fit asks about them, for as long as it takes."""
 
 
@@ -60,7 +60,7 @@ class HasTrainingData(Protocol):
 def training_data(trials: Trials | HasTrainingData) -> Iterator[TrainingData]:
     """The training data of trials in memory, or of a source that brings its own."""
     if isinstance(trials, HasTrainingData):
-        with trials.training_data() as found:
+        with trials._training_data() as found:
             yield found
     else:
         yield _InMemory.of(as_trials(trials))

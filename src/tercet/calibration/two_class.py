@@ -149,6 +149,8 @@ class Isotonic(Calibrator):
         The largest score of each block but the last.
     llrs : numpy.ndarray of float
         The llr of each block.
+    starts : numpy.ndarray of float
+        The lowest score of each block but the first, for interpolation; empty for steps.
     training : mapping
         What it was trained on.
 

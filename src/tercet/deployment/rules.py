@@ -46,7 +46,15 @@ _NO_PROMISE = {
 
 
 class Reached(NamedTuple):
-    """A rate with its interval; None where it does not exist, such as the precision where nothing was accepted."""
+    """A rate with its interval; None where it does not exist, such as the precision where nothing was accepted.
+
+    Attributes
+    ----------
+    value : float or None
+        The rate.
+    interval : Interval or None
+        Its interval.
+    """
 
     value: float | None
     interval: Interval | None

@@ -64,6 +64,7 @@ def dev_pav(trials: Trials) -> DevPav:
     Returns
     -------
     DevPav
+        The deviation, the range it was measured on, and the trials outside it.
 
     Raises
     ------
@@ -137,6 +138,7 @@ def cllr_cal(trials: Trials) -> float:
     Returns
     -------
     float
+        Cllr - min Cllr, in bits.
 
     Examples
     --------
@@ -182,7 +184,13 @@ class MisleadingEvidence:
     highest_nontarget_lr: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, infinities as text."""
+        """Everything as plain numbers and text, infinities as text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
         return dict(plain(self))
 
 
@@ -277,6 +285,7 @@ def geometric_mean_lr(trials: Trials) -> GeometricMeans:
     Returns
     -------
     GeometricMeans
+        The geometric mean of each class.
 
     Raises
     ------
@@ -364,6 +373,7 @@ def ece(
     Returns
     -------
     Ece
+        Empirical cross-entropy of the LRs, after isotonic calibration, and of LR = 1, at each prior.
 
     Examples
     --------
@@ -454,6 +464,7 @@ def lr_interval(
     Returns
     -------
     tuple of LrInterval
+        The LR of each score with its interval.
 
     Examples
     --------

@@ -21,7 +21,29 @@ _NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
 
 @dataclass(frozen=True, slots=True)
 class TrialColumns:
-    """Columns of one system, matched by position."""
+    """Columns of one system, matched by position.
+
+    Attributes
+    ----------
+    called : str
+        The file's name in messages.
+    scores : numpy.ndarray
+        The scores, or the numbers of decided labels.
+    labels : LabelColumn or None
+        The labels.
+    weights : numpy.ndarray or None
+        The weights.
+    ids : numpy.ndarray or None
+        The trial ids.
+    groups : mapping of str to numpy.ndarray
+        The group columns.
+    classes : sequence of str or None
+        Class names of the columns of scores.
+    upright : bool
+        Whether the scores are surely samples x classes.
+    decided : tuple of str or None
+        The decided labels that `scores` numbers.
+    """
 
     called: str
     scores: NDArray[Any]

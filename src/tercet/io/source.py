@@ -63,12 +63,10 @@ class TrialSource:
 
     Attributes
     ----------
-    called : str
-        The name of the file in messages.
-    rows : int
-        How many trials there are; every one of them is read, or the reading is refused.
-    starts : tuple of int
-        Row numbers at which reading is cheap to begin, from 0 to `rows`: the row groups of Parquet.
+    request : Request
+        What was asked for.
+    ranges : RowRanges
+        The rows, readable in ranges.
     target : str or None
         The label that is the target by the format's own convention (ASVspoof: bonafide).
     stem : str
@@ -103,7 +101,22 @@ class TrialSource:
         return None if found is None else found.names
 
     def batches(self, rows: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
-        """Yields the rows start..stop-1, at most `rows` at a time, checked; may be called from several threads."""
+        """Read a range of rows, a number of rows at a time; may be called from several threads.
+
+        Parameters
+        ----------
+        rows : int
+            The most rows per batch.
+        start : int, default 0
+            The first row.
+        stop : int, optional
+            The row after the last; the end without.
+
+        Yields
+        ------
+        Batch
+            Checked rows.
+        """
         end = self.rows if stop is None else stop
         for low in range(start, end, max(rows, 1)):
             got = self.columns(low, min(low + rows, end))
@@ -111,7 +124,20 @@ class TrialSource:
             yield Batch(low, got.scores, codes, got.weights, got.ids, dict(got.groups))
 
     def columns(self, start: int, stop: int) -> TrialColumns:
-        """The checked columns of a range of rows, labels as positions in `label_names`."""
+        """The checked columns of a range of rows, labels as positions in `label_names`.
+
+        Parameters
+        ----------
+        start : int
+            The first row.
+        stop : int
+            The row after the last.
+
+        Returns
+        -------
+        TrialColumns
+            The columns.
+        """
         with _faults_named(self.request.path):
             known, got = self._distinct(), self.ranges.columns(start, stop)
         if known is None or got.labels is None or isinstance(got.labels, Labels):
@@ -119,7 +145,13 @@ class TrialSource:
         return replace(got, labels=Labels(np.searchsorted(known.codes, got.labels), known.names))
 
     def all_columns(self) -> TrialColumns:
-        """The checked columns of all rows; labels that are numbers stay numbers."""
+        """The checked columns of all rows; labels that are numbers stay numbers.
+
+        Returns
+        -------
+        TrialColumns
+            The columns.
+        """
         with _faults_named(self.request.path):
             got = self.ranges.columns(0, self.rows)
         if got.labels is None or isinstance(got.labels, Labels) or got.labels.dtype.kind not in "US":
@@ -127,7 +159,20 @@ class TrialSource:
         return replace(got, labels=coded(got.labels))
 
     def trials(self, start: int = 0, stop: int | None = None) -> Trials:
-        """The trials of a range of rows; of all rows without one."""
+        """The trials of a range of rows; of all rows without one.
+
+        Parameters
+        ----------
+        start : int, default 0
+            The first row.
+        stop : int, optional
+            The row after the last; the end without.
+
+        Returns
+        -------
+        Trials
+            The trials.
+        """
         end = self.rows if stop is None else stop
         got = self.all_columns() if (start, end) == (0, self.rows) else self.columns(start, end)
         ask = self.request

@@ -238,7 +238,21 @@ def sigma_box(confusion: Confusion, k: float = 2.0) -> Box:
 
 
 class AucInterval(NamedTuple):
-    """An area under the ROC with DeLong's variance; the interval is symmetric in the log-odds of the area."""
+    """An area under the ROC with DeLong's variance; the interval is symmetric in the log-odds of the area.
+
+    Attributes
+    ----------
+    value : float
+        The area.
+    variance : float
+        DeLong's variance.
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    method : str
+        The method that was used.
+    """
 
     value: float
     variance: float
@@ -298,7 +312,23 @@ def delong(tally: Tally, level: float = 0.95) -> AucInterval:
 
 
 class PairedAuc(NamedTuple):
-    """The difference of two areas on the same trials: first minus second."""
+    """The difference of two areas on the same trials: first minus second.
+
+    Attributes
+    ----------
+    difference : float
+        First minus second.
+    standard_error : float
+        Its standard error.
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    p_value : float
+        Two-sided p-value.
+    paired_by : {"id", "position"}
+        How trials were matched.
+    """
 
     difference: float
     standard_error: float
@@ -401,7 +431,17 @@ def _both(targets: int, nontargets: int) -> None:
 
 
 class McNemar(NamedTuple):
-    """Trials that only the first, and only the second of two deciders got wrong, and the exact p-value."""
+    """Trials that only the first, and only the second of two deciders got wrong, and the exact p-value.
+
+    Attributes
+    ----------
+    first_only : int
+        Trials that only the first got wrong.
+    second_only : int
+        Trials that only the second got wrong.
+    p_value : float
+        Exact two-sided p-value.
+    """
 
     first_only: int
     second_only: int

@@ -162,7 +162,19 @@ def _class_row(confusion: Confusion, name: str, level: float, known: Callable[..
 
 
 class MulticlassAuc(NamedTuple):
-    """An area under the ROC for several classes, and the prior of the posteriors that were ranked."""
+    """An area under the ROC for several classes, and the prior of the posteriors that were ranked.
+
+    Attributes
+    ----------
+    value : float
+        The mean of the parts.
+    definition : str
+        How classes are compared.
+    prior : tuple of float
+        The prior of the posteriors that were ranked.
+    parts : dict of str to float
+        The area of each class or pair of classes.
+    """
 
     value: float
     definition: str

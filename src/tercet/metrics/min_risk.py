@@ -32,9 +32,22 @@ _WORK = 100_000_000  # about a second of comparing actions in boxes
 class LeastRisk(NamedTuple):
     """The least Bayes risk over per-class offsets, or of always taking one action.
 
-    No offsets reach less than `lower_bound`; where it equals the risk, that is proved to be the minimum (`exact`).
-    `offsets` are added to the log-likelihoods; None where always taking the action `always` costs least, and for raw
-    scores, which have none.
+    No offsets reach less than `lower_bound`; where it equals the risk, the minimum is proved.
+
+    Attributes
+    ----------
+    risk : float
+        The least risk found.
+    normalised : float
+        The risk divided by the cost of the best action without the scores.
+    offsets : numpy.ndarray or None
+        Added to the log-likelihoods; None where `always` costs least, and for raw scores.
+    always : str or None
+        The action that is always taken, where that costs least.
+    lower_bound : float
+        No offsets reach less.
+    exact : bool
+        Whether the minimum is proved.
     """
 
     risk: float

@@ -108,10 +108,10 @@ class HasSummary(Protocol):
     def several(self) -> bool:
         """Whether there is one column of scores per class."""
 
-    def class_summary(
+    def _class_summary(
         self, applications: Sequence[MulticlassApplication]
     ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
         """The summary of K classes, why their frequencies are undefined (else ""), their names, and facts."""
 
-    def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
         """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

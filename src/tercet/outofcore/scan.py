@@ -104,7 +104,7 @@ class Scan:
             raise InputError(f"{len(files)} files cannot be read as one: evaluate the scan, or join them first.")
         return read(files[0], **self.options)
 
-    def summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
         """The summary that a two-class evaluation is built from.
 
         Parameters
@@ -119,7 +119,7 @@ class Scan:
         tuple
             The summary, and what the scan took: passes, rows read again, files.
         """
-        with self.passes() as passes:
+        with self._passes() as passes:
             found, took = two_class_summary(passes, thresholds, eer, self.meaning, self._trained_prior)
             return found, took | self._files(passes)
 
@@ -128,7 +128,7 @@ class Scan:
         """Whether there is one column of scores per class."""
         return self.meaning in MATRIX_MEANINGS
 
-    def class_summary(
+    def _class_summary(
         self, applications: Sequence[MulticlassApplication]
     ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
         """The summary that an evaluation of K classes is built from.
@@ -143,12 +143,12 @@ class Scan:
         tuple
             The summary, why class frequencies are undefined (else ""), the class names, and what the scan took.
         """
-        with self.passes() as passes:
+        with self._passes() as passes:
             found, why, took = scanned_classes(passes, list(applications))
             return found, why, found.classes, took | self._files(passes)
 
     @contextmanager
-    def training_data(self) -> Iterator[ScannedTraining]:
+    def _training_data(self) -> Iterator[ScannedTraining]:
         """The trials as a two-class calibrator reads them.
 
         Yields
@@ -158,7 +158,7 @@ class Scan:
         """
         if self.meaning in MATRIX_MEANINGS:
             raise InputError("A scan of several classes cannot train a two-class calibrator: read the trials instead.")
-        with self.passes() as passes:
+        with self._passes() as passes:
             yield ScannedTraining(passes, self.meaning, self._trained_prior)
 
     @property
@@ -169,7 +169,7 @@ class Scan:
         return None if self.meaning in TWO_CLASS_MEANINGS or given is None else np.asarray(given).tolist()
 
     @contextmanager
-    def passes(self) -> Iterator[Passes]:
+    def _passes(self) -> Iterator[Passes]:
         """The rows, open for as many passes as a question takes.
 
         Yields

@@ -26,7 +26,19 @@ from tercet.uncertainty.intervals import Bound, Intervals
 
 
 class RocBand(NamedTuple):
-    """For each false-alarm rate the lowest miss rate that keeps it, with its interval: pointwise, not joint."""
+    """For each false-alarm rate the lowest miss rate that keeps it, with its interval: pointwise, not joint.
+
+    Attributes
+    ----------
+    fpr : numpy.ndarray of float
+        False-alarm rates.
+    fnr : numpy.ndarray of float
+        The lowest miss rate that keeps each.
+    low : numpy.ndarray of float
+        Lower ends.
+    high : numpy.ndarray of float
+        Upper ends.
+    """
 
     fpr: Floats
     fnr: Floats
@@ -34,7 +46,13 @@ class RocBand(NamedTuple):
     high: Floats
 
     def det(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """The same on the axes of a DET plot: probits of (FPR, FNR, low, high)."""
+        """The same on the axes of a DET plot: probits of (FPR, FNR, low, high).
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Probits of FPR, FNR, low and high.
+        """
         from scipy.special import ndtri
 
         return ndtri(self.fpr), ndtri(self.fnr), ndtri(self.low), ndtri(self.high)
@@ -44,6 +62,23 @@ class Reliability(NamedTuple):
     """Bins of the posterior at one prior: mean forecast, share of targets at that prior, interval, rows.
 
     A bin without rows, or that most resamples leave empty, is nan: undefined.
+
+    Attributes
+    ----------
+    edges : numpy.ndarray of float
+        Edges of the bins.
+    forecast : numpy.ndarray of float
+        Mean posterior of each bin.
+    observed : numpy.ndarray of float
+        Share of targets of each bin at the prior.
+    low : numpy.ndarray of float
+        Lower ends.
+    high : numpy.ndarray of float
+        Upper ends.
+    rows : numpy.ndarray of int
+        Trials of each bin.
+    prior : float
+        The prior that posteriors and shares are at.
     """
 
     edges: Floats
@@ -65,7 +100,19 @@ class CostBand(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bands:
-    """What figures draw around a system's curves, and the intervals that came out of the same resamples."""
+    """What figures draw around a system's curves, and the intervals that came out of the same resamples.
+
+    Attributes
+    ----------
+    intervals : Intervals
+        The intervals of the same resamples.
+    roc : RocBand
+        Band of the ROC.
+    bayes_plot : CostBand
+        Bands of the Bayes error plot.
+    reliability : Reliability or None
+        The reliability diagram; None for raw scores.
+    """
 
     intervals: Intervals
     roc: RocBand
@@ -78,7 +125,13 @@ class Bands:
         return self.intervals.level
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry "bands" in the JSON; those of the Bayes error plot stand beside its costs."""
+        """The entry "bands" in the JSON; those of the Bayes error plot stand beside its costs.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         found: dict[str, Any] = {"level": self.level, "roc": plain(self.roc)}
         return found if self.reliability is None else found | {"reliability": plain(self.reliability)}
 
@@ -100,8 +153,32 @@ def bands(
 ) -> Bands:
     """Pointwise bands for figures: tc.plot(evaluation, "roc", bands=bands(trials)).
 
-    Reliability is at the data's own share of targets unless told. All other options are those of bootstrap.
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials.
+    applications : iterable, default ()
+        Operating points whose intervals are computed too.
+    fpr : array_like of float, optional
+        False-alarm rates of the ROC band; a grid without.
+    reliability_prior : float, optional
+        The prior of the reliability diagram; the data's share of targets without.
+    bins : int, default 10
+        Bins of the reliability diagram.
+    bayes_plot : tuple, default (-3.0, 3.0, 21)
+        Lowest and highest log-odds and number of points of the Bayes error plot.
+    quantities : iterable of str, optional
+        What gets intervals, as `bootstrap` takes it.
+    **options
+        Further options of `bootstrap`: ci, resamples, seed, by, ...
 
+    Returns
+    -------
+    Bands
+        The bands.
+
+    Examples
+    --------
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> bands(trials, fpr=[0.0, 0.5], resamples=99).roc.fnr.round(3).tolist()
     [0.333, 0.0]
@@ -124,8 +201,24 @@ def bands(
 
 
 def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
-    """A band around the ROC or DET curve; options are those of bootstrap (ci, resamples, seed, by, ...).
+    """A pointwise band around the ROC or DET curve.
 
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials.
+    fpr : array_like of float, optional
+        False-alarm rates; a grid without.
+    **options
+        Options of `bootstrap`: ci, resamples, seed, by, ...
+
+    Returns
+    -------
+    RocBand
+        The band.
+
+    Examples
+    --------
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
     [0.333, 0.0]
@@ -170,9 +263,25 @@ def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
 
 
 def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:
-    """A reliability diagram with a pointwise band; options are those of bootstrap.
+    """A reliability diagram with a pointwise band.
 
     observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores.
+    prior : float, default 0.5
+        The prior that posteriors and shares are at.
+    bins : int, default 10
+        Number of bins.
+    **options
+        Options of `bootstrap`: ci, resamples, seed, by, ...
+
+    Returns
+    -------
+    Reliability
+        The diagram.
     """
     share, flat = probability(prior, "prior"), _two_classes(trials)
     if flat.meaning == "raw" and options.get("calibrate") is None:

@@ -263,8 +263,26 @@ def _runs(system: TwoClass, weights: Sequence[Counts | None]) -> tuple[Runs, ...
 
 
 def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, str] | None = None) -> Counts:
-    """The weight of each trial in one resample of bootstrap(trials, ..., seed=seed, by=by), row by row.
+    """The weight of each trial in one resample of `bootstrap`.
 
+    Parameters
+    ----------
+    trials : Trials
+        The trials, as given to `bootstrap`.
+    number : int
+        The resample's number, from 0.
+    seed : int, default 0
+        Seed of the resampling.
+    by : str or tuple of str, optional
+        The group column, or two, resampled as a whole.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        One weight per trial.
+
+    Examples
+    --------
     >>> trials = Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> weights = drawn(trials, 0)
     >>> weights[:3].sum().item(), weights[3:].sum().item()

@@ -67,7 +67,31 @@ _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_d
 
 
 class Difference(NamedTuple):
-    """First minus second: its interval, the p-value of no difference, and that after Holm's correction."""
+    """First minus second: its interval, the p-value of no difference, and that after Holm's correction.
+
+    Attributes
+    ----------
+    quantity : str
+        What is compared.
+    first : str
+        The first system.
+    second : str
+        The second system.
+    value : float
+        First minus second.
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    p_value : float
+        p-value of no difference.
+    adjusted : float
+        The p-value after Holm's correction.
+    method : str
+        How the interval was made.
+    relative : float or None
+        The difference as a share of the second system's number.
+    """
 
     quantity: str
     first: str
@@ -82,7 +106,25 @@ class Difference(NamedTuple):
 
 
 class MarginTest(NamedTuple):
-    """A one-sided test of a difference against a margin, or two of them (equivalence)."""
+    """A one-sided test of a difference against a margin, or two of them (equivalence).
+
+    Attributes
+    ----------
+    test : str
+        Which test.
+    quantity : str
+        What is compared.
+    first : str
+        The first system.
+    second : str
+        The second system.
+    margin : float
+        The margin.
+    p_value : float
+        The p-value.
+    shown : bool
+        Whether it holds at the comparison's level.
+    """
 
     test: str
     quantity: str
@@ -94,7 +136,23 @@ class MarginTest(NamedTuple):
 
 
 class Rank(NamedTuple):
-    """A system's place: 1 + the number of systems shown to be better. Equal places are ties."""
+    """A system's rank: 1 + the number of systems shown to be better; equal ranks are ties.
+
+    Attributes
+    ----------
+    rank : int
+        The rank.
+    system : str
+        The system.
+    value : float
+        Its number.
+    low : float
+        Lower end.
+    high : float
+        Upper end.
+    tied : bool
+        Whether another system has the same rank.
+    """
 
     rank: int
     system: str
@@ -116,7 +174,41 @@ class ExactTest(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
-    """Two or more systems side by side, every difference with its interval and p-value."""
+    """Two or more systems side by side, every difference with its interval and p-value.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The systems.
+    values : mapping of str to tuple of Bound
+        Each quantity's value per system.
+    differences : tuple of Difference
+        One per quantity and pair of systems.
+    tests : tuple of ExactTest
+        Exact tests, where they apply.
+    level : float
+        Confidence level.
+    resamples : int
+        Number of resamples.
+    seed : int
+        Seed of the resampling.
+    by : tuple of str
+        Group columns resampled as a whole.
+    paired : bool
+        Whether the systems were compared on the same trials.
+    paired_by : {"id", "position"} or None
+        How trials were matched; None where they were not.
+    redrawn : int
+        Resamples drawn again because a number was undefined.
+    points : tuple of str
+        The applications, in words.
+    notes : tuple of str
+        What a reader must know.
+    estimates : mapping
+        Estimates of the closed forms.
+    probabilities : tuple of Probability
+        That one system costs less, where `bayes` asked for them.
+    """
 
     names: tuple[str, ...]
     values: Mapping[str, tuple[Bound, ...]]  # for each quantity one a system
@@ -140,7 +232,18 @@ class Comparison(Shown):
         return tuple(self.values)
 
     def of(self, quantity: str) -> tuple[Difference, ...]:
-        """The differences of one quantity, one for each pair of systems."""
+        """The differences of one quantity, one for each pair of systems.
+
+        Parameters
+        ----------
+        quantity : str
+            A quantity's name, such as "auc".
+
+        Returns
+        -------
+        tuple of Difference
+            The differences.
+        """
         if quantity not in self.values:
             raise InputError(f"{shown(quantity)} was not compared; there are: {', '.join(self.values)}.")
         return tuple(one for one in self.differences if one.quantity == quantity)
@@ -205,7 +308,18 @@ class Comparison(Shown):
         )
 
     def ranks(self, quantity: str | None = None) -> tuple[Rank, ...]:
-        """The systems from best to worst; those that cannot be told apart share a place."""
+        """The systems from best to worst; those that cannot be distinguished share a rank.
+
+        Parameters
+        ----------
+        quantity : str, optional
+            The quantity to rank by; the first without.
+
+        Returns
+        -------
+        tuple of Rank
+            One per system.
+        """
         name = self._headline() if quantity is None else quantity
         sign = -1.0 if name.split(".")[-1] in HIGHER_IS_BETTER else 1.0
         beaten = dict.fromkeys(self.names, 0)
@@ -275,7 +389,13 @@ class Comparison(Shown):
         return "\n".join([*lines, *table, *chances, *(f"  note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as JSON knows it."""
+        """The comparison as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         kept = ("names", "level", "resamples", "seed", "by", "paired", "paired_by", "redrawn", "points", "notes")
         values = {
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
@@ -620,6 +740,23 @@ def _grouped_alike(trials: Trials, knowing: Trials) -> Trials:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: the k-th smallest of m times (m - k + 1), never falling, at most 1.
 
+    Parameters
+    ----------
+    p_values : sequence of float
+        p-values of a family of tests.
+
+    Returns
+    -------
+    list of float
+        Adjusted p-values, in the same order.
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
+       1979, 65-70.
+
+    Examples
+    --------
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """

@@ -138,7 +138,13 @@ class Intervals(Shown, Mapping[str, Bound]):
         return "\n".join([head, *rows, *(f"  note: {note}" for note in self.notes)])
 
     def facts(self) -> dict[str, Any]:
-        """The entry "intervals" in the JSON: level, methods, and what has no interval and why."""
+        """The entry "intervals" in the JSON: level, methods, and what has no interval and why.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         found: dict[str, Any] = {
             "level": self.level, "by": list(self.by), "sampling": self.sampling,
             "methods": {name: one.method for name, one in self.bounds.items()}, "notes": list(self.notes),

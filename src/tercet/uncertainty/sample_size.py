@@ -18,7 +18,19 @@ _MOST_FACTOR = 64.0  # how much more than the normal approximation the search al
 
 
 class SampleSize(NamedTuple):
-    """Trials of each class, and which rule asked for them: the half-width or at least 30 expected errors."""
+    """Trials of each class, and which rule asked for them: the half-width or at least 30 expected errors.
+
+    Attributes
+    ----------
+    targets : int
+        Targets needed.
+    nontargets : int
+        Non-targets needed.
+    targets_for : str
+        The rule that asked for the targets.
+    nontargets_for : str
+        The rule that asked for the non-targets.
+    """
 
     targets: int
     nontargets: int

@@ -103,7 +103,13 @@ class RobustThresholds:
         raise InputError(f"criterion {shown(criterion)} is not among {known}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         inputs = {name: getattr(self, name)._asdict() for name in ("prior", "cost_fn", "cost_fp")}
         found: dict[str, Any] = plain({"inputs": inputs, "thresholds": [row._asdict() for row in self.rows]})
         return found

@@ -141,7 +141,18 @@ def _stream(system: int, failures: int) -> int:
 
 
 def progress_bar(stream: TextIO | None = None) -> Progress:
-    """A bar with the time left, redrawn in place on a terminal (standard error unless told); silent elsewhere."""
+    """A progress bar with the time left, redrawn in place on a terminal; silent elsewhere.
+
+    Parameters
+    ----------
+    stream : text stream, optional
+        Where it is drawn; standard error without.
+
+    Returns
+    -------
+    callable
+        Takes ``(done, total)``.
+    """
     out = sys.stderr if stream is None else stream
     start, before = time.monotonic(), 0
 
