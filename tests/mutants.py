@@ -47,8 +47,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "_dot(weights, low, pairs) + _dot(weights, high, pairs)",
-                "2 * _dot(weights, low, pairs)",
+                "wins += wins if self.high is self.low else",
+                "wins += wins if self.low is self.low else",
             ),
         ),
     ),
@@ -57,17 +57,19 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "inner = (take(self.running, ends), self.below) if",
-                "inner = (take(self.running, ends), self.upto) if",
+                "inner = (take(self.running, ends), self._weight(self.low))",
+                "inner = (take(self.running, ends), self._weight(self.high))",
             ),
         ),
     ),
     Mutant(
         "accept-all left out, of the curve",
         (
-            ("metrics/curves.py", "np.concatenate(([-math.inf], scores))", "scores"),
-            ("metrics/curves.py", "np.concatenate((np.zeros(1, misses.dtype), misses))", "misses"),
-            ("metrics/curves.py", "np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))", "alarms"),
+            (
+                "metrics/curves.py",
+                "rejected = self._meeting.points()",
+                "rejected = (column[1:] for column in self._meeting.points())",
+            ),
         ),
     ),
     Mutant(
@@ -147,9 +149,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "if (x[b] - x[a]) * (y[i] - y[b]) > (x[i] - x[b]) * (y[b] - y[a]):",
-                "rise, run, up, on = y[i] - y[b], x[i] - x[b], y[b] - y[a], x[b] - x[a]\n"
-                "            if (rise / run if run else math.inf) > (up / on if on else math.inf):",
+                "if wide * dy > dx * high:",
+                "if (dy / dx if dx else math.inf) > (high / wide if wide else math.inf):",
             ),
         ),
         REFERENCES,

@@ -10,9 +10,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet._views import EvaluationViews, Shown
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
@@ -474,6 +475,7 @@ def evaluation_of(
     """The one way from counts to an Evaluation, for trials in memory and for scans."""
     curve, weight, known = summary.curve, summary.curve.tally.weight, summary.means_llr
     low, high = curve.auc_bracket
+    at_points = _AtPoints.of(summary, apps, grid)
     counts = {"trials": curve.targets + curve.nontargets, "targets": curve.targets, "nontargets": curve.nontargets}
     return Evaluation(
         name=name,
@@ -483,8 +485,8 @@ def evaluation_of(
         auc=low if low == high else (low + high) / 2.0,
         cllr=summary.cllr if known else None,
         min_cllr=min_cllr(curve),
-        applications=_results(summary, apps, losses),
-        bayes_plot=_bayes_plot(summary, grid),
+        applications=at_points.results(curve, apps, losses),
+        bayes_plot=at_points.bayes_plot(grid),
         curve=curve,
         reasons={} if known else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR},
         brackets={} if low == high else {"auc": (low, high)},
@@ -496,31 +498,44 @@ def asked_thresholds(apps: Sequence[Application], grid: Floats) -> Floats:
     return 0.0 - np.concatenate((np.array([app.log_odds for app in apps], np.float64), grid))
 
 
-def _bayes_plot(summary: Summary, grid: Floats) -> BayesPlot:
-    """Actual and minimum normalised cost for each prior log-odds; raw scores have the minimum only."""
-    actual = None
-    if summary.means_llr:
-        actual = frozen(np.asarray(normalised_dcf(grid, *summary.rates(0.0 - grid)), np.float64))
-    return BayesPlot(frozen(grid), actual, frozen(summary.curve.hull.minimum(grid)[0]))
+class _AtPoints(NamedTuple):
+    """Actual and minimum costs at the operating points and then along the Bayes error plot, computed at once."""
 
+    misses: list[Any] | None  # of the Bayes decisions; raw scores have none
+    alarms: list[Any] | None
+    dcf: Floats | None
+    least: tuple[Floats, Floats, Counts, Counts]
 
-def _results(summary: Summary, apps: Sequence[Application], losses: CalibrationLosses | None) -> tuple[Result, ...]:
-    """A system at each operating point; without llrs only the minimum is known."""
-    curve = summary.curve
-    if not apps:
-        return ()
-    log_odds = np.array([app.log_odds for app in apps])
-    factors = np.array([app.factor for app in apps])
-    least = zip(*(column.tolist() for column in curve.hull.minimum(log_odds, factors)), strict=True)
-    actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
-    if summary.means_llr:
-        misses, alarms = summary.errors(0.0 - log_odds)
-        costs = normalised_dcf(log_odds, *summary.rates(0.0 - log_odds), factors)
-        actual = zip(misses.tolist(), alarms.tolist(), costs.tolist(), strict=True)
-    return tuple(
-        _result(curve, app, errors, Minimum(*minimum), losses)
-        for app, errors, minimum in zip(apps, actual, least, strict=True)
-    )
+    @classmethod
+    def of(cls, summary: Summary, apps: Sequence[Application], grid: Floats) -> _AtPoints:
+        thresholds = asked_thresholds(apps, grid)
+        log_odds = 0.0 - thresholds
+        factors = np.concatenate((np.array([app.factor for app in apps], np.float64), np.exp(np.abs(grid))))
+        least = summary.curve.hull.minimum(log_odds, factors)
+        if not summary.means_llr:
+            return cls(None, None, None, least)
+        misses, alarms = summary.errors(thresholds)
+        fnr, fpr = quotients(misses, summary.curve.targets), quotients(alarms, summary.curve.nontargets)
+        costs = normalised_dcf(log_odds, fnr, fpr, factors)
+        return cls(misses[: len(apps)].tolist(), alarms[: len(apps)].tolist(), costs, least)
+
+    def bayes_plot(self, grid: Floats) -> BayesPlot:
+        """The costs for each prior log-odds; raw scores have the minimum only."""
+        actual, least = self.dcf, self.least[0][-len(grid) :]
+        return BayesPlot(frozen(grid), None if actual is None else frozen(actual[-len(grid) :]), frozen(least))
+
+    def results(
+        self, curve: Curve, apps: Sequence[Application], losses: CalibrationLosses | None
+    ) -> tuple[Result, ...]:
+        """The system at each operating point; without llrs only the minimum is known."""
+        least = zip(*(column[: len(apps)].tolist() for column in self.least), strict=True)
+        actual: Iterable[tuple[int, int, float] | None] = [None] * len(apps)
+        if self.misses is not None and self.alarms is not None and self.dcf is not None:
+            actual = zip(self.misses, self.alarms, self.dcf[: len(apps)].tolist(), strict=True)
+        return tuple(
+            _result(curve, app, errors, Minimum(*minimum), losses)
+            for app, errors, minimum in zip(apps, actual, least, strict=True)
+        )
 
 
 def _result(

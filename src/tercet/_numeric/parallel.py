@@ -31,6 +31,7 @@ def together(jobs: Sequence[Callable[[], T]], rows: int) -> list[T]:
 
 def over_parts(function: Callable[[slice], T], rows: int) -> list[T]:
     """function of one slice a core, in order; of everything at once where there are few rows."""
-    pieces = CORES if many(rows) else 1
-    edges = pairwise(rows * piece // pieces for piece in range(pieces + 1))
+    if not many(rows):
+        return [function(slice(0, rows))]
+    edges = pairwise(rows * piece // CORES for piece in range(CORES + 1))
     return together([partial(function, slice(low, high)) for low, high in edges], rows)

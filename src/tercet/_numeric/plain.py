@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+_AS_THEY_ARE = (str, int, bool)
+
 
 def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
     """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
@@ -20,11 +25,16 @@ def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
-        names = [f.name for f in fields(value) if f.name not in leave_out and not f.name.startswith("_")]
-        return _facts({name: getattr(value, name) for name in names})
+        kind: Any = type(value)
+        return _facts({name: getattr(value, name) for name in _names(kind, leave_out)})
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+@cache
+def _names(kind: Any, leave_out: tuple[str, ...]) -> list[str]:
+    return [one.name for one in fields(kind) if one.name not in leave_out and not one.name.startswith("_")]
 
 
 def _facts(items: dict[str, Any]) -> dict[str, Any]:

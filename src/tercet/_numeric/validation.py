@@ -181,6 +181,8 @@ def _article(word: str) -> str:
 
 def column(values: object, name: str) -> NDArray[Any]:
     """Any array-like as a numpy array, with missing entries refused."""
+    if type(values) is np.ndarray:
+        return values
     if isinstance(values, np.ma.MaskedArray):
         _refuse_missing(np.ma.getmaskarray(values), name, "masked")
         values = values.data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -224,14 +225,14 @@ def min_cross_entropy(source: Source, prior: float) -> float:
     """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
     hull = Curve.of(source).hull
-    targets = quotients(np.diff(hull.misses), hull.targets)
-    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
+    targets, nontargets = hull.shares
     llrs = hull.llrs + tau
     # Blocks of one class cost nothing: their llr is infinite on the right side.
     mixed = np.isfinite(llrs)
-    miss = exact_sum(targets[mixed] * softplus(-llrs[mixed]))
-    alarm = exact_sum(nontargets[mixed] * softplus(llrs[mixed]))
-    return (share * ratio(miss, 1, UNIT) + (1.0 - share) * ratio(alarm, 1, UNIT)) / math.log(2.0)
+    miss, alarm = softplus(-llrs[mixed]), softplus(llrs[mixed])
+    miss *= targets[mixed]
+    alarm *= nontargets[mixed]
+    return (share * math.fsum(miss.tolist()) + (1.0 - share) * math.fsum(alarm.tolist())) / math.log(2.0)
 
 
 def softplus(x: Floats) -> Floats:
@@ -403,8 +404,7 @@ def brier_parts(source: Source, prior: float | None = None) -> Parts:
     score += (1.0 - share) * _mean(llr.nontargets, lambda s: _sigmoid(s + tau) ** 2)
     hull = curve.hull
     posterior = _sigmoid(hull.llrs + tau)
-    targets = quotients(np.diff(hull.misses), hull.targets)
-    nontargets = quotients(-np.diff(hull.false_alarms), hull.nontargets)
+    targets, nontargets = hull.shares
     best = math.fsum(share * targets * (1.0 - posterior) ** 2 + (1.0 - share) * nontargets * posterior**2)
     nothing = share * (1.0 - share)
     return Parts(score, score - best, nothing - best, nothing)
@@ -784,8 +784,17 @@ _MOST_POINTS = 1_000_000  # of a Bayes error plot
 
 def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
     """The log-odds of a Bayes error plot: from, to, how many."""
+    if type(plot) is tuple and tuple(map(type, plot)) == (float, float, int):
+        return _known_grid(plot)
+    return _grid(plot)
+
+
+def _grid(plot: tuple[float, float, int]) -> Floats:
     ends = listed(plot, "bayes_plot") if not isinstance(plot, np.ndarray) else plot
     low, high, count = numbers(ends, "bayes_plot").tolist() if len(ends) == 3 else (0.0, 0.0, 0.0)
     if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2.0 <= count <= _MOST_POINTS:
         raise InputError(f"bayes_plot must be (low, high, number of points) with low < high, not {shown(plot)}.")
-    return np.linspace(low, high, int(count))
+    return frozen(np.linspace(low, high, int(count)))
+
+
+_known_grid = lru_cache(1)(_grid)  # most evaluations ask for the same one

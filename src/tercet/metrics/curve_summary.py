@@ -61,8 +61,11 @@ def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
     """
     tally, hull = curve.tally, curve.hull
     complete, rounded = len(tally) <= _ALL and tally.gaps is None, rounded and tally.gaps is None
-    kept = _whole(tally) if complete else _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
-    misses, alarms = tally.at(kept.thresholds)
+    if complete:
+        kept, misses, alarms = _steps(tally, curve.thresholds[1:]), curve.misses[1:], curve.false_alarms[1:]
+    else:
+        kept = _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
+        misses, alarms = tally.at(kept.thresholds)
     result = {
         "targets": curve.targets,
         "nontargets": curve.nontargets,
@@ -117,11 +120,6 @@ def _distinct(*parts: Floats) -> Floats:
     values: Floats = np.sort(np.concatenate(parts))
     new: Floats = values[np.append(True, values[1:] != values[:-1])]
     return new
-
-
-def _whole(tally: Tally) -> _Kept:
-    scores = _distinct(tally.targets.scores, tally.nontargets.scores)
-    return _steps(tally, scores)
 
 
 def _steps(tally: Tally, scores: Floats) -> _Kept:
@@ -373,10 +371,10 @@ def histogram(tally: Tally) -> dict[str, Any]:
         side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
         for side in sides.values()
     ]
-    ends = [side[[int(0.0005 * (len(side) - 1)), -1 - int(0.0005 * (len(side) - 1))]] for side in finite if len(side)]
-    if not ends:
+    cut = [(side, int(0.0005 * (len(side) - 1))) for side in finite if len(side)]
+    if not cut:
         return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
-    low, high = float(np.min(ends)), float(np.max(ends))
+    low, high = (pick(float(side[place]) for side, out in cut for place in (out, -1 - out)) for pick in (min, max))
     edges = low * (1.0 - _STEPS) + high * _STEPS if high > low else np.array([low, low])
     result: dict[str, Any] = {"edges": edges.tolist()}
     for key, side in sides.items():
@@ -417,7 +415,7 @@ def _binned(side: Ranked, edges: Floats, tally: Tally) -> dict[str, Any]:
 
 def _between(side: Ranked, counts: Any, tally: Tally) -> dict[str, Any]:
     """A class in bins, from its running counts at their edges."""
-    bins = np.diff(counts)
+    bins = counts[1:] - counts[:-1]
     return {
         "below": tally.weight(int(counts[0])),
         "bins": bins.tolist() if tally.unit == 0 else [tally.weight(count) for count in bins.tolist()],

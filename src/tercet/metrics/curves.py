@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
-from tercet._numeric.order import sort_in_place
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
@@ -26,7 +25,8 @@ from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials
 
 _SAMPLE = 64  # every 64th point gives a hull that most others lie above
-_FEW = 256  # so many points are walked along faster than compared as arrays
+_FEW = 32  # so many points are walked along faster than compared as arrays
+_NEIGHBOURS = np.array([-1, 0, 1])
 EER_DEFINITIONS = ("rocch", "interpolated", "nearest")
 
 
@@ -146,15 +146,8 @@ class Curve:
 
     @cached_property
     def _points(self) -> tuple[Floats, Counts, Counts]:
-        both = np.concatenate((self.tally.targets.scores, self.tally.nontargets.scores))
-        sort_in_place(both)
-        scores, _ = Ranked(both).distinct()
-        misses, alarms = self.tally.at(scores)
-        return (
-            frozen(np.concatenate(([-math.inf], scores))),
-            frozen(np.concatenate((np.zeros(1, misses.dtype), misses))),
-            frozen(np.concatenate((np.full(1, self.nontargets, alarms.dtype), alarms))),
-        )
+        thresholds, misses, rejected = self._meeting.points()
+        return frozen(thresholds), frozen(misses), frozen(self.nontargets - rejected)
 
     @property
     def thresholds(self) -> Floats:
@@ -601,8 +594,18 @@ class Hull:
 
         ln((misses / targets) / (non-targets / all non-targets)) of the scores between two vertices.
         """
-        blocks = zip(np.diff(self.misses).tolist(), (-np.diff(self.false_alarms)).tolist(), strict=True)
+        blocks = zip(*(counts.tolist() for counts in self._blocks), strict=True)
         return frozen(np.array([log_ratio(t * self.nontargets, n * self.targets) for t, n in blocks]))
+
+    @cached_property
+    def _blocks(self) -> tuple[Counts, Counts]:
+        """Targets and non-targets of each segment."""
+        return self.misses[1:] - self.misses[:-1], self.false_alarms[:-1] - self.false_alarms[1:]
+
+    @property
+    def shares(self) -> tuple[Floats, Floats]:
+        """The part of all targets, and of all non-targets, in each segment."""
+        return quotients(self._blocks[0], self.targets), quotients(self._blocks[1], self.nontargets)
 
     @property
     def fnr(self) -> Floats:
@@ -638,10 +641,11 @@ class Hull:
         tuple of numpy.ndarray
             DCF, threshold, misses and false alarms of each.
         """
-        best = np.searchsorted(self.llrs, -log_odds)
-        near = np.clip(best[:, None] + np.array([-1, 0, 1]), 0, len(self.misses) - 1)
+        best = self.llrs.searchsorted(-log_odds)
+        near = np.minimum(np.maximum(best[:, None] + _NEIGHBOURS, 0), len(self.misses) - 1)
         column = None if factors is None else factors[:, None]
-        costs = normalised_dcf(log_odds[:, None], self.fnr[near], self.fpr[near], column)
+        fnr, fpr = quotients(self.misses[near], self.targets), quotients(self.false_alarms[near], self.nontargets)
+        costs = normalised_dcf(log_odds[:, None], fnr, fpr, column)
         least = costs.min(axis=1)
         pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
         place = near[np.arange(len(pick)), pick]
@@ -667,37 +671,64 @@ class _Meeting(NamedTuple):
     targets: Ranked
     nontargets: Ranked
     of_targets: bool  # whether the smaller class is the targets
-    running: Column  # of the smaller class, at its distinct scores, 0 in front
-    below: Column  # weight of the larger class < each of these scores
-    upto: Column  # and <= each
+    scores: Floats  # the distinct scores of the smaller class
+    running: Column  # their running weights, 0 in front
+    low: NDArray[np.intp]  # number of scores of the larger class < each of these
+    high: NDArray[np.intp]  # and <= each
 
     @classmethod
     def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.groups()
-        low = np.concatenate(over_parts(lambda part: np.searchsorted(many.scores, scores[part]), len(scores)))
+        low = np.concatenate(over_parts(lambda part: many.scores.searchsorted(scores[part]), len(scores)))
         tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
         high = low
         if len(tied):
             high = low.copy()
             high[tied] = np.searchsorted(many.scores, scores[tied], "right")
-        if many.cumulative is None:
-            return cls(targets, nontargets, of_targets, running, low, high)
-        below, upto = (take(many.cumulative, places) for places in (low, high))
-        return cls(targets, nontargets, of_targets, running, below, upto)
+        return cls(targets, nontargets, of_targets, scores, running, low, high)
+
+    @property
+    def _larger(self) -> Ranked:
+        return self.nontargets if self.of_targets else self.targets
+
+    def _weight(self, places: NDArray[np.intp]) -> Column:
+        """The weight of so many of the lowest scores of the larger class."""
+        running = self._larger.cumulative
+        return places if running is None else take(running, places)
+
+    def points(self) -> tuple[Floats, Counts, Counts]:
+        """(thresholds, misses, rejected non-targets) at accepting everything, and at each distinct score."""
+        larger = self._larger
+        few = np.zeros(len(larger.scores) + len(self.scores), np.bool_)
+        few[self.high + np.arange(len(self.scores))] = True
+        thresholds, smaller = np.empty(len(few) + 1), np.zeros(len(few) + 1, np.intp)
+        thresholds[0] = -math.inf
+        thresholds[1:][few], thresholds[1:][~few] = self.scores, larger.scores
+        np.cumsum(few, out=smaller[1:])
+        rest = np.arange(len(smaller)) - smaller
+        differ = thresholds[2:] != thresholds[1:-1]
+        if not differ.all():  # of equal scores the last, which counts them all
+            kept = np.flatnonzero(np.concatenate(([True], differ, [True])))
+            thresholds, smaller, rest = thresholds[kept], smaller[kept], rest[kept]
+        counts = (self.running[smaller], larger.weight_of_lowest(rest))
+        return thresholds, *(counts if self.of_targets else counts[::-1])
 
     def half_wins(self) -> int:
         """Twice the pairs in which the target is higher, tied pairs counting once."""
         pairs = 2 * self.targets.total * self.nontargets.total
-        weights, low, high = steps_of(self.running), self.below, self.upto
-        wins = _dot(weights, low, pairs) + _dot(weights, high, pairs)
+        weights = steps_of(self.running)
+        wins = _dot(weights, self._weight(self.low), pairs)
+        wins += wins if self.high is self.low else _dot(weights, self._weight(self.high), pairs)
         return wins if self.of_targets else pairs - wins
 
     def corners(self) -> tuple[Column, Column]:
         """(misses, rejected non-targets) of the points that can be vertices of the hull, both ends included."""
         ends = slice(0, -1) if self.of_targets else slice(1, None)
-        inner = (take(self.running, ends), self.below) if self.of_targets else (self.upto, take(self.running, ends))
+        inner = (take(self.running, ends), self._weight(self.low))
+        if not self.of_targets:
+            inner = (self._weight(self.high), take(self.running, ends))
         misses, rejected = (
             joined(np.zeros(1, np.int64), column, recast(np.array([end], np.object_), end.bit_length()))
             for column, end in zip(inner, (self.targets.total, self.nontargets.total), strict=True)
@@ -805,16 +836,22 @@ def _below_chords(plane: _Plane, ends: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _chain(x: list[int], y: list[int]) -> list[int]:
     """The lower hull by walking along the points and stepping back where it would bend the wrong way."""
-    kept: list[int] = []
-    for i in range(len(x)):
+    kept, steps = [0], [(0, 0)]  # the vertices so far, and the step from the one before to each
+    last_x, last_y = x[0], y[0]
+    for i in range(1, len(x)):
+        dx, dy = x[i] - last_x, y[i] - last_y
+        if dx == dy == 0:
+            continue
         while len(kept) > 1:
-            b, a = kept[-1], kept[-2]
-            if (x[b] - x[a]) * (y[i] - y[b]) > (x[i] - x[b]) * (y[b] - y[a]):
+            wide, high = steps[-1]
+            if wide * dy > dx * high:
                 break
             kept.pop()
-        if kept and x[kept[-1]] == x[i] and y[kept[-1]] == y[i]:
-            continue
+            steps.pop()
+            dx, dy = dx + wide, dy + high
         kept.append(i)
+        steps.append((dx, dy))
+        last_x, last_y = x[i], y[i]
     return kept
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from tercet._numeric.exact import UNIT, Counts, quotients, ratio
+from tercet._numeric.exact import UNIT, Counts, ratio
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.class_summary import ClassSummary
@@ -27,7 +27,7 @@ class Summary:
     curve : Curve
         Its points, hull and areas. After a scan in bounded memory it may hold some points only.
     thresholds : ndarray of float
-        Llr thresholds, ascending, each once; empty for raw scores, which have no llr.
+        Llr thresholds, ascending; empty for raw scores, which have no llr.
     missed, rejected : ndarray of int
         Weight of the targets and of the non-targets with llr <= threshold, in the tally's unit.
     costs : pair of (int, int)
@@ -63,7 +63,7 @@ class Summary:
         if tally.meaning == "raw":
             none = np.zeros(0, np.int64)
             return cls(curve, np.empty(0), none, none, ((0, 0), (0, 0)))
-        llr, asked = tally.as_llr(), np.unique(thresholds)
+        llr, asked = tally.as_llr(), np.sort(thresholds)
         missed, rejected = llr.targets.upto(asked), llr.nontargets.upto(asked)
         return cls(curve, asked, missed, rejected, (softplus_sum(llr.targets, -1.0), softplus_sum(llr.nontargets, 1.0)))
 
@@ -74,13 +74,8 @@ class Summary:
 
     def errors(self, thresholds: Floats) -> tuple[Counts, Counts]:
         """(misses, false alarms) at llr thresholds that were counted."""
-        places = np.searchsorted(self.thresholds, thresholds)
+        places = self.thresholds.searchsorted(thresholds)
         return self.missed[places], self.curve.nontargets - self.rejected[places]
-
-    def rates(self, thresholds: Floats) -> tuple[Floats, Floats]:
-        """(FNR, FPR) at llr thresholds that were counted."""
-        misses, alarms = self.errors(thresholds)
-        return quotients(misses, self.curve.targets), quotients(alarms, self.curve.nontargets)
 
     @property
     def cllr(self) -> float:

@@ -57,11 +57,11 @@ class Ranked:
 
     def upto(self, thresholds: Any) -> Any:
         """The weight of the scores <= threshold."""
-        return self.weight_of_lowest(np.searchsorted(self.scores, thresholds, "right"))
+        return self.weight_of_lowest(self.scores.searchsorted(thresholds, "right"))
 
     def below(self, thresholds: Any) -> Any:
         """The weight of the scores < threshold."""
-        return self.weight_of_lowest(np.searchsorted(self.scores, thresholds, "left"))
+        return self.weight_of_lowest(self.scores.searchsorted(thresholds, "left"))
 
     def weight_of_lowest(self, counts: Any) -> Any:
         """The weight of so many of the lowest scores."""
