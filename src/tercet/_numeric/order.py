@@ -8,7 +8,7 @@ score as the row number leaves; the few neighbours that differ only in what was 
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from tercet._numeric.parallel import many, over_parts, together
 from tercet._typing import Floats
 
 _BLOCK = 1 << 14
+_AT_A_TIME = 1 << 12
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
 Keys = NDArray[np.int64]
@@ -108,6 +109,23 @@ def _as_ordered(scores: Floats) -> Keys:
     flipped &= _BELOW_SIGN
     flipped ^= bits
     return flipped
+
+
+def sorted_ranks(among: Floats, values: Floats, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
+    """np.searchsorted(among, values) where both ascend: a few values at a time find their places within the cache."""
+
+    def ranks(part: slice) -> NDArray[np.intp]:
+        found = np.empty(part.stop - part.start, np.intp)
+        for start in range(part.start, part.stop, _AT_A_TIME):
+            some = values[start : min(start + _AT_A_TIME, part.stop)]
+            low, high = among.searchsorted(some[0]), among.searchsorted(some[-1], "right")
+            places = among[low:high].searchsorted(some, side)
+            np.add(places, low, out=found[start - part.start :][: len(some)])
+        return found
+
+    if len(values) <= _AT_A_TIME:
+        return among.searchsorted(values, side)
+    return np.concatenate(over_parts(ranks, len(values)))
 
 
 def sort_in_place(*arrays: NDArray[np.float64] | Keys) -> None:

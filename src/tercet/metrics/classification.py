@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_sum, ratio
+from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, number, shown
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
@@ -308,22 +309,32 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
     labels, scores = trials.known_labels(), trials.scores
     if len(labels) == 0:
         raise UndefinedError("log-loss is undefined: there are no trials.")
-    own = scores[np.arange(len(labels)), labels] if trials.is_matrix else np.where(labels, scores, 1.0 - scores)
-    weights = trials.weights
-    heavy = own if weights is None else own[weights > 0.0]
+
+    def own(part: slice) -> Floats:
+        if not trials.is_matrix:
+            return np.where(labels[part], scores[part], 1.0 - scores[part])
+        return np.asarray(scores[part][np.arange(part.stop - part.start), labels[part]])
+
+    shares, weights = np.concatenate(over_parts(own, len(labels))), trials.weights
+    heavy = shares if weights is None else shares[weights > 0.0]
     if len(heavy) == 0:
         raise UndefinedError("log-loss is undefined: every weight is 0.")
-    if (heavy == 0.0).any():
+    if not heavy.all():
         return math.inf
     return _mean_log(heavy, None if weights is None else weights[weights > 0.0]) / math.log(unit)
 
 
 def _mean_log(shares: Floats, weights: Floats | None) -> float:
     """Mean of -ln share, exact but for the logs."""
+
+    def cost(some: Floats) -> Floats:
+        return np.negative(np.log(some))
+
     if weights is None:
-        return ratio(exact_sum(-np.log(shares)), len(shares), UNIT)
+        total = sum(over_parts(lambda part: exact_sum(shares[part], cost), len(shares)))
+        return ratio(total, len(shares), UNIT)
     integers, _ = as_integers(weights)
-    return ratio(exact_dot(-np.log(shares), integers), int(integers.sum()), UNIT)
+    return ratio(exact_dot(shares, integers, cost), int(integers.sum()), UNIT)
 
 
 def _told(value: float | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
-from tercet._numeric.parallel import over_parts, together
+from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
 from tercet._typing import Floats
@@ -20,7 +20,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import Trials, as_trials, check_posteriors, logit, probability
+from tercet.trials import Trials, as_trials, check_posteriors, logit, probability, to_llr
 
 
 class BayesPlot(NamedTuple):
@@ -158,26 +158,42 @@ def empirical_cross_entropy(source: Source, prior: float) -> float:
     1.0
     """
     share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
-    llr = _unsorted(source) if isinstance(source, Trials) and source.weights is None else _tally(source).as_llr()
-    _need_both(llr)
-    target, nontarget = _mean_softplus(llr.targets, -1.0, tau), _mean_softplus(llr.nontargets, 1.0, tau)
+    if isinstance(source, Trials) and source.weights is None and not source.is_matrix:
+        sums = _unsorted_sums(source, tau)
+    else:
+        llr = _tally(source).as_llr()
+        sides = ((llr.targets, -1.0), (llr.nontargets, 1.0))
+        sums = [(*softplus_sum(side, sign, tau), side.total) for side, sign in sides]
+    for (_, _, weight), called in zip(sums, ("targets", "non-targets"), strict=True):
+        if weight == 0:
+            raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
+    target, nontarget = (math.inf if infinite else ratio(total, weight, UNIT) for total, infinite, weight in sums)
     return (share * target + (1.0 - share) * nontarget) / math.log(2.0)
 
 
-def _unsorted(trials: Trials) -> Tally:
-    """The llrs of each class, only those ranked that cost infinitely much: sums do not depend on the order."""
+_ROWS = 1 << 16  # at a time, so that they stay in the cache
+
+
+def _unsorted_sums(trials: Trials, shift: float) -> list[tuple[int, int, int]]:
+    """For targets and non-targets what softplus_sum gives, and their number, block by block: sums need no order."""
     labels = trials.known_labels()
-    if trials.is_matrix:
-        return Tally.of(trials)
-    llr = trials.llr
-    sides = together([lambda: llr[labels], lambda: llr[~labels]], len(llr))
-    targets, nontargets = (
-        Ranked(np.concatenate((side[side == -math.inf], side[np.isfinite(side)], side[side == math.inf])))
-        if not np.isfinite(side).all()
-        else Ranked(side)
-        for side in sides
-    )
-    return Tally(targets, nontargets, "llr")
+
+    def part_sums(part: slice) -> Counts:
+        found = np.zeros((2, 3), np.object_)
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            own, odds = labels[rows], to_llr(trials.scores[rows], trials.meaning, trials.trained_prior) + shift
+            odds = np.where(own, -odds, odds)
+            infinite = odds == math.inf
+            odds[infinite] = -math.inf  # counted apart, and here nothing
+            costs = softplus(odds)
+            targets = costs[own]
+            found[0] += (exact_sum(targets), np.count_nonzero(infinite & own), len(targets))
+            found[1] += (exact_sum(costs), np.count_nonzero(infinite), len(costs))
+        return found
+
+    targets, everything = np.add.reduce(over_parts(part_sums, len(trials)))
+    return [tuple(targets), tuple(everything - targets)]
 
 
 def min_cllr(source: Source) -> float:
@@ -246,12 +262,6 @@ def softplus(x: Floats) -> Floats:
     return result
 
 
-def _mean_softplus(side: Ranked, sign: float, shift: float) -> float:
-    """Mean of ln(1 + e^(sign (llr + shift))), exact but for the logs."""
-    total, infinite = softplus_sum(side, sign, shift)
-    return math.inf if infinite else ratio(total, side.total, UNIT)
-
-
 def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, int]:
     """Sum of ln(1 + e^(sign (llr + shift))) where it is finite, in units of 2**-1074, and the weight where it is not.
 
@@ -268,12 +278,6 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
 
     rest = side.weight_of_lowest(split) if sign < 0.0 else side.total - side.weight_of_lowest(split)
     return _sum(side, finite, cost), int(rest)
-
-
-def _need_both(tally: Tally) -> None:
-    for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
-        if side.total == 0:
-            raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
 
 
 def useful_priors(source: Source) -> tuple[Span, ...]:

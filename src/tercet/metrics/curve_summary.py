@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import together
 from tercet._typing import Floats
 from tercet.metrics.curves import Curve
@@ -167,7 +168,7 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, side: Ranked, scores: Floats, lowest: Floats, factors: Floats) -> _Side:
         """At ascending scores, lowest being the first of those that are the same llr."""
-        upto = np.searchsorted(side.scores, scores, "right")
+        upto = sorted_ranks(side.scores, scores, "right")
         below = upto - (side.scores[upto - 1] == scores)
         below[upto == 0] = 0
         tied = np.flatnonzero((side.scores[below - 1] >= lowest) & (below > 0))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
+from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
@@ -681,7 +682,7 @@ class _Meeting(NamedTuple):
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.groups()
-        low = np.concatenate(over_parts(lambda part: many.scores.searchsorted(scores[part]), len(scores)))
+        low = sorted_ranks(many.scores, scores)
         tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
         high = low
         if len(tied):

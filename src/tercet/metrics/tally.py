@@ -101,10 +101,10 @@ class Ranked:
         """The same, the running totals in the form in which they are kept."""
         if self.cumulative is not None:
             return self.scores, self.cumulative
-        new = np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1
-        if len(new) + 1 >= len(self.scores):
+        differ = self.scores[1:] != self.scores[:-1]
+        if differ.all():
             return self.scores, np.arange(len(self.scores) + 1)
-        edges = np.concatenate(([0], new, [len(self.scores)]))
+        edges = np.concatenate(([0], np.flatnonzero(differ) + 1, [len(self.scores)]))
         return self.scores[edges[:-1]], edges
 
     def __add__(self, other: Ranked) -> Ranked:
@@ -370,9 +370,9 @@ def _grouped(scores: Floats, weights: Column) -> Ranked:
 
 def _merged(ascending: Floats, running: Column) -> Ranked:
     """Equal scores made one: the running total at the last of them counts them all."""
-    last = np.flatnonzero(ascending[1:] != ascending[:-1])
-    if len(last) + 1 < len(ascending):
-        last = np.append(last, len(ascending) - 1)
+    differ = ascending[1:] != ascending[:-1]
+    if not differ.all():
+        last = np.append(np.flatnonzero(differ), len(ascending) - 1)
         ascending, running = ascending[last], take(running, np.append(0, last + 1))
     return Ranked(frozen(ascending), _frozen(running))
 
