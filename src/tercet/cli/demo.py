@@ -27,6 +27,25 @@ from tercet.trials import Trials
 WARD = Application(0.5, 10, 1, "ward")
 SCREENING = Application(0.01, 10, 1, "screening")
 
+_OPENING = """\
+A model scores {scored} breast masses. Which of them should go to biopsy?
+
+That depends on where the model is used: at a screening 1 mass in 100 is malignant, on a ward 1 in 2. And it depends on
+what mistakes cost: here a missed cancer is ten times as bad as an unnecessary biopsy. tercet finds the right threshold
+for each place, says what the decisions cost there, and how much of that cost better scores would save.
+
+1. The scores. A simple Gaussian model was trained on half of {masses} masses and scored the other half. Each score is a
+   log-likelihood ratio (llr): how much more probable the measurements are if the mass is malignant.
+"""
+_READING = """
+2. How to read this. The actual DCF is the cost of the decisions; 1 is the cost of deciding without the model, so less
+   than 1 is a gain. The minimum DCF is what the best threshold would have cost on these masses.
+"""
+_CALIBRATION = """
+3. These llrs claim too much, so that the thresholds are in the wrong place. A calibrator, trained by folds on the
+   model's own half, puts them right:
+"""
+
 
 @new_command()
 @option("--out", default="tercet-demo", show_default=True, metavar="DIR", help="Where the files go.")
@@ -51,19 +70,18 @@ def tell(out: str) -> int:
     folder = Path(out)
     os.makedirs(folder, exist_ok=True)
     scores, calibrated = recognised()
-    print(f"1. A Gaussian recogniser with independent features, trained on half of {len(screening())} breast masses,")
-    print("   scores the other half: how much more probable are the measurements if the mass is malignant?\n")
+    print(_OPENING.format(scored=len(scores), masses=len(screening())))
     before = _priced(scores, "as scored")
     print_table([before.to_dict()])
-    print("\n2. Decisions for two uses; a miss is ten times as costly as a false alarm in both:\n")
-    print(f"   {_use(before, 0, 'In a screening of 1 in 100')}")
-    print(f"   {_use(before, 1, 'In a ward where every second mass is malignant')}\n")
+    print(_READING)
+    print(f"   {_use(before, 0, 'At the screening')}")
+    print(f"   {_use(before, 1, 'On the ward')}\n")
     show("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
     after = _priced(calibrated, "calibrated")
-    print("\n3. Its llrs claim too much. A logistic calibrator trained on the recogniser's own half, by folds:\n")
+    print(_CALIBRATION)
     print_table([before.to_dict(), after.to_dict()])
-    print(f"\n   {_use(after, 0, 'Now in the screening')}")
-    print(f"   {_use(after, 1, 'Now in the ward')}\n")
+    print(f"\n   {_use(after, 0, 'Now at the screening')}")
+    print(f"   {_use(after, 1, 'Now on the ward')}\n")
     _leave(folder, scores, [before, after])
     return 0
 
@@ -84,8 +102,9 @@ def recognised() -> tuple[Trials, Trials]:
     table = screening()
     train, test = every_nth(len(table), 2)
     both = fit_recognizer_and_calibrator(_trained, Logistic, table.samples[train], table.labels[train], 0.5, folds=10)
-    scores = Trials.of_llr(both.recogniser(table.samples[test]), table.labels[test])
-    return scores, both.calibrator(Trials.of_scores(scores.scores, table.labels[test]))
+    llr, labels = both.recogniser(table.samples[test]), np.array(table.classes, np.object_)[table.labels[test]]
+    raw = Trials.of_scores(llr, labels, target="malignant")
+    return Trials.of_llr(llr, labels, target="malignant"), both.calibrator(raw)
 
 
 def _trained(samples: Floats, labels: Floats) -> Callable[[Floats], Floats]:
@@ -96,17 +115,17 @@ def _trained(samples: Floats, labels: Floats) -> Callable[[Floats], Floats]:
 def _use(ev: Evaluation, place: int, where: str) -> str:
     row = ev.applications[place]
     assert row.dcf is not None
-    harm = ": it does harm" if row.dcf > 1.0 else ""
-    relative = f"{row.dcf:.3f} of deciding without the scores{harm}"
-    return f"{where}, these decisions cost {relative}; the minimum is {row.min_dcf:.3f}."
+    harm = ", more than doing without it" if row.dcf > 1.0 else ""
+    cost = f"the decisions cost {row.dcf:.3f} of deciding without the model{harm}"
+    return f"{where} {cost}; the minimum is {row.min_dcf:.3f}."
 
 
 def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
     """The page, the scores as a file, and three commands to try on it."""
     page = tercet.report(found, folder / "report.html", "Breast masses")
-    print(f"4. The page where you move the prior and the costs yourself: {page}\n")
+    print(f"4. A page on which you set the prior and the costs yourself: {page}\n")
     path = folder / "scores.csv"
-    labels = np.array(["benign", "malignant"], np.object_)[scores.known_labels().astype(np.intp)]
+    labels = np.array(screening().classes, np.object_)[scores.known_labels().astype(np.intp)]
     write_table(path, {"score": scores.scores, "label": labels})
     print("5. Try next:\n")
     print(f"   tercet evaluate {path} --target malignant --app 0.01,10,1")
