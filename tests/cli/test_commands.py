@@ -296,7 +296,7 @@ def test_the_demonstration_tells_a_true_story(tmp_path):
     costs = [
         float(word)
         for line in out.splitlines()
-        if "the decisions cost" in line
+        if "of deciding without the model" in line
         for word in [line.split("cost ")[1].split()[0]]
     ]
     assert code == 0

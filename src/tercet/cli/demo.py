@@ -72,14 +72,14 @@ def tell(out: str) -> int:
     scores, calibrated = recognised()
     print(_OPENING.format(scored=len(scores), masses=len(screening())))
     before = _priced(scores, "as scored")
-    print_table([before.to_dict()])
+    print_table([_facts(before)])
     print(_READING)
     print(f"   {_use(before, 0, 'At the screening')}")
     print(f"   {_use(before, 1, 'On the ward')}\n")
     show("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
     after = _priced(calibrated, "calibrated")
     print(_CALIBRATION)
-    print_table([before.to_dict(), after.to_dict()])
+    print_table([_facts(before), _facts(after)])
     print(f"\n   {_use(after, 0, 'Now at the screening')}")
     print(f"   {_use(after, 1, 'Now on the ward')}\n")
     _leave(folder, scores, [before, after])
@@ -92,6 +92,10 @@ def _priced(trials: Trials, name: str) -> Evaluation:
     for row in found.applications:
         row.calibration_loss  # computed when it is asked for  # noqa: B018
     return found
+
+
+def _facts(found: Evaluation) -> dict[str, object]:
+    return found.to_dict() | {"class_names": list(screening().classes)}
 
 
 def recognised() -> tuple[Trials, Trials]:
