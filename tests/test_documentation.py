@@ -52,8 +52,11 @@ def run_console(text, page, line):
         typed, _, shown = command.partition("\n")
         words = shlex.split(typed, comments=True)
         assert words[0] == "tercet", f"{page}:{line}: only tercet's own commands are run: {typed}"
+        *words, redirected, target = words if ">" in words else (*words, None, None)
         found = CliRunner(env={"COLUMNS": "100"}).invoke(main, words[1:])
         assert found.exit_code == 0, f"{page}:{line}: {typed}\n{found.output}\n{found.exception!r}"
+        if redirected:
+            Path(target).write_text(found.stdout, encoding="utf-8")
         if shown.strip():
             same = doctest.OutputChecker().check_output(shown.strip(), found.stdout.strip(), FLAGS)
             assert same, f"{page}:{line}: {typed}\nprinted\n{found.stdout}"
