@@ -194,6 +194,33 @@ def test_choosing_ranks_by_actual_cost_and_lists_what_failed():
     assert "no finite answer" in refused.rows[1].reason
 
 
+def test_the_nested_cost_of_one_method_is_its_held_out_cost():
+    trials = trials_of(300)
+    raw = Trials.of_scores(trials.scores, trials.known_labels())
+    found = select_calibrator([Logistic], [0.1], raw, (0.1, 1, 1))
+    assert found.nested_dcf == found.best.dcf
+    assert select_calibrator([Logistic], [0.1], raw, (0.1, 1, 1), nested=False).nested_dcf is None
+
+
+def test_choosing_among_many_noisy_rules_is_judged_by_nested_folds():
+    rng = np.random.default_rng(2)
+    raw = Trials.of_scores(rng.normal(size=120), np.arange(120) % 2)
+
+    def constant(shift):
+        return lambda trials, prior: lambda held: Trials.of_llr(held.scores + shift, held.known_labels())
+
+    methods = {str(k): constant(shift) for k, shift in enumerate(np.linspace(-2, 2, 15))}
+    found = select_calibrator(methods, [0.5], raw, 0.5)
+    assert found.nested_dcf > found.best.dcf
+
+
+def test_parts_too_small_for_nested_folds_say_so():
+    tiny = Trials.of_scores([2.0, 0.5, 1.0, 0.0], [1, 1, 0, 0])
+    found = select_calibrator([Gaussian], [0.5], tiny, 0.5, folds=2)
+    assert found.nested_dcf is None
+    assert found.nested_reason
+
+
 def test_choosing_works_for_many_classes():
     rng = np.random.default_rng(6)
     labels = np.arange(150) % 3

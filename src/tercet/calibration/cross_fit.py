@@ -9,7 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import chosen, column, frozen, function, listed, names, seed_number, shown, text, whole
+from tercet._numeric.validation import (
+    chosen,
+    column,
+    flag,
+    frozen,
+    function,
+    listed,
+    names,
+    seed_number,
+    shown,
+    text,
+    whole,
+)
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
@@ -101,10 +113,12 @@ class Ranking:
 
     rows: tuple[Choice, ...]
     min_dcf: float
+    nested_dcf: float | None = None  # the cost of choosing in this way; None where it was not asked for, or why not
+    nested_reason: str | None = None
 
     @property
     def best(self) -> Choice:
-        """The cheapest."""
+        """The cheapest; its cost is too low by what the choice among the rows gains, `nested_dcf` is not."""
         return self.rows[0]
 
     def __str__(self) -> str:
@@ -114,7 +128,8 @@ class Ranking:
             + (f"  {row.reason}" if row.reason else "")
             for row in self.rows
         ]
-        return "\n".join([head, *body, f"{'(minimum)':<26}{_short(self.min_dcf):>10}"])
+        nested = [] if self.nested_dcf is None else [f"{'(choice, nested)':<26}{_short(self.nested_dcf):>10}"]
+        return "\n".join([head, *body, *nested, f"{'(minimum)':<26}{_short(self.min_dcf):>10}"])
 
 
 def _short(value: Any) -> str:
@@ -435,8 +450,12 @@ def select_calibrator(
     by: str | None = None,
     scheme: str = "stratified",
     seed: int = 0,
+    nested: bool = True,
 ) -> Ranking:
     """Rank calibration methods by actual cost at an application under cross-fitting.
+
+    The lowest of several costs is too low for the method that has it. `nested_dcf` is the cost of choosing in this way:
+    for each fold the ranking is repeated on the others, and its best method decides the fold.
 
     Threshold is trained for the application itself; Isotonic, Gaussian and KernelDensity are the same for every prior
     and are listed once. Scores that are llrs already are ranked too, "as given".
@@ -459,11 +478,18 @@ def select_calibrator(
         How folds are dealt, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
+    nested : bool, default True
+        Whether the cost of the choice is found by nested folds; it takes as many times longer as there are folds.
 
     Returns
     -------
     Ranking
-        The methods with their costs, the lowest first.
+        The methods with their costs, the lowest first, and the nested cost.
+
+    References
+    ----------
+    Varma and Simon (2006), Bias in error estimation when using cross-validation for model selection,
+    doi:10.1186/1471-2105-7-91.
 
     Examples
     --------
@@ -474,22 +500,78 @@ def select_calibrator(
     (2, 0.5)
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
-    named = _named_methods(methods)
-    training = listed(priors, "priors")
-    numbers = fold_numbers(trials, folds, by=by, scheme=scheme, seed=seed)
-    rows = [] if trials.meaning == "raw" else [_judged("as given", None, trials, app)]
+    dealt = {"folds": folds, "by": by, "scheme": scheme, "seed": seed}
+    candidates = _candidates(_named_methods(methods), listed(priors, "priors"))
+    rows = _ranked(candidates, trials, app, dealt)
+    least = min_risk(trials, app).normalised
+    if not flag(nested, "nested"):
+        return Ranking(rows, least)
+    try:
+        return Ranking(rows, least, _nested_cost(candidates, trials, app, dealt))
+    except (CalibrationError, InputError) as error:  # parts of parts may be too small
+        return Ranking(rows, least, None, str(error).split(":")[0])
+
+
+Candidate = tuple[str, Any, object]  # the method's name, the method, its training prior
+
+
+def _candidates(named: Mapping[str, Any], priors: Sequence[object]) -> list[Candidate]:
+    """Every method with every prior that makes a difference to it."""
+    found: list[Candidate] = []
     for name, method in named.items():
+        alone = method is Threshold or _without_prior(method)
+        found += [(name, method, prior) for prior in ([None] if alone else priors)]
+    return found
+
+
+def _ranked(
+    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: dict[str, Any]
+) -> tuple[Choice, ...]:
+    """The candidates by held-out cost, and the scores as given where they are llrs."""
+    numbers = fold_numbers(trials, **dealt)
+    rows = [] if trials.meaning == "raw" else [_judged("as given", None, trials, app)]
+    for name, method, prior in candidates:
         if method is Threshold:
             rows.append(_threshold_row(name, trials, app, numbers))
             continue
-        for prior in [None] if _without_prior(method) else training:
-            try:
-                found = cross_fit(method, trials, prior, folds=folds, by=by, scheme=scheme, seed=seed)
-                rows.append(_judged(name, prior, found.scores, app))
-            except CalibrationError as error:
-                rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
+        try:
+            rows.append(_judged(name, prior, cross_fit(method, trials, prior, **dealt).scores, app))
+        except CalibrationError as error:
+            rows.append(Choice(name, prior, None, None, str(error).split(":")[0]))
     rows.sort(key=lambda row: (row.dcf is None, row.dcf, row.cross_entropy is None, row.cross_entropy))
-    return Ranking(tuple(rows), min_risk(trials, app).normalised)
+    return tuple(rows)
+
+
+def _nested_cost(
+    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: dict[str, Any]
+) -> float:
+    """The cost when each fold is decided by the method that was best on the others."""
+    numbers = fold_numbers(trials, **dealt)
+    tables = []
+    for fold in range(int(numbers.max()) + 1):
+        rest, held = trials.select(numbers != fold), trials.select(numbers == fold)
+        best = _ranked(candidates, rest, app, dealt)[0]
+        if best.dcf is None:
+            raise CalibrationError("no method can be trained on the other folds")
+        chosen_one = next((one for one in candidates if (one[0], one[2]) == (best.method, best.prior)), None)
+        tables.append(_decided(chosen_one, rest, held, app))
+    total = tables[0]
+    for table in tables[1:]:
+        total = total + table
+    return total.normalised_risk(app)
+
+
+def _decided(candidate: Candidate | None, rest: Trials, held: Trials, app: Any) -> Confusion:
+    """The decisions on held-out trials of a method trained on the rest; None takes the scores as given."""
+    if candidate is None:
+        return confusion_of(held, app)
+    _, method, prior = candidate
+    if method is Threshold:
+        classes = held.classes
+        decided = np.asarray(Threshold.fit(rest, app)(held), np.int8)
+        return Confusion._counted(decided, held.known_labels(), classes, classes, classes[1], held.weights)
+    scored: Trials = _fitter(method, prior, {})(rest)(held)
+    return confusion_of(scored, app)
 
 
 def _without_prior(method: Any) -> bool:

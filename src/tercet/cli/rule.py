@@ -14,7 +14,7 @@ from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import names_of, read_trials, trial_column
 from tercet.cli._values import application, level, reading
 from tercet.deployment.rules import Reached, Rule
-from tercet.errors import InputError
+from tercet.errors import InputError, TercetError
 
 _CRITERIA = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
@@ -63,10 +63,17 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
     share = None if confidence is None else level(confidence, "--confidence")
     rule = Rule.fit(trials, confidence=share, by=groups[0] if groups else None, **asked)
     write_text_atomically(out, rule.to_json())
-    print_rows([_row(rule)], output, rule.to_dict())
+    rows, facts = [_row(rule)], rule.to_dict()
+    try:
+        held = rule.out_of_fold(trials, by=groups[0] if groups else None)
+        rows.append({"criterion": "out of fold", "threshold": None} | _rates(held))
+        facts["out_of_fold"] = {name: _fact(one) for name, one in held.items()}
+    except TercetError as error:  # too few trials, or a fold on which no threshold keeps the bound
+        say(f"there are no out-of-fold rates: {error}")
+    print_rows(rows, output, facts)
     if rule.promise is not None:
         say(f"promised: {rule.promise}.")
-    say(f"the rule is in {out}. Its rates are apparent: these trials chose it. Next: tercet rule judge {out} HELD_OUT")
+    say(f"the rule is in {out}. The first row is apparent: these trials chose it. Next: tercet rule judge {out} NEW")
     return 0
 
 

@@ -52,6 +52,7 @@ _CLASS_METHODS = ("affine", "temperature", "matrix")
     help="How trials are dealt to folds.",
 )
 @option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
 def command(scores: str, **options: Any) -> int:
@@ -67,7 +68,7 @@ def command(scores: str, **options: Any) -> int:
     priors = [values[0] if len(values) == 1 else values for values in priors] or _own_prior(apps[0])
     found = select_calibrator(
         {name: _trained_by(name) for name in names}, priors, trials, apps[0], folds=options["folds"],
-        by=options["by"], scheme=options["scheme"], seed=options["seed"],
+        by=options["by"], scheme=options["scheme"], seed=options["seed"], nested=options["nested"],
     )  # fmt: skip
     _show(found, chosen_format(options["as_json"], options["output"]))
     return 0
@@ -90,16 +91,25 @@ def _show(found: Any, output: str) -> None:
         for one in found.rows
     ]
     if output == "json":
-        print(json.dumps(stamp() | {"rows": plain(rows), "min_dcf": plain(found.min_dcf)}, allow_nan=False))
+        costs = {"min_dcf": plain(found.min_dcf), "nested_dcf": plain(found.nested_dcf)}
+        why = {} if found.nested_reason is None else {"nested_reason": found.nested_reason}
+        print(json.dumps(stamp() | {"rows": plain(rows)} | costs | why, allow_nan=False))
     elif output == "tsv":
         out("method\tprior\tdcf\tcross_entropy")
         for row in rows:
             out("\t".join("" if row[key] is None else str(row[key]) for key in _COLUMNS))
+        if found.nested_dcf is not None:
+            out(f"(nested choice)\t\t{found.nested_dcf}\t")
     else:
         head = ("method", "prior", "actual DCF", "cross-entropy, bits")
         cells = [[row["method"], _prior(row["prior"]), short(row["dcf"]), short(row["cross_entropy"])] for row in rows]
         print_one(tables.of_words(head, cells), width())
-        print_lines([f"minimum DCF {short(found.min_dcf)}; costs are held-out, judged by folds."], width())
+        lines = [f"minimum DCF {short(found.min_dcf)}; costs are held-out, judged by folds."]
+        if found.nested_dcf is not None:
+            lines.append(f"choosing in this way costs {short(found.nested_dcf)} (nested folds).")
+        elif found.nested_reason is not None:
+            lines.append(f"the cost of the choice itself is not known: {found.nested_reason}.")
+        print_lines(lines, width())
 
 
 def _prior(value: Any) -> str:

@@ -15,6 +15,7 @@ from tercet._numeric.serialization import Model, flag, real
 from tercet._numeric.validation import number, numbers, shown
 from tercet._typing import Floats
 from tercet.application import Application
+from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.training import one_column
 from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
@@ -319,6 +320,49 @@ class Rule(Model):
         best = asked.objective(hindsight.confusion)[1]
         return Judgement(
             table, _rates(table, ci), asked.kept(table), quantity, value, best, sign * (value - best), hindsight
+        )
+
+    def out_of_fold(
+        self, trials: Trials, *, folds: int = 5, by: str | None = None, seed: int = 0, ci: float = 0.95
+    ) -> Mapping[str, Reached]:
+        """The rates of choosing a threshold in this way: each fold is decided by the rule fitted on the others.
+
+        Parameters
+        ----------
+        trials : Trials
+            The labelled trials that the rule was fitted on.
+        folds : int, default 5
+            Number of folds, dealt evenly within each class.
+        by : str, optional
+            A group that is never on both sides.
+        seed : int, default 0
+            Seed of the shuffle.
+        ci : float, default 0.95
+            Level of the Wilson intervals.
+
+        Returns
+        -------
+        mapping
+            As of `rates`, without the advantage of having chosen the threshold on the same trials.
+
+        Examples
+        --------
+        >>> trials = Trials.of_scores([4.0, 3.0, 2.0, 1.0], [1, 1, 0, 0])
+        >>> rule = Rule.fit(trials, best="youden")
+        >>> rule.rates()["fpr"].value, rule.out_of_fold(trials, folds=2)["fpr"].value
+        (0.0, 0.5)
+        """
+        own = one_column(as_trials(trials))
+        check_meaning(own, self.training)
+        asked, decided = Criterion.saved(self.training)._replace(confidence=None), np.zeros(len(own), np.int8)
+        numbers = fold_numbers(own, folds, by=by, seed=seed)
+        for fold in range(int(numbers.max()) + 1):
+            rest, held = own.select(numbers != fold), own.select(numbers == fold)
+            decided[numbers == fold] = _fitted(Curve.of(rest), rest, asked)(held)
+        labels = own.known_labels()
+        return _rates(
+            Confusion._counted(decided, labels, own.classes, own.classes, own.classes[1], own.weights),
+            ci,
         )
 
     def regret(self, trials: Trials) -> float:

@@ -461,12 +461,19 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
     scores, facts = sample.folds.scores, dict[str, Any]()
     best = Isotonic._of_hull(sample.curve.hull, facts, raw=True)
     apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
-    maps = [Isotonic._of_hull(hull, facts, unit=sample.curve.tally.unit) for hull in sample.folds.hulls]
-    held = _isotonic_losses(scores, maps, sample.folds.numbers)
+    held = held_out_isotonic_losses(sample)
     below, above = (_mean_of_losses(sample, losses) for losses in (apparent, held))
     if below is None or above is None:
         return NotEstimable("not estimable: the classes separate")
     return Bracket(below.value, below, above, 1.0)
+
+
+def held_out_isotonic_losses(sample: TwoClassSample) -> tuple[Floats, Floats]:
+    """The logarithmic loss of each ascending score under isotonic calibration on the other folds, by class."""
+    unit = sample.curve.tally.unit
+    maps = [Isotonic._of_hull(hull, {}, unit=unit) for hull in sample.folds.hulls]
+    found: tuple[Floats, Floats] = _isotonic_losses(sample.folds.scores, maps, sample.folds.numbers)
+    return found
 
 
 def _isotonic_losses(scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[Places]) -> Any:

@@ -588,7 +588,7 @@ def _losses(
     rows = PairedTrials.of(systems[0], by)
     if not several(systems[0], apps):
         points = [Application.of(app) for app in apps]
-        return [(rows, [two_class_losses(one, rows.rows, points) for one in systems])]
+        return [(rows, [two_class_losses(one, rows.rows, points, by) for one in systems])]
     matrices = [as_matrix(app) for app in apps]
     both = [many_class_losses(one, rows.rows, matrices) for one in systems]
     whole = PairedTrials.of(systems[0], by, together=True)
