@@ -114,3 +114,36 @@ def test_the_report_of_a_field_takes_at_most_twelve_commands(page):
     typed = [text for _, language, text in blocks(ROOT / "docs" / page) if language == "console"]
     commands = [line for text in typed for line in text.splitlines() if line.startswith("$ tercet")]
     assert 4 <= len([line for line in commands if not line.startswith("$ tercet demo")]) <= 12
+
+
+def links(page):
+    """The pages that a page links to or lists in its table of contents."""
+    text = page.read_text(encoding="utf-8")
+    listed = [name for part in re.findall(r"```\{toctree\}\n(.*?)```", text, re.S) for name in part.splitlines()]
+    named = [re.sub(r".*<(.*)>", r"\1", name).strip() for name in listed if name and not name.startswith(":")]
+    linked = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+\.md[^)\s]*)\)", text)]
+    for name in [f"{name}.md" for name in named] + linked:
+        target = (page.parent / name).resolve()
+        if target.exists():
+            yield target
+
+
+@pytest.mark.parametrize(
+    ("task", "page", "shows"),
+    [
+        ("a threshold for my costs", "howto/threshold.md", "threshold"),
+        ("each table of the laboratory", "laboratory.md", "laboratory.py"),
+        ("an interval by speaker on a minimum DCF", "howto/interval.md", 'by="speaker"'),
+        ("a DET of three systems in my own axes", "howto/figure.md", "ax=left"),
+        ("100 million rows", "howto/large.md", "scan"),
+        ("a new metric", "contributing.md", "CONTRIBUTING"),
+    ],
+)
+def test_a_newcomer_finds_it_in_three_clicks(task, page, shows):
+    start, reached = ROOT / "docs" / "index.md", set()
+    near = {start}
+    for _ in range(3):
+        near = {target for one in near for target in links(one)} - reached
+        reached |= near
+    assert ROOT / "docs" / page in reached, task
+    assert shows in (ROOT / "docs" / page).read_text(encoding="utf-8")
