@@ -31,7 +31,7 @@ decision_options = options(
     option("--decision-curve", is_flag=True, meanings=TWO_CLASS, excludes=("engine",),
            help="Also net benefit along the threshold probability, with --ci as bands."),
     option("--prevalence", type=float, metavar="P", needs=("decision_curve",),
-           help="Of the decision curve. [default: that of the trials]"),
+           help="Prevalence for the decision curve. [default: that of the trials]"),
     option("--harm", type=float, default=0.0, metavar="H", needs=("decision_curve",),
            help="What obtaining the scores costs per case, in net benefit."),
     case_cost_options,

@@ -37,48 +37,48 @@ def source_options(
     """
     return options(
         option("--labels", metavar="FILE", reads=True, excludes=("key",), needs=labels,
-               help="Labels in a file of their own (npy, csv)."),
+               help="A file with the labels (npy, csv), if they are not in SCORES."),
         option("--key", metavar="FILE", reads=True, help="A trial list with labels, joined by trial id."),
-        option("--key-format", "format", metavar="NAME", help="The trial lists' format, if the file does not tell."),
-        option("--separator", metavar="CHAR", help="Column separator; else by the file's ending."),
+        option("--key-format", "format", metavar="NAME", help="Format of the trial lists, if it is not clear."),
+        option("--separator", metavar="CHAR", help="Column separator. [default: by the file's ending]"),
         option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
         option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES),
         option("--label-column", default="label", show_default=True, metavar="NAME"),
         option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
-               help="The columns of a multiclass file, in order."),
+               help="The score columns of a multiclass file, in order."),
         option("--classes", metavar="NAME,...", meanings=(*SEVERAL, "decisions"), excludes=("class_columns",),
-               help="The classes' names, in the order of priors, costs and columns."),
+               help="Names of the classes, in the order of priors, costs and columns."),
         option("--weight-column", metavar="NAME"),
         option("--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
-               needs=groups, help="Speaker, patient ...; repeat it."),
+               needs=groups, help="A column that groups trials: speaker, patient, ...; repeat it."),
         option("--id-column", multiple=True, metavar="NAME", needs=ids,
-               help="The trial's name; repeat it for a name of several parts."),
+               help="The column with the trial's id; repeat it for an id of several parts."),
         option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"),
-               help="The target's label, unless 0/1, false/true, nontarget/target."),
-        option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="Of the scores."),
+               help="The label of the target class; not needed for 0/1, false/true and nontarget/target."),
+        option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="What the scores are."),
         option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR,
-               help="The prior of log-odds, posteriors or logits."),
+               help="The prior that log-odds, posteriors or logits were made with."),
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
-               needs=("key",), help="Trials of the key without a score."),
+               needs=("key",), help="What to do with trials of the key that have no score."),
     )  # fmt: skip
 
 
 application_options = options(
     option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP",
            help="An operating point, a prior alone, or a name (sre08); repeat it."),
-    option("--priors", multiple=True, metavar="P0,P1,...", help="Class priors of a multiclass application; repeat it."),
+    option("--priors", multiple=True, metavar="P0,P1,...", help="Class priors, for several classes; repeat it."),
     option("--costs", multiple=True, metavar='"0,1;1,0"', needs=("priors",),
-           help='Its costs, rows = decision, columns = class; or "0-1", "ordinal"; once, or for each --priors.'),
+           help='Costs (rows = decisions, columns = classes), or "0-1", "ordinal"; once, or once per --priors.'),
     option("--actions", metavar="NAME,...", needs=("costs",),
-           help="Names of the rows of --costs, where they are not the classes."),
+           help="Names of the rows of --costs, if they are not the classes."),
 )  # fmt: skip
 engine_options = options(
     option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
            help="All files are one system, read in bounded memory."),
-    option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="A running dask cluster."),
+    option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="Address of a running dask cluster."),
     option("--memory-limit", default="1GB", show_default=True, metavar="SIZE",
            help="The most memory that a run may take; files that need more are scanned."),
-    option("--resume", metavar="DIR", needs=("engine",), help="Keep finished parts here, and go on from those there."),
+    option("--resume", metavar="DIR", needs=("engine",), help="Keep finished parts here and resume from them."),
 )  # fmt: skip
 
 
@@ -106,12 +106,12 @@ def resampling_options(
     needs = () if default_level is not None else ("ci",)
     return options(
         option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
-               meanings=SCORES, excludes=excludes, help="Intervals of this level in per cent: 95."),
+               meanings=SCORES, excludes=excludes, help="Add intervals of this level, in per cent: 95."),
         option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
                help="Percentile bootstrap intervals of N resamples instead of closed forms."),
         option("--bayes", type=click.Choice(["jeffreys", "uniform"]), needs=needs, meanings=SCORES,
                excludes=bayes_excludes, help=f"{bayes_help} under this prior."),
-        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Of random draws."),
+        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Seed of the draws."),
     )  # fmt: skip
 
 
@@ -121,8 +121,8 @@ format_options = options(
 )
 result_options = options(
     option("--title", metavar="WORDS", needs=("output=table", "output=md", "output=latex", "output=json", "report"),
-           help="Above the result."),
-    option("--metrics", metavar="NAME,...", help="Show these quantities instead; `tercet metrics` lists them."),
+           help="Title above the result."),
+    option("--metrics", metavar="NAME,...", help="The quantities to show; `tercet metrics` lists them."),
     format_options,
 )  # fmt: skip
 row_format_options = options(

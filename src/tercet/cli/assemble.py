@@ -23,12 +23,12 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--genuine", metavar="FILE", needs=("impostor",), help="Targets' scores, one number per line.")
 @option("--impostor", metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
 @option("--beside", metavar="FILE", excludes=("genuine",), help="A trial list; SCORES holds one number per line.")
-@option("--group-map", multiple=True, metavar="[NAME=]FILE", help="utt2spk: a group by the test utterance.")
-@option("--enrolment-map", multiple=True, metavar="[NAME=]FILE", help="The same by the enrolment.")
+@option("--group-map", multiple=True, metavar="[NAME=]FILE", help="Groups of test utterances, as in utt2spk.")
+@option("--enrolment-map", multiple=True, metavar="[NAME=]FILE", help="The same, but by the enrolment.")
 @option("--only", metavar="FILE", help="Keep the trials listed here, one id per line.")
 @option("--without", metavar="FILE", help="Drop the trials listed here.")
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
-        show_default=True, help="Of the file that is written.")  # fmt: skip
+        show_default=True, help="Layout of the file that is written.")  # fmt: skip
 @option("-o", "--out", required=True, metavar="FILE")
 def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""

@@ -16,7 +16,7 @@ from tercet.cli._values import grouping, level, numbers, reading
 if TYPE_CHECKING:
     from tercet.biometrics import Rate
 
-_LEVEL = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="In per cent.")
+_LEVEL = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
 
 
 @click.group()
@@ -27,7 +27,7 @@ def command() -> None:
 @new_command("fnmr", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS)
-@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="Requested FMRs.")
+@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="The FMRs wanted.")
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @_LEVEL
 @rows_options
@@ -57,8 +57,8 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 @new_command("rates", epilog=WORDS)
 @click.argument("scores")
 @source_options(TWO_CLASS)
-@option("--threshold", type=float, required=True, metavar="T", help="Scores above it are accepted.")
-@option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA.")
+@option("--threshold", type=float, required=True, metavar="T", help="Scores above this are accepted.")
+@option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.")
 @option("--by", metavar="COLUMN", help="One row for each value of a group column; one class may be missing.")
 @_LEVEL
 @rows_options
@@ -85,7 +85,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 @click.argument("scores")
 @source_options(TWO_CLASS)
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
-@option("--threshold", type=float, metavar="T", help="Scores above it are taken for bona fide.")
+@option("--threshold", type=float, metavar="T", help="Scores above this are taken for bona fide.")
 @_LEVEL
 @rows_options
 def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Any) -> int:

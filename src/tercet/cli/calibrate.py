@@ -30,7 +30,7 @@ def command() -> None:
     type=click.Choice(METHODS),
     default="logistic",
     show_default=True,
-    help="The last four are for several classes.",
+    help="The calibrator; the last four are for several classes.",
 )
 @fit_options(excludes=("engine",))
 @engine_options  # fmt: skip
@@ -58,7 +58,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
 @click.argument("calibrator")
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(calibrator: str, scores: tuple[str, ...], out: str, **options: Any) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like

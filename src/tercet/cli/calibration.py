@@ -24,7 +24,7 @@ from tercet.trials import Trials
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(SCORES)
-@option("--bins", type=int, default=15, show_default=True, metavar="N", help="Bins of the calibration errors.")
+@option("--bins", type=int, default=15, show_default=True, metavar="N", help="Number of bins.")
 @option(
     "--as-given",
     is_flag=True,
@@ -38,10 +38,10 @@ from tercet.trials import Trials
     default=1000,
     show_default=True,
     meanings=TWO_CLASS,
-    help="Draws of the CORP test.",
+    help="Number of draws for the CORP test.",
 )
-@option("--seed", type=int, default=0, show_default=True, meanings=TWO_CLASS, help="Of the draws.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--seed", type=int, default=0, show_default=True, meanings=TWO_CLASS, help="Seed of the draws.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @option(
     "--plot",
     "figure",

@@ -22,7 +22,7 @@ from tercet.report import text
 @application_options
 @resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also how probably one is cheaper,")
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
-@option("--json", "as_json", is_flag=True, help="As JSON.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Any) -> int:
     """Is one system better than another? Paired differences with intervals."""
     from tercet.uncertainty import compare, progress_bar

@@ -19,10 +19,10 @@ from tercet.deployment.abstention import risk_coverage
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
 @application_options
-@option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True, help="Coverages to show.")
+@option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True, help="The coverages to show.")
 @option("--error-at-most", type=float, metavar="X", help="Also the largest coverage whose error is at most this.")
 @option("--price", "prices", metavar="P,...", help="Also the cost per case when an abstention costs this.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the area, in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @option("--plot", "figure", metavar="FILE", writes=True, help="Also draw the curves (png, svg or pdf).")
 @row_format_options
 def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None, **options: Any) -> int:

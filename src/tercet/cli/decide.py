@@ -30,10 +30,10 @@ from tercet.trials import Trials
     type=float,
     metavar="X",
     excludes=("apps", "priors"),
-    help="Neyman-Pearson instead: needs labels to find the threshold.",
+    help="Decide by Neyman-Pearson instead; finding the threshold needs labels.",
 )
 @option(
-    "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Of the draws among tied scores."
+    "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Seed of draws among tied scores."
 )
 @option(
     "--rule",
@@ -44,7 +44,7 @@ from tercet.trials import Trials
 )
 @case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def command(scores: str, out: str, **options: Any) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_like

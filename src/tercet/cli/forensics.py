@@ -24,11 +24,11 @@ def command() -> None:
 @new_command("report", epilog=WORDS)
 @click.argument("scores")
 @source_options(_MEANINGS)
-@option("-o", "--out", metavar="FILE.html", help="The sheet, with figures.")
+@option("-o", "--out", metavar="FILE.html", help="Where the sheet with its figures goes.")
 @option("--title", metavar="WORDS", needs=("out",))
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="In per cent.")
-@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Resamples.")
-@option("--seed", type=int, default=0, show_default=True, help="Of random draws.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
+@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
+@option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
 @rows_options
 def report(scores: str, out: str | None, title: str | None, ci: float, **options: Any) -> int:
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""

@@ -22,7 +22,7 @@ from tercet.deployment.gaps import Gap, group_gaps
 @option("--between", required=True, metavar="COLUMN", help="The groups to compare: gender, site, channel.")
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
 def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Any) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""

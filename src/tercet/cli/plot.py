@@ -17,9 +17,9 @@ from tercet.cli._values import applications, reading
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS)
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="An operating point to mark; repeat it.")
-@option("--kind", default="det", show_default=True, metavar="NAME", help="roc, det, bayes-error, tippett ...")
-@option("--size", type=click.Choice(["column", "page"]), help="Of a journal's column or page.")
-@option("-o", "--out", required=True, metavar="FILE", help="png, svg or pdf.")
+@option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
+@option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
+@option("-o", "--out", required=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
 def command(scores: tuple[str, ...], kind: str, size: Any, out: str, **options: Any) -> int:
     """One figure of one system, or of several in one figure."""
     from tercet.evaluation import evaluate

@@ -26,9 +26,9 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
     show_default=True,
     help="Maximum likelihood, or inverting the confusion matrix.",
 )
-@option("--threshold", type=float, metavar="T", needs=("method=rogan-gladen",), help="Accept scores above it.")
+@option("--threshold", type=float, metavar="T", needs=("method=rogan-gladen",), help="Scores above this are accepted.")
 @option("--cost", metavar="CFN,CFP", help="Also the expected cost of Bayes decisions at the estimate; for llrs.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
 def command(scores: str, ci: float, **options: Any) -> int:
     """The share of targets among unlabelled scores, with its interval and what decisions there cost."""

@@ -18,10 +18,10 @@ from tercet.cli._values import grouping, level, reading
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS)
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
-@option("--partition", "partitions", multiple=True, metavar="COLUMN", help="Values of it weigh the same; repeat it.")
-@option("--ci", type=float, metavar="LEVEL", excludes=("partitions",), help="Intervals of this level in per cent: 95.")
+@option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
+@option("--ci", type=float, metavar="LEVEL", excludes=("partitions",), help="Add intervals of this level, per cent.")
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
-@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Of random draws.")
+@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
 @rows_options
 def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Any) -> int:
     """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""

@@ -16,7 +16,7 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) 
 @new_command()
 @click.argument("result")
 @option("-o", "--out", required=True, writes=True, metavar="FILE.html", help="Where the page goes.")
-@option("--title", metavar="WORDS", help="Of the page.")
+@option("--title", metavar="WORDS", help="Title of the page.")
 @option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 def command(result: str, out: str, title: str | None, open_page: bool) -> int:
     """The page from a saved result of `tercet evaluate --json`."""

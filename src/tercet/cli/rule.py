@@ -21,16 +21,16 @@ _CRITERIA = (
     "least_cost", "f_beta", "best",
 )  # fmt: skip
 _criteria = options(
-    option("--fpr-at-most", type=float, metavar="X", help="At most this rate of false alarms."),
-    option("--fnr-at-most", type=float, metavar="X", help="At most this rate of misses."),
-    option("--recall-at-least", type=float, metavar="X", help="At least this true positive rate."),
-    option("--specificity-at-least", type=float, metavar="X", help="At least this true negative rate."),
-    option("--precision-at-least", type=float, metavar="X", help="At least this precision on these trials."),
-    option("--alarms-at-most", type=float, metavar="N", help="At most so many alarms per day."),
+    option("--fpr-at-most", type=float, metavar="X", help="The threshold with at most this false-alarm rate."),
+    option("--fnr-at-most", type=float, metavar="X", help="The threshold with at most this miss rate."),
+    option("--recall-at-least", type=float, metavar="X", help="The threshold with at least this true positive rate."),
+    option("--specificity-at-least", type=float, metavar="X", help="The threshold for this true negative rate."),
+    option("--precision-at-least", type=float, metavar="X", help="At least this precision on the trials."),
+    option("--alarms-at-most", type=float, metavar="N", help="The threshold with at most this many alarms per day."),
     option("--cases-per-day", type=float, metavar="N", needs=("alarms_at_most",), help="Cases that come in per day."),
-    option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), help="Share of targets among them."),
-    option("--least-cost", metavar="PRIOR,CFN,CFP", help="Least cost at an operating point, or its name."),
-    option("--f-beta", type=float, metavar="B", help="Largest F score; 1 for F1."),
+    option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), help="Share of targets in them."),
+    option("--least-cost", metavar="PRIOR,CFN,CFP", help="Least cost at this operating point (or name)."),
+    option("--f-beta", type=float, metavar="B", help="The threshold with the largest F-beta score; 1 for F1."),
     option("--best", type=click.Choice(["youden", "corner", "eer"]), help="Largest TPR - FPR; nearest corner; EER."),
     option("--confidence", type=float, metavar="LEVEL",
            help="Promise the bound on false alarms or misses with this confidence, in per cent: 95."),
@@ -81,7 +81,7 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
 @click.argument("rule")
 @click.argument("scores")
 @source_options(TWO_CLASS)
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="csv, tsv or parquet.")
+@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(rule: str, scores: str, out: str, **options: Any) -> int:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
     from tercet.io import write_table
@@ -94,7 +94,7 @@ def apply(rule: str, scores: str, out: str, **options: Any) -> int:
 @click.argument("rule")
 @click.argument("scores")
 @source_options(TWO_CLASS)
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
 def judge(rule: str, scores: str, ci: float, **options: Any) -> int:
     """A saved rule on held-out labelled scores, beside the best choice in hindsight."""

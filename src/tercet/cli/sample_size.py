@@ -27,11 +27,11 @@ _HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets
     needs=("fnr", "fpr"),
     help="An operating point, or its name; repeat it.",
 )
-@option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate you expect there.")
-@option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate you expect there.")
-@option("--half-width", type=float, required=True, metavar="H", help="Wanted: normalised DCF +- H.")
+@option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate that you expect there.")
+@option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate that you expect there.")
+@option("--half-width", type=float, required=True, metavar="H", help="Wanted half-width of the DCF.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
-        help="Its level, in per cent.")  # fmt: skip
+        help="Level of the interval, in per cent.")  # fmt: skip
 def command(result: str | None, half_width: float, ci: float, **options: Any) -> int:
     """How many targets and non-targets a wanted half-width takes.
 

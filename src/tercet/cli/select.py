@@ -51,7 +51,7 @@ _CLASS_METHODS = ("affine", "temperature", "matrix")
     show_default=True,
     help="How trials are dealt to folds.",
 )
-@option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@option("--seed", type=int, default=0, show_default=True, help="Seed by which trials are dealt to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")

@@ -27,10 +27,10 @@ def command() -> None:
 @click.argument("scores")
 @source_options(TWO_CLASS)
 @option("--prior", required=True, metavar=_RANGE, help="The share of targets, as far as it is known.")
-@option("--cost-fn", default="1", show_default=True, metavar="RANGE", help="The cost of a miss, likewise.")
-@option("--cost-fp", default="1", show_default=True, metavar="RANGE", help="The cost of a false alarm, likewise.")
+@option("--cost-fn", default="1", show_default=True, metavar="RANGE", help="The cost of a miss, in the same form.")
+@option("--cost-fp", default="1", show_default=True, metavar="RANGE", help="The same for a false alarm.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
-        help="Of distributions: the share, in per cent, between the ends that count for the worst case.")  # fmt: skip
+        help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
 @row_format_options
 def inputs(scores: str, ci: float, **options: Any) -> int:
     """Thresholds of least expected cost, least worst cost and least regret."""
@@ -74,16 +74,16 @@ def _uncertain(words: str, flag: str) -> Any:
     default="0",
     show_default=True,
     metavar="S,...",
-    help="Shares of the labelled targets that are not.",
+    help="Shares of the trials labelled target that are non-targets.",
 )
 @option(
     "--wrong-nontargets",
     default="0",
     show_default=True,
     metavar="S,...",
-    help="Shares of the labelled non-targets that are targets.",
+    help="Shares of the trials labelled non-target that are targets.",
 )
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options  # fmt: skip
 def labels(scores: str, app: str, ci: float, **options: Any) -> int:
     """Rates, cost and AUC if some labels are wrong, whatever the score."""
@@ -109,8 +109,8 @@ def labels(scores: str, app: str, ci: float, **options: Any) -> int:
 
 @new_command("verification")
 @option("--accepted", required=True, metavar="T,N,U", help="Accepted: verified targets, non-targets, unverified.")
-@option("--rejected", required=True, metavar="T,N,U", help="Rejected: the same three numbers.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Of the intervals, in per cent.")
+@option("--rejected", required=True, metavar="T,N,U", help="Among rejected cases: the same three numbers.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
 def verification(accepted: str, rejected: str, ci: float, **options: Any) -> int:
     """Error rates corrected for cases that were never verified (Begg and Greenes)."""

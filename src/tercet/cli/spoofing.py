@@ -32,7 +32,7 @@ def command() -> None:
 @_POINT
 @_THRESHOLD
 @_ATTACKS
-@option("--ci", type=float, metavar="LEVEL", help="Intervals of this level in per cent: 95.")
+@option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, in per cent: 95.")
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
 @rows_options
 def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **options: Any) -> int:
@@ -106,7 +106,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
 @click.argument("asv")
 @click.argument("countermeasure")
 @source_options(("llr", "raw"))
-@option("--prevalence", type=float, metavar="SHARE", help="Of spoofs among impostors. [default: the concurrent t-EER]")
+@option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @rows_options
 def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **options: Any) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""

@@ -24,16 +24,16 @@ _MODELS = ("logistic", "gaussian")
 @source_options(TWO_CLASS)
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="The operating point. [default: 0.5,1,1]")
 @option("--held-out", multiple=True, metavar="FILE",
-        help="Scores that the choice does not see, one for each of SCORES; or samples, with --train.")  # fmt: skip
+        help="Scores that play no part in the choice, one file for each of SCORES; with --train, samples.")  # fmt: skip
 @option("--train", metavar="SAMPLES.csv", needs=("validation",), help="Samples to train on: features and a label.")
-@option("--validation", metavar="SAMPLES.csv", needs=("train",), help="Samples to choose by.")
+@option("--validation", metavar="SAMPLES.csv", needs=("train",), help="The samples that choose the model.")
 @option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",))
 @option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",),
         help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
 @option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
-        help="What chooses, on the validation data.")  # fmt: skip
+        help="The quantity by which the validation data choose.")  # fmt: skip
 @option("--plot", metavar="FILE", help="A figure of the costs (png, svg, pdf).")
-@option("--x", metavar="NAME", needs=("plot",), help="The parameter along the figure. [default: the first]")
+@option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
 @rows_options
 def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
