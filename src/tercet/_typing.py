@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counts", "Floats"]
+__all__ = ["JSON", "Array", "Counts", "Facts", "Floats"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[Any]  # int64, or Python's integers where a sum could leave 64 bits
+Array: TypeAlias = NDArray[Any]  # of any kind of value: labels, ids, group columns
+Counts: TypeAlias = Array  # int64, or Python's integers where a sum could leave 64 bits
+JSON: TypeAlias = dict[str, Any]  # an object as Python's json reads and writes it
+Facts: TypeAlias = Mapping[str, Any]  # the same, only to be read

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from tercet._typing import JSON
+
 if TYPE_CHECKING:
     from tercet.report.cards import Page
     from tercet.report.plots import Plot
@@ -24,7 +26,7 @@ class Shown:
 class EvaluationViews(Shown):
     """What every evaluation can be shown as."""
 
-    def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, curves: bool = True) -> JSON:
         """One entry of "systems" in the JSON.
 
         Parameters

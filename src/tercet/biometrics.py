@@ -11,13 +11,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import column, frozen, number, shown
+from tercet._typing import JSON, Array
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
@@ -82,7 +83,7 @@ class FnmrAtFmr:
     reason: str | None = None
     warnings: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The row as plain numbers and text, infinities as text.
 
         Returns
@@ -126,7 +127,7 @@ class VerificationRates:
     failure_to_acquire: float
     reasons: Mapping[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The rates as plain numbers and text, infinities as text.
 
         Returns
@@ -453,7 +454,7 @@ class PresentationAttacks:
     bpcer20: BpcerAt
     bpcer100: BpcerAt
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
 
         Returns
@@ -662,7 +663,7 @@ def _check_same_meaning(judged: Curve, chosen: Curve) -> None:
         )
 
 
-def group_column(trials: Trials, name: str, argument: str) -> NDArray[Any]:
+def group_column(trials: Trials, name: str, argument: str) -> Array:
     """A group column by its name, or an error that lists the known ones."""
     if not isinstance(name, str) or name not in trials.groups:
         known = ", ".join(map(shown, trials.groups)) or "none"

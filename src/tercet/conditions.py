@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.validation import frozen, shown
+from tercet._typing import JSON, Facts
 from tercet.application import listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
@@ -74,14 +75,14 @@ class Conditions:
 
     column: str
     sizes: Mapping[str, Mapping[str, int]]
-    results: Mapping[str, Any]
+    results: Facts
     undefined: Mapping[str, str]
     pooled: Any
     equalised: Any
     counted: Any  # the trials of the equalised one as they are, each weighing one
     without_intervals: Mapping[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """One entry of "conditions" in the JSON; curves and histograms are left out.
 
         Returns
@@ -107,7 +108,7 @@ class Conditions:
             "equalised": None if self.equalised is None else self._facts(EQUALISED, self.equalised, self.counted),
         }
 
-    def _facts(self, name: str, one: Any, counted: Any = None) -> dict[str, Any]:
+    def _facts(self, name: str, one: Any, counted: Any = None) -> JSON:
         facts = one.to_dict()
         if counted is not None:  # weights are no numbers of trials, nor of errors
             facts["input"] = counted.input
@@ -183,7 +184,7 @@ def by_condition(
         for name in grouping(by):
             group_codes(trials, name)
     apps, doubts = listed(applications), dict[str, str]()
-    plain: dict[str, Any] = {"eer": eer, "bayes_plot": bayes_plot}
+    plain: JSON = {"eer": eer, "bayes_plot": bayes_plot}
     asked = {**plain, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
 
     def evaluated(name: str, part: Trials) -> Any:
@@ -197,7 +198,7 @@ def by_condition(
 
     values = trials.groups[column].astype(str)
     parts = {name: trials.select(values == name) for name in np.unique(values).tolist()}
-    results: dict[str, Any] = {}
+    results: JSON = {}
     undefined: dict[str, str] = {}
     for name, part in parts.items():
         try:
@@ -215,7 +216,7 @@ def by_condition(
     )  # fmt: skip
 
 
-def _sizes(part: Trials) -> dict[str, Any]:
+def _sizes(part: Trials) -> JSON:
     """How many trials of each class, as "input" in the JSON says it."""
     heavy = np.bincount(part.known_labels(), part.weights, len(part.classes))
     sizes = [int(size) if size == int(size) else float(size) for size in heavy.tolist()]

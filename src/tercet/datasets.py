@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import frozen, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
 
@@ -43,7 +41,7 @@ class Table:
     """
 
     samples: Floats
-    labels: NDArray[Any]
+    labels: Array
     classes: tuple[str, ...]
     features: tuple[str, ...]
 
@@ -234,7 +232,7 @@ def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int 
     return Detection(frozen(llr[:, None]), frozen(labels), ("nontarget", "target"), ("llr",), share, float(mean))
 
 
-def example(name: str) -> dict[str, dict[str, NDArray[Any]]]:
+def example(name: str) -> dict[str, dict[str, Array]]:
     """Simulated files for the tutorials: for each file name its columns.
 
     Parameters
@@ -262,7 +260,7 @@ def example(name: str) -> dict[str, dict[str, NDArray[Any]]]:
     return EXAMPLES[name](np.random.default_rng(list(name.encode())))
 
 
-def _speech(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _speech(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     """Each speaker has 30 target and 60 non-target trials; some are harder to recognise than others."""
     tables = {}
     for part, speakers in (("dev", 30), ("eval", 40)):
@@ -278,7 +276,7 @@ def _speech(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
     return tables
 
 
-def _attacks(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _attacks(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     labels = np.arange(1800) % 2
     species = np.array(["print", "video", "mask"])[np.arange(1800) // 2 % 3]
     harder = np.array([0.0, 0.3, 0.9])[np.arange(1800) // 2 % 3]
@@ -287,7 +285,7 @@ def _attacks(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
     return {"pad.csv": {"score": score, "label": kind, "pai": np.where(labels == 1, "-", species)}}
 
 
-def _forensics(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _forensics(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     tables = {}
     for name in ("scores.csv", "case.csv"):
         rows = np.arange(1200)
@@ -298,7 +296,7 @@ def _forensics(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]
     return tables
 
 
-def _payments(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _payments(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     task = detection(20_000, prior=0.05, mean=2.5, seed=11)
     amount = np.round(np.exp(random.normal(4.0, 1.2, len(task))), 2)
     kind = np.where(task.labels == 1, "fraud", "ok")
@@ -306,7 +304,7 @@ def _payments(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]
     return {"payments.csv": columns}
 
 
-def _clinic(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _clinic(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     """Three sites; at the third the model's llrs are biased."""
     task = detection(3000, prior=0.2, mean=1.5, seed=7)
     site = np.array(["north", "south", "west"])[random.integers(0, 3, len(task))]
@@ -316,18 +314,18 @@ def _clinic(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
     return {"clinic.csv": {"patient": patient, "score": score, "label": kind, "site": site}}
 
 
-def _genres(random: np.random.Generator) -> dict[str, dict[str, NDArray[Any]]]:
+def _genres(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     """Log-likelihoods of Gaussian classes in a plane: two of the four lie close together."""
     centres = {"folk": (0.0, 0.0), "jazz": (3.0, 0.0), "rock": (0.0, 3.0), "pop": (1.0, 3.4)}
     place = random.integers(0, 4, 2000)
     points = np.array(list(centres.values()))[place] + random.normal(size=(2000, 2))
-    tables: dict[str, NDArray[Any]] = {"label": np.array(list(centres))[place]}
+    tables: dict[str, Array] = {"label": np.array(list(centres))[place]}
     for called, centre in centres.items():
         tables[called] = np.round(-0.5 * np.square(points - centre).sum(axis=1), 4)
     return {"genres.csv": tables}
 
 
-EXAMPLES: dict[str, Callable[[np.random.Generator], dict[str, dict[str, NDArray[Any]]]]] = {
+EXAMPLES: dict[str, Callable[[np.random.Generator], dict[str, dict[str, Array]]]] = {
     "speech": _speech,
     "attacks": _attacks,
     "forensics": _forensics,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, ratio
 from tercet._numeric.validation import numbers, rate, seed_number
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts
@@ -38,12 +38,12 @@ class Decisions(NamedTuple):
         How much more the second best action would cost.
     """
 
-    actions: NDArray[Any]
+    actions: Array
     expected_cost: Floats
     margin: Floats
 
 
-def decide(trials: Trials, application: object) -> NDArray[Any]:
+def decide(trials: Trials, application: object) -> Array:
     """Bayes decisions, as action numbers.
 
     Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the posteriors, the
@@ -221,7 +221,7 @@ def _own_decisions(trials: Trials, share: Floats) -> tuple[int, int]:
     return int(np.trace(counts)), int(counts.sum())
 
 
-def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> NDArray[Any]:
+def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> Array:
     _check_classes(trials, app)
     return least_cost_actions(app, likelihoods_of(trials))
 

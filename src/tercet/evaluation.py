@@ -13,7 +13,7 @@ import numpy as np
 from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
-from tercet._typing import Counts, Floats
+from tercet._typing import JSON, Counts, Floats
 from tercet._views import EvaluationViews, Shown
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
@@ -95,7 +95,7 @@ class Result(Shown):
             raise UndefinedError(self.reasons["confusion"])
         return Confusion(self.confusion, classes=["nontarget", "target"], target="target")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The entry under "applications" in the JSON."""
         found = dict(plain(self))
         app = Application(self.prior, self.cost_fn, self.cost_fp)
@@ -154,7 +154,7 @@ class Evaluation(EvaluationViews):
 
     name: str | None
     meaning: str
-    input: dict[str, Any]
+    input: JSON
     eer: Eer
     auc: float
     cllr: float | None
@@ -167,11 +167,11 @@ class Evaluation(EvaluationViews):
     intervals: Intervals | None = None
 
     @cached_property
-    def histogram(self) -> dict[str, Any]:
+    def histogram(self) -> JSON:
         """Scores by class in 200 bins over their middle 99.9 %, the rest counted beside."""
         return histogram(self.curve.tally)
 
-    def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, curves: bool = True) -> JSON:
         """One entry of "systems" in the JSON: plain lists, numbers and strings; infinities as text.
 
         Parameters
@@ -282,7 +282,7 @@ class MulticlassEvaluation(EvaluationViews):
 
     name: str | None
     meaning: str
-    input: dict[str, Any]
+    input: JSON
     classes: tuple[str, ...]
     accuracy: float | None
     log_loss: float | None
@@ -293,7 +293,7 @@ class MulticlassEvaluation(EvaluationViews):
     reasons: dict[str, str] = field(default_factory=dict)
     intervals: Intervals | None = None
 
-    def to_dict(self, *, curves: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, curves: bool = True) -> JSON:
         """One entry of "systems" in the JSON.
 
         Parameters
@@ -409,8 +409,8 @@ class _Uncertainty:
     """Which intervals an evaluation carries."""
 
     level: float
-    options: dict[str, Any]
-    drawn: dict[str, Any] | None  # of a bootstrap; None: closed forms
+    options: JSON
+    drawn: JSON | None  # of a bootstrap; None: closed forms
     grid: tuple[float, float, int]
 
     @classmethod

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, shown
+from tercet._typing import JSON
 from tercet.application import Application, ApplicationMean
 from tercet.conditions import equalised_trials
 from tercet.errors import InputError, UndefinedError
@@ -66,7 +66,7 @@ class Primary:
     actual_interval: Interval | None = None
     minimum_interval: Interval | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text.
 
         Returns

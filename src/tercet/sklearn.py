@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tercet._numeric.validation import flag, same_label, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.decision import decide
@@ -120,7 +120,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         both = np.stack((np.where(odds >= 0.0, unlikely, likely), target), axis=1)
         return both if self.target_ == self.classes_[1] else both[:, ::-1]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of larger posterior at the stated prior; a tie goes to the non-target.
 
         Parameters
@@ -148,7 +148,7 @@ def _check_target(y: Any) -> None:
         raise InputError("This classifier requires y to be passed, but the target y is None.")
 
 
-def target_place(classes: NDArray[Any], target: object) -> int:
+def target_place(classes: Array, target: object) -> int:
     """Where the target stands among two sorted labels: where it is named, else 1 for numbers, truth values or names."""
     if target is not None:
         places = [place for place, label in enumerate(classes.tolist()) if same_label(label, target)]
@@ -168,7 +168,7 @@ def target_place(classes: NDArray[Any], target: object) -> int:
     )
 
 
-def _check_two(classes: NDArray[Any]) -> None:
+def _check_two(classes: Array) -> None:
     if len(classes) != 2:
         raise InputError(
             f"Only binary classification is supported: the labels hold {len(classes)} "
@@ -217,7 +217,7 @@ class GaussianCalibrator(_Calibrator):
         return Gaussian.fit(trials, self.prior, shared_variance=self.shared_variance)
 
 
-def application_for(application: Any, classes: NDArray[Any], target: object) -> MulticlassApplication:
+def application_for(application: Any, classes: Array, target: object) -> MulticlassApplication:
     """An application in the order of an estimator's sorted labels: by target, by class names, or by number."""
     given = application if isinstance(application, MulticlassApplication) else Application.of(application)
     matrix = as_matrix(given)
@@ -311,7 +311,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         return LogisticRegression()
 
-    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> Array:
         """The action of least expected cost, the lowest on ties: a class label, or an action's name.
 
         Parameters

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import (
@@ -31,7 +31,7 @@ from tercet._numeric.validation import (
     shown,
     text,
 )
-from tercet._typing import Floats
+from tercet._typing import JSON, Array, Facts, Floats
 from tercet._views import Shown
 from tercet.errors import InputError
 
@@ -84,12 +84,12 @@ class Trials(Shown):
 
     scores: Floats
     meaning: str
-    labels: NDArray[Any] | None
+    labels: Array | None
     classes: tuple[str, ...]
     trained_prior: float | tuple[float, ...] | None
     weights: Floats | None
-    ids: NDArray[Any] | None
-    groups: Mapping[str, NDArray[Any]]
+    ids: Array | None
+    groups: Mapping[str, Array]
     name: str | None
 
     @classmethod
@@ -529,7 +529,7 @@ class Trials(Shown):
             log_posteriors = np.log(self.scores) if self.meaning == "posteriors" else self.scores
         return frozen(log_posteriors - log_prior)
 
-    def known_labels(self) -> NDArray[Any]:
+    def known_labels(self) -> Array:
         """The labels, or an error that says they are needed.
 
         Returns
@@ -566,7 +566,7 @@ class Trials(Shown):
         """
         rows = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
 
-        def of(column: NDArray[Any] | None) -> Any:
+        def of(column: Array | None) -> Any:
             return None if column is None else frozen(np.array(column[rows]))
 
         groups = MappingProxyType({key: of(group) for key, group in self.groups.items()})
@@ -832,9 +832,7 @@ def class_names(given: Sequence[object] | None, count: int, what: str = "classes
     return called
 
 
-def _upright(
-    values: Floats, labels: NDArray[Any] | None, given: list[object] | None, orientation: str | None
-) -> Floats:
+def _upright(values: Floats, labels: Array | None, given: list[object] | None, orientation: str | None) -> Floats:
     """Samples x classes; turned when asked for, or when only that fits the number of labels or class names."""
     layouts: tuple[Orientation, ...] = ("samples x classes", "classes x samples")
     if orientation is None:
@@ -852,7 +850,7 @@ def _upright(
     return values if way == layouts[0] else frozen(np.ascontiguousarray(values.T))
 
 
-def _fits(shape: tuple[int, ...], labels: NDArray[Any] | None, given: list[object] | None) -> bool:
+def _fits(shape: tuple[int, ...], labels: Array | None, given: list[object] | None) -> bool:
     """Whether rows match the labels and columns the class names, as far as they are known."""
     return (labels is None or shape[0] == len(labels)) and (given is None or shape[1] == len(given))
 
@@ -875,12 +873,12 @@ def check_posteriors(values: Floats) -> None:
     outside = np.any((values < 0.0) | (values > 1.0), axis=1)
     way_out = "Say what they are, of_logits or of_log_likelihoods, or divide each row by its sum."
     _refuse(values, outside, "posteriors must lie in 0..1", way_out)
-    off: NDArray[Any] = np.abs(values.sum(axis=1) - 1.0)
+    off: Array = np.abs(values.sum(axis=1) - 1.0)
     worst = f"posteriors must sum to one (off by up to {off.max(initial=0.0):.3g})"
     _refuse(values, np.asarray(off > _SUM_TOLERANCE), worst, way_out)
 
 
-def _refuse(values: Floats, bad: NDArray[Any], rule: str, way_out: str) -> None:
+def _refuse(values: Floats, bad: Array, rule: str, way_out: str) -> None:
     rows = np.flatnonzero(bad)
     if len(rows):
         raise InputError(
@@ -892,7 +890,7 @@ def _refuse(values: Floats, bad: NDArray[Any], rule: str, way_out: str) -> None:
 def _assembled(
     values: Floats,
     meaning: str,
-    codes: NDArray[Any] | None,
+    codes: Array | None,
     classes: tuple[str, ...],
     trained_prior: float | tuple[float, ...] | None,
     weights: object,
@@ -909,7 +907,7 @@ def _assembled(
     return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, MappingProxyType(grouped), name)
 
 
-def _group_columns(groups: Mapping[str, Any] | None) -> dict[str, Any]:
+def _group_columns(groups: Facts | None) -> JSON:
     """Groups under names that cannot be taken for another column's."""
     if groups is not None and not isinstance(groups, Mapping):
         raise InputError('groups must be a mapping from a name to a column, such as {"speaker": speakers}.')

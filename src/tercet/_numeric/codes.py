@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import distinct
+from tercet._typing import Array
 
 
-def occurring(values: NDArray[Any]) -> list[Any]:
+def occurring(values: Array) -> list[Any]:
     """The distinct values, as Python objects.
 
     >>> occurring(np.array([3, 1, 3]))
@@ -23,7 +24,7 @@ def occurring(values: NDArray[Any]) -> list[Any]:
     return [span.start + place for place in np.flatnonzero(np.bincount(_offsets(values, span))).tolist()]
 
 
-def codes_among(values: NDArray[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+def codes_among(values: Array, known: Sequence[Any]) -> NDArray[np.intp]:
     """The place of each value among the known ones; a KeyError names the first that is not there.
 
     >>> codes_among(np.array([7, 5, 7]), [5, 7]).tolist()
@@ -43,7 +44,7 @@ def codes_among(values: NDArray[Any], known: Sequence[Any]) -> NDArray[np.intp]:
     return found
 
 
-def _narrow_range(values: NDArray[Any]) -> range | None:
+def _narrow_range(values: Array) -> range | None:
     """The range of whole numbers, where it is so small that a table of it is quicker than looking up each value."""
     if values.dtype.kind not in "iu" or len(values) == 0:
         return None
@@ -51,7 +52,7 @@ def _narrow_range(values: NDArray[Any]) -> range | None:
     return range(low, high + 1) if high - low < len(values) + 256 and high < 2**62 else None
 
 
-def _offsets(values: NDArray[Any], span: range) -> NDArray[np.intp]:
+def _offsets(values: Array, span: range) -> NDArray[np.intp]:
     """Values as places in their range."""
     places: NDArray[np.intp] = values.astype(np.intp, copy=False)
     return places - span.start if span.start else places

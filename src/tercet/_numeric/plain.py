@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tercet._typing import JSON
+
 _AS_THEY_ARE = (str, int, bool)
 
 
@@ -37,7 +39,7 @@ def _names(kind: Any, leave_out: tuple[str, ...]) -> list[str]:
     return [one.name for one in fields(kind) if one.name not in leave_out and not one.name.startswith("_")]
 
 
-def _facts(items: dict[str, Any]) -> dict[str, Any]:
+def _facts(items: JSON) -> JSON:
     return {
         key: plain(item)
         for key, item in items.items()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import numpy as np
 
 from tercet._numeric.validation import frozen, shown
-from tercet._typing import Floats
+from tercet._typing import JSON, Facts, Floats
 from tercet._views import Shown
 from tercet.errors import InputError
 
@@ -29,7 +29,7 @@ class Model(Shown):
     method: ClassVar[str]
     _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]]
     _facts: ClassVar[tuple[str, ...]]
-    training: Mapping[str, Any]
+    training: Facts
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "training", MappingProxyType(dict(self.training)))
@@ -94,7 +94,7 @@ class Model(Shown):
         )
 
 
-def read(text: str | bytes) -> dict[str, Any]:
+def read(text: str | bytes) -> JSON:
     """A saved model's document, its frame checked: keys, version and method."""
     if not isinstance(text, str | bytes):
         raise InputError(f"text must be the JSON text that to_json wrote, not {shown(text)}.")
@@ -121,7 +121,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> JSON:
     if len(dict(pairs)) < len(pairs):
         raise InputError("text is not a tercet model file: a field is there twice.")
     return dict(pairs)
@@ -131,7 +131,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _exactly(part: object, wanted: Iterable[str], where: str) -> dict[str, Any]:
+def _exactly(part: object, wanted: Iterable[str], where: str) -> JSON:
     if not isinstance(part, dict):
         raise InputError(
             f"text is not a tercet model file: {where} must be a table of named fields, not {shown(part)}."

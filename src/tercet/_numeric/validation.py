@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: Array) -> Array:
     """The array itself, made read-only."""
     array.setflags(write=False)
     return array
@@ -82,7 +82,7 @@ def whole(value: object, name: str, least: int, most: int = 10**300) -> int:
     return found
 
 
-def row_numbers(values: object, count: int, name: str = "rows") -> NDArray[Any]:
+def row_numbers(values: object, count: int, name: str = "rows") -> Array:
     """A mask of this many rows, or row numbers that exist."""
     array = column(values, name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
@@ -179,7 +179,7 @@ def _article(word: str) -> str:
     return word if word.endswith("s") else f"an {word}" if word[:1].lower() in "aeio" else f"a {word}"
 
 
-def column(values: object, name: str) -> NDArray[Any]:
+def column(values: object, name: str) -> Array:
     """Any array-like as a numpy array, with missing entries refused."""
     if type(values) is np.ndarray:
         return values
@@ -251,7 +251,7 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
     return frozen(result)
 
 
-def _widened(array: NDArray[Any], name: str) -> Floats:
+def _widened(array: Array, name: str) -> Floats:
     if array.dtype == np.object_:
         array = _from_objects(array, name)
     if array.dtype.kind not in "iuf":
@@ -303,7 +303,7 @@ def _entry(value: object, where: str) -> float:
     return _real(plain, value, where)
 
 
-def names(values: object, name: str) -> NDArray[Any]:
+def names(values: object, name: str) -> Array:
     """A frozen copy of a one-dimensional column of labels, ids or groups, nothing missing."""
     array = column(_as_objects(values) if isinstance(values, list | tuple) else values, name)
     if array.ndim != 1:
@@ -324,7 +324,7 @@ def names(values: object, name: str) -> NDArray[Any]:
     return frozen(array.copy())
 
 
-def identifiers(values: object, name: str) -> NDArray[Any]:
+def identifiers(values: object, name: str) -> Array:
     """A frozen column of trial ids; a table of several columns gives one tuple per row."""
     if isinstance(values, list | tuple) and any(isinstance(value, tuple | list) for value in values):
         rows = [tuple(value) if isinstance(value, tuple | list) else (value,) for value in values]
@@ -337,7 +337,7 @@ def identifiers(values: object, name: str) -> NDArray[Any]:
     return names(values, name)
 
 
-def _tuples(columns: list[Any], name: str) -> NDArray[Any]:
+def _tuples(columns: list[Any], name: str) -> Array:
     checked = [names(one, f"{name} (column {place})").tolist() for place, one in enumerate(columns)]
     if not checked:
         raise InputError(f"{name} must have at least one column.")
@@ -363,14 +363,14 @@ def _is_na(value: object) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def same_length(length: int, columns: Mapping[str, NDArray[Any] | None]) -> None:
+def same_length(length: int, columns: Mapping[str, Array | None]) -> None:
     """Refuses columns that are not as long as the scores."""
     for name, values in columns.items():
         if values is not None and len(values) != length:
             raise InputError(f"{name} has {len(values)} entries for {length} rows of scores.")
 
 
-def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str) -> None:
+def same_kind(values: Array, name: str, others: Array, other: str) -> None:
     """Refuses columns of which one holds text and the other numbers: they would never be equal."""
     texts = [
         {isinstance(value, str) for value in distinct(array if array.dtype.kind in "OUST" else array[:1])}
@@ -384,7 +384,7 @@ def same_kind(values: NDArray[Any], name: str, others: NDArray[Any], other: str)
         )
 
 
-def distinct(values: NDArray[Any]) -> list[Any]:
+def distinct(values: Array) -> list[Any]:
     """The distinct values in order of appearance, as Python objects."""
     return list(dict.fromkeys(values.tolist()))
 
@@ -455,7 +455,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
     )
 
 
-def _equals_target(array: NDArray[Any], target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
+def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     found = distinct(array)
     if array.size and not any(same_label(value, target) for value in found):
         raise InputError(
@@ -466,7 +466,7 @@ def _equals_target(array: NDArray[Any], target: object) -> tuple[NDArray[np.bool
     return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
 
 
-def equal_to(labels: NDArray[Any], target: object) -> NDArray[np.bool_]:
+def equal_to(labels: Array, target: object) -> NDArray[np.bool_]:
     """Which labels are this one, none perhaps."""
     if labels.dtype == np.object_:
         return np.fromiter((same_label(value, target) for value in labels.tolist()), np.bool_, len(labels))
@@ -475,7 +475,7 @@ def equal_to(labels: NDArray[Any], target: object) -> NDArray[np.bool_]:
     return np.broadcast_to(np.asarray(labels == target), labels.shape)
 
 
-def class_codes(labels: NDArray[Any], classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
+def class_codes(labels: Array, classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
     """K-class labels as 0..K-1: whole numbers already, or the class names in the order of the columns."""
     if given is None:
         return _numbered(labels, len(classes))
@@ -489,7 +489,7 @@ def class_codes(labels: NDArray[Any], classes: tuple[str, ...], given: Iterable[
         ) from None
 
 
-def _numbered(labels: NDArray[Any], count: int) -> NDArray[np.intp]:
+def _numbered(labels: Array, count: int) -> NDArray[np.intp]:
     whole = labels.dtype.kind in "iub" or (labels.dtype.kind == "f" and np.array_equal(labels, np.floor(labels)))
     if not whole:
         raise InputError("labels are not class numbers: name the classes in the order of the columns (classes=...).")

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.newton import GRADIENT_BOUND, check_converged, in_blocks, minimise
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import CalibrationError, InputError
 
 MOST_PARAMETERS = 600
@@ -186,7 +186,7 @@ def check_size(parameters: int, way_out: str) -> None:
 
 def check_finite_matrix(likelihoods: Floats, what: str) -> None:
     """Refuses -inf in a fit."""
-    bad: NDArray[Any] = np.flatnonzero(~np.isfinite(likelihoods).all(axis=1))
+    bad: Array = np.flatnonzero(~np.isfinite(likelihoods).all(axis=1))
     if len(bad):
         raise CalibrationError(
             f"{what} needs finite scores to train on: {len(bad)} of {len(likelihoods)} rows hold -inf (a class ruled "

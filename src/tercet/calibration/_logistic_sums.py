@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.exact import GRID, UNIT, Counts, exact_dot, exact_square_sum, exact_sum, grid_sum, ratio
 from tercet._numeric.newton import Terms, in_blocks
 from tercet._numeric.parallel import over_parts
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import CalibrationError
 from tercet.metrics.tally import Ranked, Tally
 
@@ -218,7 +217,7 @@ class Grid(NamedTuple):
         bounds = (1.0 + abs(slope) * largest + abs(offset), 1.0, largest, 0.25, 0.25 * largest, 0.25 * largest**2)
         return cls(tuple(math.frexp(bound)[1] for bound in bounds))
 
-    def sums(self, scores: NDArray[Any], standard: Standard, slope: float, offset: float) -> tuple[int, ...]:
+    def sums(self, scores: Array, standard: Standard, slope: float, offset: float) -> tuple[int, ...]:
         """The six sums of Side over equal weights, in units of 2**-1074: they add, in any order, without rounding."""
         totals = [0] * len(self.exponents)
         for start in range(0, len(scores), _BLOCK):

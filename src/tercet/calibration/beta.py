@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tercet._numeric.serialization import damaged, finite
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends
 from tercet.calibration.fusion import Fusion
 from tercet.calibration.training import (
@@ -69,7 +69,7 @@ class Beta(Calibrator):
     a: float
     b: float
     c: float
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         if not (self.a >= 0.0 and self.b >= 0.0):

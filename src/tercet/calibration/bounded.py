@@ -11,7 +11,7 @@ import numpy as np
 
 from tercet._numeric.serialization import damaged, finite, word
 from tercet._numeric.validation import number
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import InputError
 
@@ -53,7 +53,7 @@ class Bounded(Calibrator):
     lower: float
     upper: float
     bounds_method: str
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     @classmethod
     def of(cls, calibrator: Calibrator, lower: float, upper: float, bounds_method: str = "given") -> Bounded:

@@ -22,6 +22,7 @@ from tercet._numeric.validation import (
     text,
     whole,
 )
+from tercet._typing import JSON, Facts
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
@@ -203,7 +204,7 @@ def cross_fit(
     return CrossFit(_pooled(systems[0], outputs, numbers), fit(everything, **extra), numbers)
 
 
-def _fitter(method: Any, prior: object, options: dict[str, Any]) -> Callable[..., Any]:
+def _fitter(method: Any, prior: object, options: JSON) -> Callable[..., Any]:
     """The method's fit with its prior and options bound."""
     fit = getattr(method, "fit", method)
     if not callable(fit):
@@ -422,7 +423,7 @@ def fit_recognizer_and_calibrator(
     if data.ndim == 0 or len(data) != len(rows):
         raise InputError(f"samples has {data.size if data.ndim == 0 else len(data)} entries for {len(rows)} labels.")
     named = None if groups is None else {"group": groups}
-    more: dict[str, Any] = {"groups": named}
+    more: JSON = {"groups": named}
     final = train(data, rows)
     probe = np.asarray(final(data[:1]))
     make: Callable[..., Trials] = Trials.of_log_likelihoods if probe.ndim == 2 else Trials.of_scores
@@ -441,7 +442,7 @@ def fit_recognizer_and_calibrator(
 
 
 def select_calibrator(
-    methods: Mapping[str, Any] | Sequence[Any],
+    methods: Facts | Sequence[Any],
     priors: Sequence[object],
     trials: Trials,
     application: object,
@@ -515,7 +516,7 @@ def select_calibrator(
 Candidate = tuple[str, Any, object]  # the method's name, the method, its training prior
 
 
-def _candidates(named: Mapping[str, Any], priors: Sequence[object]) -> list[Candidate]:
+def _candidates(named: Facts, priors: Sequence[object]) -> list[Candidate]:
     """Every method with every prior that makes a difference to it."""
     found: list[Candidate] = []
     for name, method in named.items():
@@ -525,7 +526,7 @@ def _candidates(named: Mapping[str, Any], priors: Sequence[object]) -> list[Cand
 
 
 def _ranked(
-    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: dict[str, Any]
+    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: JSON
 ) -> tuple[Choice, ...]:
     """The candidates by held-out cost, and the scores as given where they are llrs."""
     numbers = fold_numbers(trials, **dealt)
@@ -543,7 +544,7 @@ def _ranked(
 
 
 def _nested_cost(
-    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: dict[str, Any]
+    candidates: Sequence[Candidate], trials: Trials, app: Application | MulticlassApplication, dealt: JSON
 ) -> float:
     """The cost when each fold is decided by the method that was best on the others."""
     numbers = fold_numbers(trials, **dealt)
@@ -580,7 +581,7 @@ def _without_prior(method: Any) -> bool:
     return maker in (Isotonic, Gaussian, KernelDensity)
 
 
-def _named_methods(methods: object) -> Mapping[str, Any]:
+def _named_methods(methods: object) -> Facts:
     """Methods by their names: a mapping as it is, calibrator classes by the name of their method."""
     if isinstance(methods, Mapping):
         return methods

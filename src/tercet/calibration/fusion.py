@@ -10,7 +10,7 @@ import numpy as np
 
 from tercet._numeric.serialization import Model, damaged, read, reals, words
 from tercet._numeric.validation import column, frozen, listed, numbers, shown
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size
 from tercet.calibration.multiclass import Affine, Columns
 from tercet.calibration.training import one_column
@@ -69,7 +69,7 @@ class Fusion(Model):
     classes: tuple[str, ...]
     weights: Floats
     offsets: Floats
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         wanted = (1,) if len(self.classes) == 2 else (len(self.classes),)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tercet._numeric.serialization import damaged, finite, reals
 from tercet._numeric.validation import frozen, number
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends, Moments
 from tercet.calibration.training import FACTS, check_finite, training_facts, two_classes
 from tercet.calibration.two_class import Calibrator
@@ -71,7 +71,7 @@ class KernelDensity(Calibrator):
     nontarget_scores: Floats
     nontarget_weights: Floats
     nontarget_bandwidth: float
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         for scores, weights, bandwidth in self._classes:

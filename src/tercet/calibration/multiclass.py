@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.serialization import Model, damaged, matrix, reals, word, words
 from tercet._numeric.validation import chosen, frozen, numbers
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size, contrasts
 from tercet.calibration.two_class import non_negative
 from tercet.errors import CalibrationError, InputError
@@ -72,7 +72,7 @@ class Affine(Model):
     classes: tuple[str, ...]
     weights: Floats
     offsets: Floats
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         count = len(self.classes)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tercet._numeric.serialization import finite
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends, Side, Standard, terms_of
 from tercet.calibration.training import FACTS, check_finite, log_odds_of, training_facts, two_classes
 from tercet.calibration.two_class import Calibrator
@@ -44,7 +44,7 @@ class Offset(Calibrator):
     _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior")
 
     offset: float
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     @classmethod
     def fit(cls, trials: Trials, prior: float = 0.5) -> Offset:

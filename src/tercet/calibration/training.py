@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Curve, Hull
@@ -31,7 +31,7 @@ class TrainingData(Protocol):
     """Labelled two-class trials that hold both classes, as far as a fit must know them."""
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JSON:
         """What a saved model remembers of its trials."""
 
     @property
@@ -71,7 +71,7 @@ class _InMemory:
     """Sorted trials."""
 
     tally: Tally
-    facts: dict[str, Any]
+    facts: JSON
 
     @classmethod
     def of(cls, trials: Trials) -> _InMemory:
@@ -135,14 +135,14 @@ def check_both(targets: int, nontargets: int) -> None:
             raise CalibrationError(f"There is nothing to calibrate: there are no {called} among the trials.")
 
 
-def training_facts(trials: Trials, tally: Tally) -> dict[str, Any]:
+def training_facts(trials: Trials, tally: Tally) -> JSON:
     """What a saved model remembers of its trials."""
     source = one_column(trials)
     sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
     return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
 
 
-def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> dict[str, Any]:
+def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> JSON:
     """The facts that every saved model has, by their names."""
     return dict(zip(FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
 

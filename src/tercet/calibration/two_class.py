@@ -20,7 +20,7 @@ from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
 from tercet._numeric.validation import chosen, column, frozen, number, numbers, whole
 from tercet._numeric.validation import flag as truth
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.application import Application
 from tercet.calibration._logistic_sums import Ends, Moments, Standard
 from tercet.calibration.training import (
@@ -97,7 +97,7 @@ class Logistic(Calibrator):
 
     slope: float
     offset: float
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     @classmethod
     def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
@@ -185,7 +185,7 @@ class Isotonic(Calibrator):
     thresholds: Floats
     llrs: Floats
     starts: Floats  # the lowest score of each block but the first, for interpolation; empty for steps
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         if len(self.llrs) != len(self.thresholds) + 1:
@@ -239,7 +239,7 @@ class Isotonic(Calibrator):
 
     @classmethod
     def _of_hull(
-        cls, hull: Hull, facts: Mapping[str, Any], *, raw: bool = False, pseudo_errors: int = 1, unit: int = 0
+        cls, hull: Hull, facts: Facts, *, raw: bool = False, pseudo_errors: int = 1, unit: int = 0
     ) -> Isotonic:
         """The map of a hull, whose segments are the blocks; its counts are in units of 2**unit trials."""
         thresholds, llrs, made_up = hull.thresholds, hull.llrs, 0 if raw else pseudo_errors
@@ -301,7 +301,7 @@ class Gaussian(Calibrator):
     target_deviation: float
     nontarget_mean: float
     nontarget_deviation: float
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
         if not (self.target_deviation > 0.0 and self.nontarget_deviation > 0.0):
@@ -399,7 +399,7 @@ class Threshold(Model):
 
     threshold: float
     accept_all: bool
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     @classmethod
     def fit(cls, trials: Trials, application: object) -> Threshold:
@@ -497,7 +497,7 @@ def _shift_rows(rows: Floats, before: Floats, after: Floats) -> Floats:
 # --- What every fit asks of its trials ---
 
 
-def check_meaning(trials: Trials, training: Mapping[str, Any]) -> None:
+def check_meaning(trials: Trials, training: Facts) -> None:
     """Refuses scores of another known meaning than the model was trained on; raw fits anything."""
     trained = (training["meaning"], training["trained_prior"])
     given = (trials.meaning, trials.trained_prior)

@@ -23,6 +23,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import JSON
 from tercet.cli._command import Failure
 
 NAME = "tercet.toml"
@@ -63,7 +64,7 @@ def _key(one: click.Parameter) -> str:
     return max(one.opts, key=len).lstrip("-")
 
 
-def _loaded(path: str) -> dict[str, Any]:
+def _loaded(path: str) -> JSON:
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)
@@ -73,7 +74,7 @@ def _loaded(path: str) -> dict[str, Any]:
         raise Failure(f"{path!a} is not TOML: {error}.") from None
 
 
-def _check_keys(path: str, found: dict[str, Any], known: Iterable[str], where: str) -> None:
+def _check_keys(path: str, found: JSON, known: Iterable[str], where: str) -> None:
     names = set(known)
     for key in found:
         if key not in names:

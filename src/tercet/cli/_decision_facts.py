@@ -8,6 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
+from tercet._typing import JSON
 from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
@@ -48,7 +49,7 @@ def case_costs(trials: Trials, app: Any, columns: dict[str, str]) -> CaseCosts:
     """The application with the costs of its cases; a cost without a column is the application's own."""
     if not isinstance(app, Application):
         raise InputError("Costs per case go with a two-class operating point (--app).")
-    costs: dict[str, Any] = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
+    costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
         try:
             costs[name] = np.array([float(value) for value in trials.groups[column].tolist()])

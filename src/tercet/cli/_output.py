@@ -14,13 +14,14 @@ from typing import Any
 import click
 
 import tercet
+from tercet._typing import JSON
 from tercet.cli._command import VERBOSITY
 from tercet.report import tables, text
 from tercet.report.quantities import Quantity, chosen
 from tercet.report.schema import VERSION
 from tercet.report.terminal import print_table
 
-Facts = dict[str, Any]
+Facts = JSON
 _PATIENCE = 2.0  # seconds before a progress bar appears
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
+from tercet._typing import JSON
 from tercet.cli._options import format_options
 from tercet.cli._output import out
 from tercet.report import tables
 from tercet.report.terminal import print_one, width
 from tercet.report.text import harmless, number
 
-Row = dict[str, Any]
+Row = JSON
 rows_options = format_options
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
+from tercet._typing import Array
 from tercet.cli._output import Bar, Facts, printable, say
 from tercet.errors import InputError
 from tercet.report.quantities import is_larger_better, value_of
@@ -145,6 +145,6 @@ def names_in(source: Facts) -> Facts:
     return {name: source[name] for name in ("id_column", "weight_column", "label_column") if name in source}
 
 
-def names_of(codes: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+def names_of(codes: Array, names: Sequence[str]) -> Array:
     """Classes or actions by name."""
     return np.array(names, np.object_)[codes.astype(np.intp)]

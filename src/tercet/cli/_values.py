@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from tercet._numeric.validation import shown
+from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
 from tercet.errors import InputError
 
-Facts = dict[str, Any]
+Facts = JSON
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
 MOST_POINTS = 100_000  # of a Bayes error plot: more than any screen or paper can show
 _READING = (

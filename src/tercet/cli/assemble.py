@@ -7,6 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
+from tercet._typing import JSON
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import say
@@ -58,7 +59,7 @@ def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     return 0
 
 
-def _sets(scores: tuple[str, ...], extra: dict[str, Any], source: dict[str, Any]) -> list[Trials]:
+def _sets(scores: tuple[str, ...], extra: JSON, source: JSON) -> list[Trials]:
     from tercet.io.score_sets import read_beside, read_two_files
 
     meaning = source.get("meaning", "llr")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import quotients
 from tercet._numeric.serialization import Model, flag, real
 from tercet._numeric.validation import number, numbers, shown
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.training import one_column
@@ -126,7 +126,7 @@ class Rule(Model):
 
     threshold: float
     accept_all: bool
-    training: Mapping[str, Any] = field(repr=False, hash=False)
+    training: Facts = field(repr=False, hash=False)
 
     @classmethod
     def fit(
@@ -431,7 +431,7 @@ class Criterion(NamedTuple):
         return cls(name, value, _confidence(name, value, confidence, by), rate, share)
 
     @classmethod
-    def saved(cls, training: Mapping[str, Any]) -> Criterion:
+    def saved(cls, training: Facts) -> Criterion:
         """The criterion of a saved rule."""
         keys = ("value", "confidence", "cases_per_day", "prevalence")
         return cls(training["criterion"], *(training[key] for key in keys))

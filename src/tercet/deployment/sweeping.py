@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import shown
+from tercet._typing import JSON, Facts
 from tercet.application import Application
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import evaluate
@@ -35,7 +36,7 @@ class SweepRow:
         Why the model could not be trained or judged.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Facts
     min_dcf: float | None = None
     dcf: float | None = None
     cllr: float | None = None
@@ -66,7 +67,7 @@ class Sweep:
     criterion: str
     chosen: SweepRow
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text.
 
         Returns
@@ -96,7 +97,7 @@ class Sweep:
 
 def sweep(
     recognizer: Any,
-    grid: Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]],
+    grid: Mapping[str, Sequence[Any]] | Iterable[Facts],
     train: Samples,
     validation: Samples,
     application: object = 0.5,
@@ -195,7 +196,7 @@ def sweep_trials(
     return Sweep(app, tuple(rows), criterion, _chosen(tuple(rows), criterion))
 
 
-def _combinations(grid: Any) -> list[dict[str, Any]]:
+def _combinations(grid: Any) -> list[JSON]:
     if isinstance(grid, Mapping):
         for name, values in grid.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
@@ -216,7 +217,7 @@ def _pair(data: Any, name: str) -> Samples:
 
 
 def _row(
-    fit: Callable[..., Any], parameters: dict[str, Any], train: Samples, sets: Sequence[Samples], app: Application
+    fit: Callable[..., Any], parameters: JSON, train: Samples, sets: Sequence[Samples], app: Application
 ) -> SweepRow:
     known = MappingProxyType(parameters)
     try:
@@ -234,7 +235,7 @@ def _trials(model: Any, samples: object, labels: Any) -> Trials:
     return Trials.of_llr(model(samples), labels)
 
 
-def _costs(sets: Sequence[Trials], app: Application) -> dict[str, Any]:
+def _costs(sets: Sequence[Trials], app: Application) -> JSON:
     """Costs on the validation trials, and on the held-out ones where there are some."""
     costs = {}
     for prefix, trials in zip(("", "held_out_"), sets, strict=False):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, number, numbers, shown
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, rate_of
 from tercet.calibration.two_class import Logistic
@@ -183,7 +183,7 @@ class MisleadingEvidence:
     lowest_target_lr: float
     highest_nontarget_lr: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
 
         Returns

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._typing import Floats
+from tercet._typing import JSON, Facts, Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.forensics._bounds import LrBounds, elub, iv_bounds
 from tercet.forensics._measures import (
@@ -93,7 +93,7 @@ class Validation:
     pav: tuple[Floats, Floats, Floats]
     log10_lrs: Mapping[str, Floats]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The numbers as plain values and text, without the figures' data.
 
         Returns
@@ -163,7 +163,7 @@ def validation(
     level = probability(ci, "ci")
     tally = Tally.of(as_trials(trials)).as_llr()
     curve = Curve.of(tally)
-    draws: dict[str, Any] = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
+    draws: JSON = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
     counts = {"same_source": tally.weight(curve.targets), "different_source": tally.weight(curve.nontargets)}
     low, high, worth = pav_blocks(tally)
     finite = {
@@ -178,8 +178,8 @@ def validation(
     )  # fmt: skip
 
 
-def _measures(trials: Trials, curve: Curve, draws: dict[str, Any]) -> tuple[Measure, ...]:
-    known: Mapping[str, Any] = {}
+def _measures(trials: Trials, curve: Curve, draws: JSON) -> tuple[Measure, ...]:
+    known: Facts = {}
     why = ""
     try:
         known = bootstrap(trials, quantities=("cllr", "min_cllr", "eer"), **draws)
@@ -205,7 +205,7 @@ def _measure(name: str, value: float, ends: Any, why: str) -> Measure:
     return Measure(name, value, None if ends is None else Interval(ends.low, ends.high, ends.method), why)
 
 
-def _extra(name: str, trials: Trials, function: Any, draws: dict[str, Any]) -> Measure:
+def _extra(name: str, trials: Trials, function: Any, draws: JSON) -> Measure:
     """A number of ours with a percentile interval; a resample where it does not exist leaves it without one."""
     value = function(trials)
     try:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._column_source import ColumnSource
 from tercet.io._trial_columns import TrialColumns, decisions_of, id_column
@@ -129,7 +128,7 @@ def label_column(table: Table, roles: ColumnRoles) -> LabelColumn | None:
     return None if label is None else with_roles(table, roles).fetch(labels=[label]).labels[0]
 
 
-def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
+def _stacked(columns: list[Array]) -> Array:
     return np.stack([column.astype(np.float64, copy=False) for column in columns], axis=1)
 
 

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._column_roles import ColumnRoles, WantedColumns, label_column, score_roles, trial_columns
 from tercet.io._column_source import column_source
@@ -243,7 +244,7 @@ class ArrayRanges:
         )
         return decisions_of(got, label_array(got.scores, self.called)) if wanted.decided else got
 
-    def labels(self, start: int, stop: int) -> NDArray[Any] | None:
+    def labels(self, start: int, stop: int) -> Array | None:
         """Their labels alone."""
         label = self.others.get(self.wanted.label)
         return None if label is None else label_array(label.rows(start, stop), self.called, start)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import class_codes, is_target, shown
+from tercet._typing import JSON, Array
 from tercet.errors import InputError
 from tercet.io.columns import LabelColumn, Labels
 from tercet.metrics.confusion import Confusion
@@ -46,11 +46,11 @@ class TrialColumns:
     """
 
     called: str
-    scores: NDArray[Any]
+    scores: Array
     labels: LabelColumn | None = None
-    weights: NDArray[Any] | None = None
-    ids: NDArray[Any] | None = None
-    groups: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    weights: Array | None = None
+    ids: Array | None = None
+    groups: Mapping[str, Array] = field(default_factory=dict)
     classes: Sequence[str] | None = None
     upright: bool = False  # the scores are surely samples x classes
     decided: tuple[str, ...] | None = None  # the scores are numbers of these decided labels
@@ -81,10 +81,10 @@ def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: ob
 
 def _two_class_trials(got: TrialColumns, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
     labels, classes = (None, None) if got.labels is None else target_mask(got.labels, target)
-    more: dict[str, Any] = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
+    more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
     if meaning in ("log-odds", "posterior"):
         more["trained_prior"] = trained_prior
-    makers: dict[str, Any] = {
+    makers: JSON = {
         "llr": Trials.of_llr,
         "lr": Trials.of_lr,
         "log10-llr": Trials.of_log10_llr,
@@ -109,11 +109,11 @@ def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prio
         labels = _numbers_of(labels)
     elif isinstance(labels, Labels) and classes is not None:
         labels, classes = class_codes(np.array(labels.names, np.object_), tuple(classes), classes)[labels.codes], None
-    more: dict[str, Any] = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
+    more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
     more["orientation"] = "samples x classes" if got.upright else None
     if meaning in ("logits", "posteriors"):
         more["trained_prior"] = trained_prior
-    makers: dict[str, Any] = {
+    makers: JSON = {
         "log-likelihoods": Trials.of_log_likelihoods,
         "logits": Trials.of_logits,
         "posteriors": Trials.of_posteriors,
@@ -126,14 +126,14 @@ def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prio
     return trials if got.classes is None else replace(trials, classes=tuple(got.classes))
 
 
-def _numbers_of(labels: Labels) -> NDArray[Any]:
+def _numbers_of(labels: Labels) -> Array:
     if not all(name.isascii() and name.isdigit() for name in labels.names):
         raise InputError("labels are not class numbers: name the classes in the order of the columns (class_columns).")
-    numbers: NDArray[Any] = np.array([int(name) for name in labels.names])[labels.codes]
+    numbers: Array = np.array([int(name) for name in labels.names])[labels.codes]
     return numbers
 
 
-def target_mask(labels: LabelColumn, target: object) -> tuple[NDArray[Any], tuple[str, str] | None]:
+def target_mask(labels: LabelColumn, target: object) -> tuple[Array, tuple[str, str] | None]:
     """Two-class labels as a mask, and the classes' names where they are not the usual ones."""
     if isinstance(labels, Labels):
         mask, classes = is_target(np.array(labels.names, np.object_), None if target is None else word(target))
@@ -143,7 +143,7 @@ def target_mask(labels: LabelColumn, target: object) -> tuple[NDArray[Any], tupl
     return target_mask(coded(labels), target)
 
 
-def coded(values: NDArray[Any]) -> Labels:
+def coded(values: Array) -> Labels:
     """Any column of labels as codes of distinct words."""
     if values.ndim != 1:
         raise InputError(f"labels must be one-dimensional, not an array of shape {values.shape}.")
@@ -151,7 +151,7 @@ def coded(values: NDArray[Any]) -> Labels:
     return Labels(codes, tuple(word(value) for value in distinct.tolist()))
 
 
-def label_array(values: NDArray[Any], called: str, start: int = 0) -> NDArray[Any]:
+def label_array(values: Array, called: str, start: int = 0) -> Array:
     """Labels out of an array, without NaN; `start` is the number of the first."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         row = start + int(np.isnan(values).argmax())
@@ -159,7 +159,7 @@ def label_array(values: NDArray[Any], called: str, start: int = 0) -> NDArray[An
     return decoded(values, called)
 
 
-def decoded(values: NDArray[Any], called: str = "the array") -> NDArray[Any]:
+def decoded(values: Array, called: str = "the array") -> Array:
     """Bytes as text, which must be UTF-8; anything else as it is."""
     if values.dtype.kind != "S":
         return values
@@ -169,12 +169,12 @@ def decoded(values: NDArray[Any], called: str = "the array") -> NDArray[Any]:
         raise InputError(f"{called} holds bytes that are not UTF-8 text. Save it as text.") from None
 
 
-def words_of(values: NDArray[Any]) -> NDArray[Any]:
+def words_of(values: Array) -> Array:
     """Any array as text."""
     return decoded(values).astype(np.str_).astype(np.object_)
 
 
-def id_column(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+def id_column(columns: Sequence[Array]) -> Array | None:
     """Ids as one column, or as a table with one column per field, which keeps the fields apart."""
     if not columns:
         return None

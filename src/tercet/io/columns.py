@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._database import connected, identifier, is_pattern, link_in, quoted, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
@@ -70,11 +70,11 @@ class Column:
 class Labels:
     """Labels as codes into the distinct names, in the order of the rows."""
 
-    codes: NDArray[Any]
+    codes: Array
     names: tuple[str, ...]
 
 
-LabelColumn: TypeAlias = Labels | NDArray[Any]
+LabelColumn: TypeAlias = Labels | Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Table:
         with self._named_errors():
             return self.con.execute(sql).fetchall()
 
-    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+    def arrays(self, sql: str) -> dict[str, Array]:
         """The columns of a query as arrays, masked where a value is missing."""
         with self._named_errors():
             return self.con.execute(sql).fetchnumpy()
@@ -191,7 +191,7 @@ class Table:
             raise InputError(f"{self.called}: column {shown(name)} holds {column.kind} values, not numbers.")
         return column.sql
 
-    def _checked_number(self, values: NDArray[Any], name: str) -> NDArray[Any]:
+    def _checked_number(self, values: Array, name: str) -> Array:
         text = self.columns[name].kind == "text"
         bad = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, np.bool_)
         if bad.any():
@@ -234,7 +234,7 @@ class Table:
                 if _INTEGER.fullmatch(value.strip()) and len(value) < 400 and int(value) != int(float(value)):
                     raise self.refuse(int(row), name, _MERGED)
 
-    def _whole(self, values: NDArray[Any], name: str) -> NDArray[Any]:
+    def _whole(self, values: Array, name: str) -> Array:
         if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
             row = int(np.ma.getmaskarray(values).argmax())
             raise self.refuse(row, name, "the value is missing. Drop the row, or give it a name.", show=False)
@@ -261,7 +261,7 @@ class Table:
         known = self.names[name]
         return f"enum_code(CAST({sql} AS {known.enum}))" if known.names else "NULL::INTEGER"
 
-    def _coded(self, values: NDArray[Any], name: str) -> LabelColumn:
+    def _coded(self, values: Array, name: str) -> LabelColumn:
         whole = self._whole(values, name)
         if name in self.names:
             return Labels(whole, self.names[name].names)
@@ -278,8 +278,8 @@ def _place_after(place: Place, start: int, row: int, name: str) -> tuple[str, st
 class Fetched:
     """Columns out of a table, in the order they were asked for."""
 
-    numbers: list[NDArray[Any]]
-    texts: list[NDArray[Any]]
+    numbers: list[Array]
+    texts: list[Array]
     labels: list[LabelColumn]
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS
@@ -50,11 +51,11 @@ class Batch:
     """
 
     start: int
-    scores: NDArray[Any]
+    scores: Array
     labels: NDArray[np.intp] | None
-    weights: NDArray[Any] | None
-    ids: NDArray[Any] | None
-    groups: dict[str, NDArray[Any]]
+    weights: Array | None
+    ids: Array | None
+    groups: dict[str, Array]
 
 
 @dataclass(slots=True)

@@ -10,12 +10,12 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import column, shown
+from tercet._typing import Array, Facts
 from tercet.errors import InputError
 from tercet.io.formats.parquet import write_parquet
 from tercet.io.formats.text import is_number
@@ -82,7 +82,7 @@ def columns_like(
     weight_column: str | None = None,
     label_column: str | None = "label",
     first: int = 0,
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Array]:
     """The ids, groups, weights and labels of trials under the names they were read by, to be written back.
 
     Parameters
@@ -119,7 +119,7 @@ def columns_like(
     return columns
 
 
-def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, NDArray[Any]]:
+def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, Array]:
     """One column per field of the ids; the numbers of the trials where they have no ids."""
     if trials.ids is None:
         return {"trial": np.arange(first, first + len(trials))}
@@ -160,7 +160,7 @@ def write_like(
 
 
 def _with_own_columns(
-    pieces: Iterable[tuple[Trials, Mapping[str, object]]], names: Mapping[str, Any]
+    pieces: Iterable[tuple[Trials, Mapping[str, object]]], names: Facts
 ) -> Iterator[Mapping[str, object]]:
     """The new columns between the ids and what else is written back; a new column takes the place of an old one."""
     first = 0
@@ -206,7 +206,7 @@ def write_tables(
             _write_csv(out, arrays, kind)
 
 
-def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, NDArray[Any]]]:
+def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Array]]:
     """Each table's columns as arrays of one length, named and typed as those of the first."""
     before: dict[str, str] | None = None
     for columns in tables:
@@ -229,7 +229,7 @@ def _kind(path: str | os.PathLike[str], format: str | None) -> tuple[str, bool]:
     return kind, packed
 
 
-def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]], kind: str) -> None:
+def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, Array]], kind: str) -> None:
     separator = "," if kind == "csv" else "\t"
     for number, columns in enumerate(tables):
         if number == 0:
@@ -240,7 +240,7 @@ def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]], kin
             out.write("".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode())
 
 
-def _cells(values: NDArray[Any], separator: str) -> list[str]:
+def _cells(values: Array, separator: str) -> list[str]:
     if values.dtype.kind in "fiu":
         return [repr(value) for value in values.tolist()]
     return [_cell(value, separator) for value in values.tolist()]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import chosen, instance, names, number, same_index, same_kind, shown, whole
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
@@ -412,7 +412,7 @@ def _placements(scores: Floats, others: Ranked) -> Floats:
     return np.asarray((others.below(scores) + others.upto(scores)) / (2.0 * others.total), np.float64)
 
 
-def _row_weights(side: Ranked | None) -> NDArray[Any] | None:
+def _row_weights(side: Ranked | None) -> Array | None:
     return None if side is None or side.running is None else np.diff(side.running)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.validation import column, frozen, names, number, numbers, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
@@ -138,7 +138,7 @@ class CaseCosts:
                 return None
         return Application(self.prior, float(np.ravel(self.cost_fn)[0]), float(np.ravel(self.cost_fp)[0]))
 
-    def select(self, rows: NDArray[Any]) -> CaseCosts:
+    def select(self, rows: Array) -> CaseCosts:
         """The costs of a mask or of row numbers.
 
         Parameters

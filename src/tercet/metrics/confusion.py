@@ -26,7 +26,7 @@ from tercet._numeric.validation import (
     same_length,
     shown,
 )
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
@@ -246,8 +246,8 @@ class Confusion(Shown):
     @classmethod
     def _counted(
         cls,
-        rows: NDArray[Any],
-        cols: NDArray[Any],
+        rows: Array,
+        cols: Array,
         classes: tuple[str, ...],
         actions: tuple[str, ...],
         target: str | None,
@@ -977,7 +977,7 @@ def _target(target: object, classes: tuple[str, ...]) -> str | None:
     return classes[class_place(target, classes, "target")]
 
 
-def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[list[Any], bool]:
+def _known(decided: Array, true: Array, target: object) -> tuple[list[Any], bool]:
     """The classes that decisions and labels speak of, and whether their order is known.
 
     Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
@@ -1000,7 +1000,7 @@ def _known(decided: NDArray[Any], true: NDArray[Any], target: object) -> tuple[l
     return ordered, standard or digits or not isinstance(ordered[0], str)
 
 
-def _codes(values: NDArray[Any], known: list[Any], name: str) -> NDArray[np.intp]:
+def _codes(values: Array, known: list[Any], name: str) -> NDArray[np.intp]:
     try:
         return codes_among(values, known)
     except KeyError as error:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import together
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import to_llr
@@ -55,7 +55,7 @@ class _Kept(NamedTuple):
     stays: tuple[Flags, Flags]
 
 
-def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
+def thinned(curve: Curve, rounded: bool = True) -> JSON:
     """The curve's points as the JSON holds them: the hull whole, the worst errors one by one, a few between.
 
     A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
@@ -89,13 +89,16 @@ def thinned(curve: Curve, rounded: bool = True) -> dict[str, Any]:
     return result
 
 
-def interpolated(kept: dict[str, Any], key: str, llrs: Floats) -> Floats:
+def interpolated(kept: JSON, key: str, llrs: Floats) -> Floats:
     """The "misses" or "false_alarms" at any llr thresholds, from the points that the JSON holds.
 
     From the last kept threshold <= llr on, the count stays as it is or follows the line to the next one.
     """
-    x = np.array([float(value) for value in kept.get("llrs", kept["thresholds"])])
-    counts, stays = np.array(kept[key], np.float64), [kind in STAYS[key] for kind in kept.get("path", "s" * len(x))]
+    x = np.array([float(value) for value in (kept["llrs"] if "llrs" in kept else kept["thresholds"])])
+    counts, stays = (
+        np.array(kept[key], np.float64),
+        [kind in STAYS[key] for kind in str(kept.get("path", "s" * len(x)))],
+    )
     place = np.searchsorted(x, llrs, "right") - 1
     after = np.minimum(place + 1, len(x) - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -363,7 +366,7 @@ def _cells(tally: Tally, side: Ranked) -> Places:
     return low
 
 
-def histogram(tally: Tally) -> dict[str, Any]:
+def histogram(tally: Tally) -> JSON:
     """Scores by class in 200 equal bins over their middle 99.9 %, the rest counted beside."""
     if tally.gaps is not None:
         return _histogram_of_points(tally)
@@ -377,13 +380,13 @@ def histogram(tally: Tally) -> dict[str, Any]:
         return {"edges": [], **{key: {"below": side.total, "bins": [], "above": 0} for key, side in sides.items()}}
     low, high = (pick(float(side[place]) for side, out in cut for place in (out, -1 - out)) for pick in (min, max))
     edges = low * (1.0 - _STEPS) + high * _STEPS if high > low else np.array([low, low])
-    result: dict[str, Any] = {"edges": edges.tolist()}
+    result: JSON = {"edges": edges.tolist()}
     for key, side in sides.items():
         result[key] = _binned(side, edges, tally)
     return result
 
 
-def _histogram_of_points(tally: Tally) -> dict[str, Any]:
+def _histogram_of_points(tally: Tally) -> JSON:
     """The same with every edge moved to the next known point, where counts are exact."""
     sides = {"targets": tally.targets, "nontargets": tally.nontargets}
     known = np.union1d(tally.targets.scores, tally.nontargets.scores)
@@ -408,13 +411,13 @@ def _rank(side: Ranked, share: float) -> int:
     return min(int(np.searchsorted(running[1:], math.ceil(share * side.total))), len(side.scores) - 1)
 
 
-def _binned(side: Ranked, edges: Floats, tally: Tally) -> dict[str, Any]:
+def _binned(side: Ranked, edges: Floats, tally: Tally) -> JSON:
     counts = side.below(edges)
     counts[-1] = side.upto(edges[-1])
     return _between(side, counts, tally)
 
 
-def _between(side: Ranked, counts: Any, tally: Tally) -> dict[str, Any]:
+def _between(side: Ranked, counts: Any, tally: Tally) -> JSON:
     """A class in bins, from its running counts at their edges."""
     bins = counts[1:] - counts[:-1]
     return {

@@ -18,7 +18,7 @@ from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
-from tercet._typing import Counts, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
@@ -779,8 +779,8 @@ class _Plane(NamedTuple):
     product of differences dx dy by less than 2**-49 (X dy + Y dx) + 2**-98 X Y, with its own rounding 2**-48 (...).
     """
 
-    x: NDArray[Any]
-    y: NDArray[Any]
+    x: Array
+    y: Array
     slack: tuple[float, float] | None = None  # 2**-46 of X and of Y
 
     @classmethod

@@ -16,12 +16,11 @@ than the rounding of double precision.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.posteriors import comparable, over_blocks, priced
 
@@ -32,7 +31,7 @@ _SINGLE_RANGE = 2.0**-40  # costs x priors that differ by more than this are not
 _ONE_THREAD = 1 << 18  # multiplications in one product: OpenBLAS starts threads of its own above this
 
 
-def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> NDArray[Any]:
+def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array:
     """The number of the cheapest action for each row of log-likelihoods, the lowest on ties.
 
     >>> from tercet import Application
@@ -68,7 +67,7 @@ def _in_single_precision(weights: Floats) -> NDArray[np.float32] | None:
     return np.asarray(shares, np.float32)
 
 
-def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[Array, NDArray[np.intp]]:
     """The cheapest action of each row, and the rows where another comes within the bound on the rounding."""
     logs = np.array(likelihoods.T, order="C")
     with np.errstate(over="ignore"):
@@ -83,7 +82,7 @@ def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[NDA
     return _first(near), np.flatnonzero(several | (least < _SINGLE_TINY))
 
 
-def _product(weights: NDArray[Any], shares: NDArray[Any]) -> NDArray[Any]:
+def _product(weights: Array, shares: Array) -> Array:
     """weights @ shares in parts that one thread works on: the rows have been dealt to all cores already."""
     prices = np.empty((len(weights), shares.shape[1]), shares.dtype)
     width = max(_ONE_THREAD // weights.size, 1)
@@ -93,7 +92,7 @@ def _product(weights: NDArray[Any], shares: NDArray[Any]) -> NDArray[Any]:
     return prices
 
 
-def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
+def _least_cost(costs: Floats, logs: Floats) -> Array:
     """The action of least expected cost for each column of logs.
 
     A matrix product finds it; where others come within its rounding, the sums are taken again in the order of the
@@ -114,12 +113,12 @@ def _least_cost(costs: Floats, logs: Floats) -> NDArray[Any]:
     return chosen
 
 
-def _first_largest(logs: Floats) -> NDArray[Any]:
+def _first_largest(logs: Floats) -> Array:
     """The row number of each column's largest entry, the lowest on ties."""
     return _first(logs == logs.max(axis=0))
 
 
-def _first(marks: NDArray[np.bool_]) -> NDArray[Any]:
+def _first(marks: NDArray[np.bool_]) -> Array:
     """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
     count = len(marks)
     from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import chosen, listed, shown
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -159,7 +159,7 @@ class _Matcher:
                 f"{shown(first.classes)}."
             )
         heavy = [np.ones(len(one)) if one.weights is None else one.weights for one in (first, other)]
-        columns: list[tuple[str, NDArray[Any] | None, NDArray[Any] | None]]
+        columns: list[tuple[str, Array | None, Array | None]]
         columns = [("labels", first.labels, other.labels), ("weights", heavy[0], heavy[1])]
         for what, mine, others in columns:
             if mine is not None and others is not None and not np.array_equal(mine, others):
@@ -170,7 +170,7 @@ class _Matcher:
                 )
 
 
-def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+def _equal(one: Array | None, other: Array | None) -> bool:
     """Whether two id columns are the same as they stand; text is never equal to numbers."""
     if one is None or other is None or len(one) != len(other) or one.dtype.kind != other.dtype.kind:
         return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from tercet._numeric.exact import UNIT, Counts, ratio
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.costs import softplus_sum
@@ -105,8 +105,8 @@ class HasSummary(Protocol):
 
     def _class_summary(
         self, applications: Sequence[MulticlassApplication]
-    ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
+    ) -> tuple[ClassSummary, str, tuple[str, ...], JSON]:
         """The summary of K classes, why their frequencies are undefined (else ""), their names, and facts."""
 
-    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, JSON]:
         """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total, shifted
 from tercet._numeric.validation import frozen
-from tercet._typing import Floats
+from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.metrics.costs import softplus_sum
 from tercet.metrics.tally import Ranked, Tally
@@ -74,7 +74,7 @@ def distinct_edges(*keys: Integers) -> Floats:
     return frozen(edges[~np.isnan(edges)])
 
 
-def between(low: Integers, high: Integers, pieces: NDArray[Any]) -> Integers:
+def between(low: Integers, high: Integers, pieces: Array) -> Integers:
     """Patterns that cut every range low..high into so many even pieces (fewer where it is too narrow)."""
     first = low.astype(np.uint64)
     span = high.astype(np.uint64) - first  # modulo 2**64: right even where the difference leaves int64
@@ -112,7 +112,7 @@ class BinCounts(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: dict[str, Any]) -> BinCounts:
+    def of_part(cls, part: Any, job: JSON) -> BinCounts:
         """The counts of one part of a scan."""
         return cls.of_tally(part.tally(), job["edges"], job["thresholds"], costs=job["costs"])
 
@@ -162,7 +162,7 @@ class BinCounts(PlainState):
         )  # fmt: skip
 
 
-def places_upto(scores: NDArray[Any], ends: Floats) -> NDArray[np.intp]:
+def places_upto(scores: Array, ends: Floats) -> NDArray[np.intp]:
     """How many of ascending scores are at or below each end; NaN counts as above all.
 
     Ends are rounded down to float32 for scores of float32: one of those is at or below either or neither.
@@ -211,7 +211,7 @@ class RangeRows(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: dict[str, Any]) -> RangeRows:
+    def of_part(cls, part: Any, job: JSON) -> RangeRows:
         """The rows of one part of a scan."""
         return cls.of_tally(part.tally(), job["low"], job["high"])
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import column, equal_to, is_target, names, numbers, same_index, same_length, whole
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.metrics.tally import Tally
 from tercet.outofcore.limits import Budget
@@ -60,8 +60,8 @@ class _Chunk:
     """One chunk, judged as arrays in memory are."""
 
     number: int
-    scores: NDArray[Any]
-    labels: NDArray[Any]  # which are targets, or class numbers
+    scores: Array
+    labels: Array  # which are targets, or class numbers
     weights: Floats | None
     how: Plain
     given: Trials | None = None

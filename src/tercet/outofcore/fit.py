@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, Counts, exact_dot, ratio, shifted
 from tercet._numeric.newton import GRADIENT_BOUND, ONCE_MORE, Optimum, minimise
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.calibration._logistic_sums import (
     LARGEST,
     Ends,
@@ -184,10 +184,10 @@ class ScannedTraining:
     meaning: str
     trained_prior: float | None
     _summaries: dict[float, ClassMoments] = field(default_factory=dict)
-    _facts: dict[str, Any] = field(default_factory=dict)
+    _facts: JSON = field(default_factory=dict)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JSON:
         """What a saved model remembers of its trials; known after the first pass."""
         return self._facts
 
@@ -204,7 +204,7 @@ class ScannedTraining:
             self._facts = self._known(targets, nontargets, found.unit)
         return self._summaries[factor]
 
-    def _known(self, targets: int, nontargets: int, unit: int) -> dict[str, Any]:
+    def _known(self, targets: int, nontargets: int, unit: int) -> JSON:
         weight = Tally(Ranked(np.empty(0)), Ranked(np.empty(0)), "raw", None, unit).weight
         return facts_of(self.passes.row_count, weight(targets), weight(nontargets), self.meaning, self.trained_prior)
 

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -14,12 +13,12 @@ from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import frozen, shown
+from tercet._typing import JSON, Array, Facts
 from tercet.errors import InputError
 
-Plain = dict[str, Any]
+Plain = JSON
 
 
 class PlainState:
@@ -32,7 +31,7 @@ class PlainState:
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
-    def of_plain(cls, plain: Mapping[str, Any]) -> Self:
+    def of_plain(cls, plain: Facts) -> Self:
         """The state that to_plain took apart."""
         return cls(**{field.name: _restored(plain[field.name]) for field in fields(cls)})  # type: ignore[arg-type]
 
@@ -45,7 +44,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _listed(integers: NDArray[Any]) -> Plain:
+def _listed(integers: Array) -> Plain:
     """An array of whole numbers as JSON can hold it."""
     return {"integers": [int(one) for one in integers], "kind": integers.dtype.str}
 
@@ -58,7 +57,7 @@ def _restored(value: Any) -> Any:
     return tuple(_restored(one) for one in value) if isinstance(value, list) else value
 
 
-def digest(plain: Mapping[str, Any]) -> str:
+def digest(plain: Facts) -> str:
     """SHA-256 over names, types, shapes and contents."""
     found = hashlib.sha256()
     for name, value in sorted(plain.items()):
@@ -70,7 +69,7 @@ def digest(plain: Mapping[str, Any]) -> str:
     return found.hexdigest()
 
 
-def save_plain(plain: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+def save_plain(plain: Facts, path: str | os.PathLike[str]) -> None:
     """Arrays into an npz, all else as one JSON text, with a checksum; the file appears whole or not at all."""
     arrays = {name: value for name, value in plain.items() if isinstance(value, np.ndarray)}
     rest = {name: value for name, value in plain.items() if name not in arrays}

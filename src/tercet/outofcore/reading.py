@@ -10,7 +10,7 @@ import math
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import frozen, is_target, shown
+from tercet._typing import Array, Facts
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
@@ -49,9 +50,7 @@ _NO_LABELS = "{} has no labels: they come from a column (label_column), from lab
 
 
 @contextmanager
-def planned(
-    paths: Any, options: Mapping[str, Any], part_rows: int, *, workers_elsewhere: bool = False
-) -> Iterator[Plan]:
+def planned(paths: Any, options: Facts, part_rows: int, *, workers_elsewhere: bool = False) -> Iterator[Plan]:
     """The plan of some files, all read with the same options; what had to be unpacked is removed at the end.
 
     A part has at most `part_rows` rows, or twice as many of float32 scores, which take half the memory.
@@ -77,7 +76,7 @@ def planned(
         yield Plan(tuple(files), tuple(parts), stamps, rows, matrix, group if group > _SMALL else 0)
 
 
-def _described(stack: ExitStack, path: Path, options: Mapping[str, Any], apart: bool, workers_elsewhere: bool) -> Plain:
+def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, workers_elsewhere: bool) -> Plain:
     """What a file holds, and how to read it again."""
     called = called_as(path)
     known = {key: value for key, value in options.items() if value is not None and key not in ("target", "name")}
@@ -125,7 +124,7 @@ def _head(path: Path, called: str) -> bytes:
         raise InputError(f"{called} cannot be read: {error.strerror}.") from None
 
 
-def _plain_options(options: Mapping[str, Any]) -> Plain:
+def _plain_options(options: Facts) -> Plain:
     kept = {key: value for key, value in options.items() if key not in ("progress", "notes", "memory")}
     return {key: list(value) if isinstance(value, tuple | np.ndarray) else value for key, value in kept.items()}
 
@@ -202,7 +201,7 @@ def _spooled(stack: ExitStack, source: TrialSource) -> Plain:
 def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
     spool, rows = file["spool"], stop - start
 
-    def column(name: str, kind: type, width: int = 1) -> NDArray[Any]:
+    def column(name: str, kind: type, width: int = 1) -> Array:
         size = np.dtype(kind).itemsize * width
         return np.fromfile(Path(spool["folder"]) / name, kind, rows * width, offset=start * size)
 
@@ -399,7 +398,7 @@ def sorted_classes(
     return Tally(targets, nontargets, meaning, trained_prior)
 
 
-def _judged(values: NDArray[Any], meaning: str, called: str, start: int) -> NDArray[Any]:
+def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
     """Scores as doubles or float32, in the range of their meaning."""
     if values.dtype != np.float64 and (values.dtype != np.float32 or meaning not in ("llr", "raw")):
         if values.dtype.kind in "iu" and len(values) and max(abs(int(values.min())), abs(int(values.max()))) >= 2**53:

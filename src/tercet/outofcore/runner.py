@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial, reduce
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet import __version__
 from tercet._numeric.parallel import CORES, together
 from tercet._numeric.validation import shown, whole
-from tercet._typing import Floats
+from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.executors.threads import Threads
@@ -48,7 +48,7 @@ class State(Protocol):
         """Arrays, whole numbers, texts and lists."""
 
     @classmethod
-    def of_plain(cls, plain: Mapping[str, Any]) -> Self:
+    def of_plain(cls, plain: Facts) -> Self:
         """The state that to_plain took apart."""
 
 
@@ -81,7 +81,7 @@ class Counted:
         return {**self.state.to_plain(), **{f"_{key}": value for key, value in envelope.items()}}
 
     @classmethod
-    def of_plain(cls, kind: str, plain: Mapping[str, Any]) -> Counted:
+    def of_plain(cls, kind: str, plain: Facts) -> Counted:
         """What to_plain took apart."""
         parts = tuple((int(low), int(high)) for low, high in plain["_parts"])
         return cls(state_types()[kind].of_plain(plain), parts, plain["_plan"])
@@ -319,7 +319,7 @@ class FilePasses:
         return np.asarray(got.scores, np.float64), _marks(file, got.labels)
 
 
-def thinned_sample(scores: NDArray[Any], targets: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+def thinned_sample(scores: Array, targets: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
     """At most a million rows, evenly spread, without NaN (which the first pass refuses by place)."""
     step = -(-len(scores) // (_SAMPLED_PARTS * _SAMPLED_ROWS)) or 1
     values = np.asarray(scores[::step], np.float64) + 0.0
@@ -330,7 +330,7 @@ def thinned_sample(scores: NDArray[Any], targets: NDArray[np.bool_]) -> tuple[Fl
 @contextmanager
 def file_passes(
     paths: Any,
-    options: Mapping[str, Any],
+    options: Facts,
     where: Where,
     budget: Budget,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ import numpy as np
 
 from tercet._numeric.parallel import together
 from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._typing import JSON, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
@@ -66,7 +66,7 @@ class Scan:
     """
 
     source: Any
-    options: Mapping[str, Any]
+    options: Facts
     where: Where
     memory_limit: int
     resume: StrPath | None = None
@@ -104,7 +104,7 @@ class Scan:
             raise InputError(f"{len(files)} files cannot be read as one: evaluate the scan, or join them first.")
         return read(files[0], **self.options)
 
-    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, dict[str, Any]]:
+    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, JSON]:
         """The summary that a two-class evaluation is built from.
 
         Parameters
@@ -130,7 +130,7 @@ class Scan:
 
     def _class_summary(
         self, applications: Sequence[MulticlassApplication]
-    ) -> tuple[ClassSummary, str, tuple[str, ...], dict[str, Any]]:
+    ) -> tuple[ClassSummary, str, tuple[str, ...], JSON]:
         """The summary that an evaluation of K classes is built from.
 
         Parameters
@@ -184,20 +184,20 @@ class Scan:
             yield ChunkPasses(self.source, self.options["target"], how, budget)
             return
         reading = {**self.options, "memory": self.memory_limit // 4}
-        more: dict[str, Any] = {"progress": self.progress, "resume": self.resume}
+        more: JSON = {"progress": self.progress, "resume": self.resume}
         with file_passes(
             self.source, reading, self.where, budget, trained_prior=self._trained_prior, **more
         ) as found:  # fmt: skip
             yield found
 
-    def _files(self, passes: Passes) -> dict[str, Any]:
+    def _files(self, passes: Passes) -> JSON:
         if not isinstance(passes, FilePasses):
             return {}
         stamps = passes.plan.stamps
         return {"files": together([partial(_named, stamp, self.hashes) for stamp in stamps], passes.plan.rows)}
 
 
-def _named(stamp: FileStamp, hashed: bool) -> dict[str, Any]:
+def _named(stamp: FileStamp, hashed: bool) -> JSON:
     """A file as the JSON names it; its hash is null where it was not asked for, because that reads all bytes."""
     named = fingerprint(stamp.path) if hashed else {"name": called_as(Path(stamp.path)), "sha256": None}
     return {**named, "bytes": stamp.bytes}
@@ -354,7 +354,7 @@ def open_source(
     where = {key: options.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
     asked = {key: value for key, value in where.items() if value is not None}
     files = listed_files(paths)
-    told: dict[str, Any] = {"notes": notes, "progress": progress}
+    told: JSON = {"notes": notes, "progress": progress}
     needed = sum(memory_needed(path, **options) for path in files)
     if needs_rows is not None and (needed > memory_limit or asked or len(files) > 1):
         raise InputError(
@@ -378,7 +378,7 @@ def memory_needed(path: StrPath, **options: Any) -> int:
         return PROCESS + footer_of(file).rows * IN_MEMORY_ROW * columns
 
 
-def _refuse_reading_options(options: Mapping[str, Any]) -> None:
+def _refuse_reading_options(options: Facts) -> None:
     """Refuses options of files where chunks come from Python."""
     usual = {"score_column": "score", "label_column": "label", "missing": "error"}
     known = ("target", "meaning", "trained_prior", "name", "notes")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.validation import distinct, names, same_length, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, class_names
 
@@ -59,7 +59,7 @@ def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, 
     return named, np.array([place[name] for name in found], np.intp)[codes] if len(codes) else codes
 
 
-def _distinct_numbers(array: NDArray[Any]) -> tuple[list[object], Ints]:
+def _distinct_numbers(array: Array) -> tuple[list[object], Ints]:
     """The numbers that occur, ascending, and each entry's place among them; whole doubles count as integers."""
     if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)) and np.all(np.abs(array) < 2.0**53):
         array = array.astype(np.int64)
@@ -75,7 +75,7 @@ def _distinct_numbers(array: NDArray[Any]) -> tuple[list[object], Ints]:
     return values.tolist(), codes
 
 
-def _distinct_texts(array: NDArray[Any]) -> tuple[list[object], Ints]:
+def _distinct_texts(array: Array) -> tuple[list[object], Ints]:
     if array.dtype.kind == "S":
         raise InputError("labels are bytes: decode them first.")
     values = sorted(distinct(array), key=str)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tercet._numeric import serialization as saved
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import column, frozen, numbers, same_index, shown
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.errors import InputError
 from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
 from tercet.trials import Trials
@@ -73,7 +73,7 @@ class GaussianRecognizer(Model):
     means: Floats
     covariances: Floats
     shrinkage: float
-    training: Mapping[str, Any]  # samples: how many of each class
+    training: Facts  # samples: how many of each class
     _whitening: _Whitening = field(init=False)
 
     def _check(self) -> None:

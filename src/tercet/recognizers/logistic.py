@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from tercet._numeric import serialization as saved
 from tercet._numeric.newton import check_converged, in_blocks, minimise
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import column, number, numbers, same_index
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.errors import CalibrationError, InputError
 from tercet.recognizers._classes import Readers, check_classes, check_size, coded, labelled, one_of
 from tercet.trials import Trials, logit, probability
@@ -66,7 +66,7 @@ class LogisticRecognizer(Model):
     expansion: str
     weights: Floats
     offset: float
-    training: Mapping[str, Any]
+    training: Facts
 
     def _check(self) -> None:
         one_of(self.expansion, EXPANSIONS, "expansion")

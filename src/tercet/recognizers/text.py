@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import column, frozen, same_index, shown
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.errors import InputError
 from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
 from tercet.trials import Trials
@@ -71,7 +71,7 @@ class TextRecognizer(Model):
     vocabulary: tuple[str, ...]
     counts: NDArray[np.int64]
     pseudo_count: float
-    training: Mapping[str, Any]  # texts: how many of each class; splitter: "blanks" or "own"
+    training: Facts  # texts: how many of each class; splitter: "blanks" or "own"
     splitter: Splitter = str.split
     _codes: dict[str, int] = field(init=False)
     _logs: Floats = field(init=False)

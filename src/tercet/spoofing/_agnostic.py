@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, number
+from tercet._typing import JSON
 from tercet.errors import UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
@@ -61,7 +62,7 @@ class ADcf:
     actual_interval: Interval | None = None
     reason: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
 
         Returns

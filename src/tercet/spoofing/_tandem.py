@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import number, shown
+from tercet._typing import JSON
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve, Minimum
@@ -121,7 +122,7 @@ class TDcf:
     threshold: float | None
     reason: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
 
         Returns

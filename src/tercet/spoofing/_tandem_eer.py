@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import number
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.errors import InputError
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
@@ -47,7 +47,7 @@ class TEer:
     cm_threshold: float
     prevalence: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
 
         Returns

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from tercet._numeric.validation import shown
+from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.io._limits import MOST_COLUMNS
 from tercet.io._plain_files import PlainFile, temporary
 from tercet.io.formats.text import Dialect
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_doubles(pairs: list[tuple[str, Any]]) -> JSON:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -61,14 +62,14 @@ def json_place(file: PlainFile, row: int, name: str) -> tuple[str, str | None]:
     return f"line {line}", None if found.get(name) is None else _cell(found[name])
 
 
-def _objects(file: PlainFile) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(file: PlainFile) -> Iterator[tuple[int, JSON]]:
     with file.path.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             if raw.strip():
                 yield number, _object(raw, number, file)
 
 
-def _object(raw: bytes, line: int, file: PlainFile) -> dict[str, Any]:
+def _object(raw: bytes, line: int, file: PlainFile) -> JSON:
     where = f"{file.called}: line {line}"
     try:
         text = raw.decode("utf-8-sig" if line == 1 else "utf-8").strip()
@@ -88,7 +89,7 @@ def _object(raw: bytes, line: int, file: PlainFile) -> dict[str, Any]:
     return value
 
 
-def _is_text(value: dict[str, Any]) -> bool:
+def _is_text(value: JSON) -> bool:
     """Whether the keys and values can be written as UTF-8 without NUL."""
     try:
         return b"\\u0000" not in json.dumps(value, ensure_ascii=False).encode()

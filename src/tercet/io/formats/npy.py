@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._limits import check_size, in_words
 from tercet.io._plain_files import PlainFile, temporary
@@ -50,7 +50,7 @@ class ArrayFile:
     dtype: np.dtype[Any]
     field: str | None = None  # of a structured array
 
-    def rows(self, start: int, stop: int, axis: int = 0) -> NDArray[Any]:
+    def rows(self, start: int, stop: int, axis: int = 0) -> Array:
         """The entries start..stop-1 along an axis, which comes first in the result."""
         if len(self.shape) == 1:
             values = self._run(start, stop - start)
@@ -62,7 +62,7 @@ class ArrayFile:
         lines = [self._run(line * stored[1] + start, stop - start) for line in range(stored[0])]
         return np.stack(lines, axis=1) if lines else np.empty((stop - start, 0), self.dtype)
 
-    def _run(self, first: int, count: int) -> NDArray[Any]:
+    def _run(self, first: int, count: int) -> Array:
         if isinstance(self.source, bytes):
             return np.frombuffer(self.source, self.dtype, count, first * self.dtype.itemsize)
         with self.source() as data:

@@ -8,12 +8,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._plain_files import PlainFile
 from tercet.io.formats._thrift import BINARY, I32, I64, LIST, STRUCT, DamagedError, Field, Reader, Struct, written
@@ -25,10 +25,10 @@ _GROUP_ROWS = 1 << 17
 _LONGEST_HEADER = 1 << 16
 
 
-def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]]) -> None:
+def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, Array]]) -> None:
     """Tables of the same columns (numbers, true/false or text) as one, plain, not packed, a CRC-32 on every page."""
     at = out.write(_MAGIC)
-    first: Mapping[str, NDArray[Any]] = {}
+    first: Mapping[str, Array] = {}
     groups: list[list[Field]] = []
     total = 0
     for columns in tables:
@@ -44,7 +44,7 @@ def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, NDArray[Any]]]) 
     out.write(footer + struct.pack("<I", len(footer)) + _MAGIC)
 
 
-def _write_group(out: IO[bytes], columns: Mapping[str, NDArray[Any]], at: int) -> tuple[list[Field], int]:
+def _write_group(out: IO[bytes], columns: Mapping[str, Array], at: int) -> tuple[list[Field], int]:
     """One row group written where the file stands, what the footer says of it, and its bytes."""
     chunks, size, rows = [], 0, 0
     for name, values in columns.items():
@@ -62,7 +62,7 @@ def _page(body: bytes, rows: int) -> bytes:
     return written([(1, I32, 0), (2, I32, len(body)), (3, I32, len(body)), (4, I32, crc), (5, STRUCT, values)]) + body
 
 
-def _chunk(name: str, values: NDArray[Any], rows: int, size: int, at: int) -> list[Field]:
+def _chunk(name: str, values: Array, rows: int, size: int, at: int) -> list[Field]:
     described: list[Field] = [
         (1, I32, _physical(values)),
         (2, LIST, (I32, [_PLAIN, _RLE])),
@@ -76,7 +76,7 @@ def _chunk(name: str, values: NDArray[Any], rows: int, size: int, at: int) -> li
     return [(2, I64, at), (3, STRUCT, described)]
 
 
-def _footer(columns: Mapping[str, NDArray[Any]], rows: int, groups: list[list[Field]]) -> bytes:
+def _footer(columns: Mapping[str, Array], rows: int, groups: list[list[Field]]) -> bytes:
     schema: list[list[Field]] = [[(4, BINARY, b"schema"), (5, I32, len(columns))]]
     for name, values in columns.items():
         field: list[Field] = [(1, I32, _physical(values)), (3, I32, 0), (4, BINARY, name.encode())]
@@ -92,11 +92,11 @@ def _footer(columns: Mapping[str, NDArray[Any]], rows: int, groups: list[list[Fi
     )
 
 
-def _physical(values: NDArray[Any]) -> int:
+def _physical(values: Array) -> int:
     return {"b": _BOOLEAN, "i": _INT64, "u": _INT64, "f": _DOUBLE}.get(values.dtype.kind, _BYTES)
 
 
-def _plain(values: NDArray[Any]) -> bytes:
+def _plain(values: Array) -> bytes:
     kind = _physical(values)
     if kind == _BOOLEAN:
         return np.packbits(values, bitorder="little").tobytes()

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tercet._typing import Array
 
 _KINDS = ("float", "double", "bool")
 
 
-def plain_columns(
-    path: Path, names: Sequence[str], starts: Sequence[int], start: int, stop: int
-) -> list[NDArray[Any]] | None:
+def plain_columns(path: Path, names: Sequence[str], starts: Sequence[int], start: int, stop: int) -> list[Array] | None:
     """The columns of the rows start..stop-1, page checksums compared; None where there is anything to refuse or say.
 
     That is: no pyarrow, a range that is not of whole row groups, columns that are not float, double or boolean, a null,
@@ -35,7 +34,7 @@ def plain_columns(
         return None
     if table.num_rows != stop - start or any(table.column(name).null_count for name in names):
         return None
-    columns: list[NDArray[Any]] = [table.column(name).to_numpy() for name in names]
+    columns: list[Array] = [table.column(name).to_numpy() for name in names]
     if any(one.dtype.kind == "f" and np.isnan(np.min(one, initial=0.0)) for one in columns):
         return None
     return columns

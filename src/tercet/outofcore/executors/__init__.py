@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-Plain = dict[str, Any]
+from tercet._typing import JSON
+
+Plain = JSON
 Partial = Callable[[Plain, Any], Plain]
 Add = Callable[[Sequence[Plain]], Plain]
 
