@@ -27,6 +27,21 @@ RULE = tc.neyman_pearson(CURVE, 0.3)
 LOGISTIC = tc.Logistic.fit(TRIALS, 0.5)
 
 
+SEXES = tc.Trials.of_llr(LLR * 3, LABELS * 3, groups={"sex": list("mfmfmfff") * 3})
+ATTACKS = tc.Trials.of_llr(LLR, LABELS, groups={"pai": ["-", "-", "-", "mask", "mask", "photo", "-", "photo"]})
+SPOOF_SCORES = [2.0, 1.0, 1.5, -1.0, 0.4, -2.0, 0.5, 0.3, -0.2, 1.7, -0.7, 0.9]
+SPOOF_KEY = (
+    ["target", "target", "target", "nontarget", "nontarget", "nontarget"]
+    + ["spoof"] * 3
+    + ["target", "nontarget", "spoof"]
+)
+SPOOF_ATTACKS = ["-"] * 6 + ["A1", "A1", "A2"] + ["-", "-", "A2"]
+SPOOFED = tc.spoofing.of_key(SPOOF_SCORES, SPOOF_KEY, attacks=SPOOF_ATTACKS)
+COUNTER = tc.spoofing.of_key(
+    [1.0, 2.0, 1.5, 0.7, 1.2, 0.9, -1.0, 0.8, -2.0, 1.1, 0.6, -0.4], SPOOF_KEY, attacks=SPOOF_ATTACKS
+)
+
+
 def files(folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """Small files to read."""
     scores = folder / "scores.csv"
@@ -61,6 +76,10 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
     matrix["classes"] = [0, 1, 2]
     reading = {"target": "1", "path": stored["scores"], "score_column": "score", "label_column": "label",
                "labels": None, "key": None, "id_column": "trial", "name": "a", "progress": None}  # fmt: skip
+    options = {k: v for k, v in reading.items() if k != "path"} | {
+        "format": "csv", "separator": ",", "columns": None, "header": None, "weight_column": None, "group_columns": [],
+        "keep_ids": True, "meaning": "llr", "trained_prior": None, "class_columns": None, "missing": "error",
+        "labelled": None, "memory": None, "notes": None}  # fmt: skip
     own: dict[str, dict[str, Any]] = {
         "Affine.fit": {"trials": THREE, "prior": [0.2, 0.3, 0.5], "kind": "offsets"},
         "Affine.__call__": {"scores": THREE},
@@ -82,6 +101,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
                       "transposed": False},
         "Confusion.of": {"decisions": [1, 0, 1], "labels": [1, 0, 0], "classes": [0, 1], "actions": [0, 1],
                          "weights": [1.0, 1.0, 2.0]},
+        "CaseCosts.select": {"rows": [0]},
+        "Tally.at": {"thresholds": [0.1, 0.5]},
         "Confusion.for_target": {"target": "1"},
         "Confusion.against_rest": {"label": "1"},
         "Confusion.proportion": {"name": "tpr"},
@@ -119,9 +140,9 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "bayes_error": {"log_odds": [-1.0, 0.0, 1.0], "llr": None},
         "bootstrap": {"by": None, "method": "bca", "roc": None, "bins": None, "rates": ["tpr"], "calibrate": None,
                       "calibration_trials": None, "prior": None, "extra": None},
-        "by_condition": {"draws": {"resamples": 39}, "level": None},
+        "by_condition": {"by": None, "method": "percentile"},
         "costs_from_utilities": {"utilities": [[1.0, 0.0], [0.0, 1.0]]},
-        "compare": {"by": None, "unpaired": False},
+        "compare": {"by": None, "unpaired": False, "method": "percentile"},
         "count_report": {"prevalence": 0.2},
         "cross_entropy_of_truth": {"true": [[0.5, 0.5]], "model": [[0.25, 0.75]]},
         "cross_fit": {"by": None},
@@ -133,14 +154,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "BetaPosterior": {"a": 3.5, "b": 7.5, "prior": "jeffreys"},
         "BetaPosterior.probability_below": {"bound": 0.3},
         "decision_curve": {"thresholds": [0.1, 0.2], "harm": 0.0, "prevalence": None},
-        "evaluate": {"one_vs_rest": False},
+        "evaluate": {"one_vs_rest": False, "by": None, "method": "percentile"},
         "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None, "ci": None},
-        "evaluate_files": {"paths": [stored["scores"]], "score_column": "score", "label_column": "label", "target": "1",
-                           "engine": "local", "scheduler": None, "workers": 1, "memory_limit": 1e9, "resume": None,
-                           "hashes": None, "asked": None},
-        "fit_files": {"paths": [stored["scores"]], "method": tc.Logistic, "score_column": "score",
-                      "label_column": "label", "target": "1", "engine": "local", "scheduler": None, "workers": 1,
-                      "memory_limit": 1e9, "resume": None, "meaning": "llr", "trained_prior": None},
         "fit_recognizer_and_calibrator": {
             "train": lambda samples, labels: (lambda x: np.asarray(x)[:, 0]), "groups": None, "classes": None,
             "target": None},
@@ -155,9 +170,24 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
                  "colors": ["black"], "size": None, "title": "t", "xlim": None, "ylim": None, "legend": True,
                  "path": out / "plot.svg"},
         "rates_report": {"fpr": 0.1},
-        "read": {**reading, "format": "csv", "separator": ",", "columns": None, "header": None, "weight_column": None,
-                 "group_columns": [], "keep_ids": True, "meaning": "llr", "trained_prior": None, "class_columns": None,
-                 "missing": "error", "labelled": None, "memory": None, "notes": None},
+        "estimate_prevalence": {"calibration": OTHER, "method": "em", "threshold": None},
+        "deployed_cost": {"reference": OTHER},
+        "group_gaps": {"column": "sex", "by": None, "reference": None, "trials": SEXES},
+        "risk_coverage": {},
+        "RiskCoverage.at": {"coverage": 0.5, "error_at_most": None},
+        "RiskCoverage.abstention_costs": {"prices": [0.1, 0.2]},
+        "GroupGaps.of": {"quantity": "fnr"},
+        "Prevalence.application": {"cost_fn": 2.0, "cost_fp": 1.0},
+        "sweep": {"recognizer": tc.recognizers.LogisticRecognizer, "grid": {"penalty": [0.1, 1.0]},
+                  "train": (POINTS, LABELS), "validation": (POINTS, LABELS), "held_out": None, "criterion": "dcf"},
+        "sweep_trials": {"systems": {"a": TRIALS, "b": OTHER}, "held_out": None, "criterion": "dcf"},
+        "scan": {**{k: v for k, v in options.items() if k not in ("group_columns", "keep_ids", "labelled", "memory")},
+                 "source": stored["scores"], "memory_limit": 10**9, "engine": "local", "scheduler": None, "workers": 1,
+                 "resume": None, "hashes": False},
+        "outofcore.open_source": {**options, "paths": stored["scores"], "memory_limit": 10**9, "needs_rows": None},
+        "io.open_source": {**options, "path": stored["scores"], "one_thread": True},
+        "read": {"path": stored["scores"], **options},
+        "io.read": {"path": stored["scores"], **options},
         "report": {"evaluations": tc.evaluate(TRIALS, [APP]), "path": out / "report.html", "title": "t",
                    "posteriors": None},
         "risk_curve": {"trials": THREE, "application": APP_3, "label": "1", "log_odds": [-1.0, 1.0]},
@@ -187,7 +217,46 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "sklearn.LogisticCalibrator": {"column": -1, "target": None},
         "sklearn.IsotonicCalibrator": {"column": -1, "raw": False, "target": None},
         "sklearn.GaussianCalibrator": {"column": -1, "shared_variance": True, "target": None},
-        "io.read_chunks": {"rows": 4},
+        "io.read_chunks": {"path": stored["scores"], **options, "rows": 4},
+        "io.columns_like": {"trials": TRIALS, "id_column": "trial", "weight_column": "w", "label_column": "label", "first": 0},
+        "io.write_like": {"path": out / "t.csv", "pieces": [(TRIALS, {"score": LLR})], "id_column": None,
+                          "weight_column": None, "label_column": "label", "format": "csv"},
+        "biometrics.comparisons_needed": {"rate": 0.01},
+        "biometrics.fnmr_at_fmr": {"fmr": [0.5, 0.3], "development": OTHER, "method": "clopper-pearson", "by": None},
+        "biometrics.presentation_attacks": {"trials": ATTACKS, "species": "pai", "threshold": 0.2},
+        "biometrics.rates_by": {"trials": SEXES, "column": "sex", "method": "wilson"},
+        "biometrics.threshold_at_fmr": {"fmr": 0.3},
+        "biometrics.verification_rates": {"failure_to_acquire": 0.01, "method": "wilson"},
+        "forensics.Bounded.of": {"calibrator": LOGISTIC, "lower": 0.5, "upper": 2.0, "bounds_method": "given"},
+        "forensics.bounded": {"calibrator": LOGISTIC, "method": "elub"},
+        "forensics.ece": {"log10_odds": [-1.0, 0.0, 1.0], "by": None, "resamples": 39},
+        "forensics.elub": {"misleading": 1},
+        "forensics.lr_interval": {"scores": [0.1, 0.2], "calibrator": tc.Logistic, "by": None, "options": {"penalty": 0.1}},
+        "forensics.misleading_evidence": {"strengths": [1.0, 10.0]},
+        "forensics.tippett": {"kind": "survival", "points": 11},
+        "forensics.validation": {"by": None},
+        "forensics.Validation.to_html": {"title": "t"},
+        "nist.c_primary": {"trials": SEXES, "points": [APP, (0.1, 1, 1)], "partitions": ["sex"], "by": None, "ci": None},
+        "spoofing.SpoofingPoint": {"prior_target": 0.9, "prior_nontarget": 0.05, "prior_spoof": 0.05, "cost_miss": 1.0,
+                                   "cost_nontarget": 10.0, "cost_spoof": 10.0},
+        "spoofing.SpoofingPoint.of": {"value": "asvspoof5"},
+        "spoofing.SpoofingPoint.cost": {"miss": 0.1, "nontarget": 0.1, "spoof": 0.1},
+        "spoofing.a_dcf": {"trials": SPOOFED, "point": "asvspoof5", "threshold": 0.1, "key": "class", "by": None},
+        "spoofing.a_dcf_by_attack": {"trials": SPOOFED, "point": "asvspoof5", "threshold": 0.1, "key": "class",
+                                     "attack": "attack"},
+        "spoofing.asv_rates": {"trials": SPOOFED, "threshold": 0.1, "key": "class"},
+        "spoofing.mixture_llr": {"nontarget_llr": [0.1, 0.2], "spoof_llr": [1.0, 2.0], "point": "asvspoof5"},
+        "spoofing.of_key": {"scores": SPOOF_SCORES, "key": SPOOF_KEY, "meaning": "raw",
+                            "classes": ("target", "nontarget", "spoof"), "attacks": SPOOF_ATTACKS, "ids": None},
+        "spoofing.t_dcf": {"countermeasure": COUNTER, "asv": SPOOFED, "point": "asvspoof2021", "form": "2021",
+                           "threshold": 0.1, "asv_threshold": 0.1, "key": "class"},
+        "spoofing.t_dcf_by_attack": {"countermeasure": COUNTER, "asv": SPOOFED, "point": "asvspoof2021",
+                                     "form": "2021", "threshold": 0.1, "asv_threshold": 0.1, "key": "class",
+                                     "attack": "attack"},
+        "spoofing.t_eer": {"asv": SPOOFED, "countermeasure": COUNTER, "prevalence": 0.5, "key": "class"},
+        "recognizers.LogisticRecognizer.fit": {"labels": LABELS, "expansion": "linear", "classes": [0, 1]},
+        "recognizers.LogisticRecognizer.from_json": {"text": LOGIT.to_json()},
+        "recognizers.LogisticRecognizer.trials": {"labels": LABELS},
         "io.fingerprint": {},
         "io.read_decisions": {"path": stored["decided"], "decision_column": "decision", "label_column": "label",
                               "labels": None, "key": None, "separator": ",", "columns": None, "header": None,
@@ -197,6 +266,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "io.write_tables": {"path": out / "t.csv", "tables": [{"a": [1.0, 2.0]}]},
         "io.write_text_atomically": {"path": out / "t.txt", "text": "hello"},
     }  # fmt: skip
+    INSTANCES["Scan"] = tc.scan(stored["scores"], target="1")
+    own["forensics.Bounded.from_json"] = {"text": INSTANCES["forensics.Bounded"].to_json()}
     for name in ("Affine", "Beta", "Fusion", "Gaussian", "Isotonic", "KernelDensity", "Logistic", "Offset", "Rule",
                  "Threshold"):  # fmt: skip
         model = INSTANCES[name]
@@ -204,11 +275,26 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
     return common, own
 
 
+import tercet.outofcore  # noqa: E402
+
 TEXT = tc.recognizers.TextRecognizer.fit(["a b", "c d", "a c", "d d"], [0, 1, 0, 1])
 GAUSS = tc.recognizers.GaussianRecognizer.fit(POINTS, LABELS)
+LOGIT = tc.recognizers.LogisticRecognizer.fit(POINTS, LABELS, penalty=0.1)
 INSTANCES: dict[str, Any] = {
     "BetaPosterior": tc.rate_posterior(3, 10),
     "Beta": tc.Beta.fit(TRIALS), "Offset": tc.Offset.fit(TRIALS), "KernelDensity": tc.KernelDensity.fit(TRIALS),
+    "GroupGaps": tc.group_gaps(SEXES, "sex", APP), "Prevalence": tc.estimate_prevalence(TRIALS, OTHER),
+    "RiskCoverage": tc.risk_coverage(TRIALS), "Sweep": tc.sweep_trials({"a": TRIALS, "b": OTHER}),
+    "recognizers.LogisticRecognizer": LOGIT, "outofcore.Arrays": tc.outofcore.Arrays(np.array(LLR), np.array(LABELS)),
+    "biometrics.FnmrAtFmr": tc.biometrics.fnmr_at_fmr(TRIALS, [0.5])[0],
+    "biometrics.PresentationAttacks": tc.biometrics.presentation_attacks(ATTACKS, threshold=0.2),
+    "biometrics.VerificationRates": tc.biometrics.verification_rates(TRIALS, 0.2),
+    "forensics.Bounded": tc.forensics.Bounded.of(LOGISTIC, 0.5, 2.0),
+    "forensics.MisleadingEvidence": tc.forensics.misleading_evidence(TRIALS),
+    "forensics.Validation": tc.forensics.validation(TRIALS, resamples=39),
+    "nist.Primary": tc.nist.c_primary(TRIALS, [APP]), "spoofing.SpoofingPoint": tc.spoofing.SpoofingPoint.of("asvspoof5"),
+    "spoofing.ADcf": tc.spoofing.a_dcf(SPOOFED), "spoofing.TDcf": tc.spoofing.t_dcf(COUNTER, SPOOFED),
+    "spoofing.TEer": tc.spoofing.t_eer(SPOOFED, COUNTER),
     "Affine": tc.Affine.fit(THREE), "Application": APP, "MulticlassApplication": APP_3, "Confusion": TABLE,
     "CaseCosts": tc.CaseCosts(0.2, [1.0, 2.0], [1.0, 1.0]), "Curve": CURVE, "Hull": CURVE.hull,
     "Fusion": tc.Fusion.fit([TRIALS, OTHER]), "Gaussian": tc.Gaussian.fit(TRIALS), "Isotonic": tc.Isotonic.fit(TRIALS),

@@ -1,6 +1,9 @@
 """Mutated files through every reader: whole, in ranges of rows and by scan, with the same answer or a refusal by all.
 
-    python tests/fuzz/fuzz_readers.py 20000 --seed 1 [--keep FOLDER]
+    python tests/fuzz/fuzz_readers.py 20000 --seed 1 [--first N] [--keep FOLDER]
+
+`--first` begins at a later file, so that a run can be made in pieces. Saved models are read by `load_model` and by
+their class, results by `tercet report` and `tercet check`.
 
 Everything is written inside a temporary folder of its own. A failure is an exception that is no TercetError, a
 difference between the roads, more than 10 s for a file, or growth above 512 MB.
@@ -93,7 +96,11 @@ def seeds() -> list[Seed]:
     with tempfile.TemporaryDirectory(prefix="tercet-fuzz-") as folder:
         write_table(Path(folder) / "t.parquet", columns)
         found.append(Seed("t.parquet", (Path(folder) / "t.parquet").read_bytes(), full, {}))
-    return found
+    trials = tc.Trials.of_llr(scores, bits)
+    result = json.dumps({"schema_version": 1, "tercet": "0", "systems": [tc.evaluate(trials, [(0.1, 1, 1)]).to_dict()]})
+    found.append(Seed("result.json", result.encode(), {}, {}))
+    models = {"isotonic": tc.Isotonic, "logistic": tc.Logistic, "gaussian": tc.Gaussian}
+    return found + [Seed(f"{name}.model", one.fit(trials).to_json().encode(), {}, {}) for name, one in models.items()]
 
 
 def _saved(save: Callable[[BytesIO, Any], None], value: Any) -> bytes:
@@ -190,36 +197,80 @@ def facts_scanned(path: Path, options: dict[str, Any]) -> tuple[Any, ...]:
     return ev.eer.value, ev.auc, ev.applications[0].dcf, ev.applications[0].min_dcf
 
 
+def check_model(path: Path) -> tuple[str, str]:
+    """A saved model by `load_model` and by its own class: the same map, or a refusal by both."""
+    kind = {"isotonic": tc.Isotonic, "logistic": tc.Logistic, "gaussian": tc.Gaussian}[path.stem]
+
+    def mapped(read_model: Callable[[bytes], Any], data: bytes) -> list[float]:
+        model = read_model(data)
+        if not isinstance(model, kind):
+            raise tc.InputError("a model of another kind")
+        return [float(one) for one in np.asarray(model(np.linspace(-3.0, 3.0, 7)))]
+
+    data = path.read_bytes()
+    roads = [answer(lambda *_, one=one: mapped(one, data), path, {}) for one in (tc.load_model, kind.from_json)]
+    if roads[0][0] != roads[1][0] or (roads[0][0] == "read" and roads[0] != roads[1]):
+        return "failed", f"load_model: {roads[0]}; {path.stem}: {roads[1]}"
+    return roads[0][0], ""
+
+
+def check_result(path: Path) -> tuple[str, str]:
+    """A saved result by the commands that read one: an answer or a sentence."""
+    from click.testing import CliRunner
+
+    from tercet.cli.main import main
+
+    words = (["report", str(path), "-o", str(path.parent / "page.html")], ["check", str(path), "--fail-if", "dcf>0.3"])
+    codes = []
+    for one in words:
+        found = CliRunner().invoke(main, one)
+        if found.exit_code not in (0, 1, 3) or "a fault in tercet itself" in found.stderr:
+            return "failed", f"{one[0]}: {found.exit_code} {found.stderr[:600]} {found.exception!r}"
+        codes.append(found.exit_code)
+    return ("refused" if 1 in codes else "read"), ""
+
+
 def check(path: Path, options: dict[str, Any], *, scanned: bool) -> tuple[str, str]:
     """("read" or "refused", "") of a file, or ("failed", why)."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         with warnings.catch_warnings(), bounded():
             warnings.simplefilter("error")
-            whole, ranges = answer(by_whole, path, options), answer(by_ranges, path, options)
-            if whole[0] != ranges[0] or (whole[0] == "read" and whole != ranges):
-                return "failed", f"in ranges: {ranges[0]} {_brief(ranges)}; whole: {whole[0]} {_brief(whole)}"
-            if scanned and whole[0] == "read":
-                plain = {name: value for name, value in options.items() if name not in ("id_column",)}
-                one, other = answer(facts_whole, path, plain), answer(facts_scanned, path, plain)
-                if one[0] != other[0] or (one[0] == "read" and one != other):
-                    return "failed", f"by scan: {other}; whole: {one}"
+            if path.suffix == ".model":
+                found, why = check_model(path)
+            elif path.name.endswith("result.json"):
+                found, why = check_result(path)
+            else:
+                found, why = check_scores(path, options, scanned=scanned)
     except (Exception, KeyboardInterrupt):  # duckdb turns an alarm into an interrupt
         return "failed", traceback.format_exc(limit=-4)
     grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    return (whole[0], "") if grown <= GROWTH else ("failed", f"grew by {grown >> 20} MB")
+    return (found, why) if grown <= GROWTH else ("failed", f"grew by {grown >> 20} MB")
+
+
+def check_scores(path: Path, options: dict[str, Any], *, scanned: bool) -> tuple[str, str]:
+    """A file of trials whole, in ranges of rows and by a scan: the same answer, or a refusal by all."""
+    whole, ranges = answer(by_whole, path, options), answer(by_ranges, path, options)
+    if whole[0] != ranges[0] or (whole[0] == "read" and whole != ranges):
+        return "failed", f"in ranges: {ranges[0]} {_brief(ranges)}; whole: {whole[0]} {_brief(whole)}"
+    if scanned and whole[0] == "read":
+        plain = {name: value for name, value in options.items() if name not in ("id_column",)}
+        one, other = answer(facts_whole, path, plain), answer(facts_scanned, path, plain)
+        if one[0] != other[0] or (one[0] == "read" and one != other):
+            return "failed", f"by scan: {other}; whole: {one}"
+    return whole[0], ""
 
 
 def _brief(found: tuple[str, Any]) -> str:
     return str(found[1])[:300] if found[0] == "refused" else "rows"
 
 
-def run(files: int, seed: int, keep: Path | None = None, scan_every: int = 20) -> Counter[str]:
+def run(files: int, seed: int, keep: Path | None = None, scan_every: int = 20, first: int = 0) -> Counter[str]:
     """Reads so many mutated files; failures are printed, and kept where a folder is named."""
     good, counts = seeds(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="tercet-fuzz-") as name:
         folder = Path(name)
-        for number in range(files):
+        for number in range(first, first + files):
             rng = np.random.default_rng([seed, number])
             one = good[number % len(good)]
             for beside, data in one.beside.items():
@@ -227,8 +278,8 @@ def run(files: int, seed: int, keep: Path | None = None, scan_every: int = 20) -
             data = one.data if number < len(good) else mutated(one.data, rng)
             (folder / one.name).write_bytes(data)
             files_named = {key: folder / one.options[key] for key in ("key", "labels") if key in one.options}
-            first = next(iter(one.beside), one.name) if one.name in one.options.values() else one.name
-            found, why = check(folder / first, {**one.options, **files_named}, scanned=number % scan_every == 0)
+            scores = next(iter(one.beside), one.name) if one.name in one.options.values() else one.name
+            found, why = check(folder / scores, {**one.options, **files_named}, scanned=number % scan_every == 0)
             counts[found] += 1
             counts[f"{one.name} {found}"] += 1
             if found == "failed" or (number < len(good) and found != "read"):
@@ -245,9 +296,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=int, nargs="?", default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
-    counts = run(given.files, given.seed, given.keep)
+    counts = run(given.files, given.seed, given.keep, first=given.first)
     for name, count in sorted(counts.items()):
         print(f"{count:8} {name}")
     sys.exit(1 if counts["failures"] else 0)
