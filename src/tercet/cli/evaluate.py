@@ -75,6 +75,9 @@ _OPTIONS = options(
     engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
     option("--open", "open_page", is_flag=True, needs=("report",), help="Open the page in a browser."),
+    option("--private", is_flag=True, meanings=SCORES, needs=("report", "output=json"),
+           excludes=("with_posteriors", "weight_column"),
+           help="Page and JSON with a coarser curve, from which no score can be read back; its error is stated."),
     option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`)."),
     option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
            show_default=True, needs=("plots",), help="Format of the figures; repeat it for several."),
@@ -188,6 +191,10 @@ def _check_wanted(systems: Sequence[System], style: Style) -> None:
 def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Facts, style: Style) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
     facts = [one.known() for one in systems]
+    if options["private"]:
+        from tercet.report.privacy import private
+
+        facts = private({"systems": facts})["systems"]
     if style.output == "tsv":  # the other forms say it themselves
         for line in (line for entry in conditions for line in tables.reasons(entry)):
             say(line)

@@ -17,13 +17,18 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) 
 @click.argument("result")
 @option("-o", "--out", required=True, writes=True, metavar="FILE.html", help="Where the page goes.")
 @option("--title", metavar="WORDS", help="Title of the page.")
+@option("--private", is_flag=True, help="A coarser curve, from which no score can be read back; its error is stated.")
 @option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
-def command(result: str, out: str, title: str | None, open_page: bool) -> int:
+def command(result: str, out: str, title: str | None, private: bool, open_page: bool) -> int:
     """The page from a saved result of `tercet evaluate --json`."""
     facts = read_result(result)
     if any(system["meaning"] == "decisions" for system in facts["systems"]):
         raise InputError("decided labels have no page: it is about scores and their thresholds.")
     try:
+        if private:
+            from tercet.report.privacy import private as coarser
+
+            facts = coarser(facts)
         write_page(facts, out, title, open_page)
     except (TercetError, OSError):
         raise

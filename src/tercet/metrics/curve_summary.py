@@ -294,7 +294,7 @@ class _Looked(NamedTuple):
         places = places[(places > 0) & (places < len(self.room))]
         cost = sum(side.dear[places] * (side.at[places] - side.at[places - 1]) for side in self.sides)
         places = places[cost <= np.minimum(self.allowed[places - 1], self.allowed[places])]
-        marks[places] = _shortest(self.x[places], llrs_of(self.tally, self._follow(places)))
+        marks[places] = shortest(self.x[places], llrs_of(self.tally, self._follow(places)))
 
     def _follow(self, places: Places) -> Floats:
         """The next score of either class; the score itself where there is none."""
@@ -308,12 +308,12 @@ class _Looked(NamedTuple):
     def _points(self, marks: Floats, places: Places, rounded: bool) -> _Kept:
         thresholds = marks[places] if self.tally.meaning == "llr" else self.scores[places]
         if rounded and self.tally.meaning != "llr":
-            thresholds = _shortest(thresholds, self._follow(places))
+            thresholds = shortest(thresholds, self._follow(places))
         one, other = (np.append(True, self._stays(side, places[:-1], places[1:])) for side in self.sides)
         return _Kept(thresholds, marks[places], (one, other))
 
 
-def _shortest(low: Floats, high: Floats) -> Floats:
+def shortest(low: Floats, high: Floats) -> Floats:
     """A decimal number with few digits in low <= number < high; low where none is found."""
     with np.errstate(over="ignore", invalid="ignore"):
         digits = np.ceil(-np.log10(np.clip(high - low, 1e-15, 1.0))).astype(np.intp)

@@ -12,15 +12,24 @@ if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
     from pathlib import Path
 
 
-def report(evaluations: Any, path: str | PathLike[str], title: str | None = None, *, posteriors: Any = None) -> Path:
+def report(
+    evaluations: Any,
+    path: str | PathLike[str],
+    title: str | None = None,
+    *,
+    posteriors: Any = None,
+    private: bool = False,
+) -> Path:
     """Writes one self-contained HTML page about one evaluation or several.
 
     posteriors: the trials of a several-class evaluation, or {name: trials}, if their rows may be in the page, at most
     2,000 of each system. Then priors and costs of several classes can be edited there.
+    private: a coarser curve, from which no score can be read back; the page says how far it is off. Otherwise scores
+    with their labels can be read back from the page.
     """
     from tercet.report.page import report as write
 
-    return write(evaluations, path, title, posteriors=posteriors)
+    return write(evaluations, path, title, posteriors=posteriors, private=private)
 
 
 class _Report(ModuleType):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tercet.report.numbers import short as number
@@ -184,12 +185,14 @@ def histogram_drawing(system: Facts) -> str:
     found, edges = system["histogram"], system["histogram"]["edges"]
     if len(edges) < 2 or edges[0] == edges[-1]:
         return ""
-    sides = {key: [sum(found[key]["bins"][i : i + 4]) for i in range(0, 200, 4)] for key in ("targets", "nontargets")}
+    count = len(edges) - 1
+    ends = [*range(0, count, max(1, count // 50)), count]
+    sides = {key: [sum(found[key]["bins"][i:j]) for i, j in pairwise(ends)] for key in ("targets", "nontargets")}
     shares = {key: [count / (sum(bins) or 1) for count in bins] for key, bins in sides.items()}
     drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values()))))
     drawing.ticks({value: number(value) for value in _round_numbers(edges[0], edges[-1])}, {}, ("score", "how many"))
     for key, kind in (("nontargets", "outline non"), ("targets", "outline target")):
-        steps = [(edge, share) for i, share in enumerate(shares[key]) for edge in (edges[4 * i], edges[4 * i + 4])]
+        steps = [(edges[edge], share) for pair, share in zip(pairwise(ends), shares[key], strict=True) for edge in pair]
         drawing.line(steps, kind)
     return drawing.svg("scores by class; non-targets dashed")
 

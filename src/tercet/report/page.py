@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import flag, shown
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
@@ -60,15 +60,28 @@ def page(document: Facts, title: str | None = None) -> str:
     return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))
 
 
-def report(evaluations: Any, path: str | os.PathLike[str], title: str | None = None, *, posteriors: Any = None) -> Path:
+def report(
+    evaluations: Any,
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    *,
+    posteriors: Any = None,
+    private: bool = False,
+) -> Path:
     """Writes the page of one evaluation or several; the file is whole or is not there.
 
     posteriors: the trials of a several-class evaluation, or {name: trials}, of which rows are put into the page so
     that its priors and costs can be edited there. Otherwise no row is in it.
+    private: a coarser curve, from which no score can be read back.
     """
     from tercet.io import write_text_atomically
 
-    write_text_atomically(path, page(document_of(evaluations, posteriors), title))
+    document = document_of(evaluations, posteriors)
+    if flag(private, "private"):
+        from tercet.report.privacy import private as coarser
+
+        document = coarser(document)
+    write_text_atomically(path, page(document, title))
     return Path(path)
 
 

@@ -144,7 +144,11 @@ _DEFINITIONS: dict[str, Schema] = {
             **_POINTS,
             "hull": _object(_POINTS, equal=tuple(_POINTS)),
         },
-        {"unit": {"type": "number"}, "complete": {"type": "boolean"}},
+        {
+            "unit": {"type": "number"},
+            "complete": {"type": "boolean"},
+            "private": _object({"least": _FINITE, "rate_error": _FINITE}, {"cost_error": _FINITE}),
+        },
         equal=tuple(_POINTS),
     ),
     "histogram": _object({"edges": _list(_FINITE, minItems=2), "targets": _SIDE, "nontargets": _SIDE}),

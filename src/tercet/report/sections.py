@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from tercet.report import markup
+from tercet.report import markup, privacy
 from tercet.report.markup import Facts, table, tag, text
 from tercet.report.numbers import percent as _percent
 from tercet.report.numbers import short as number
@@ -565,10 +565,11 @@ def _inside(systems: Sequence[Facts]) -> str:
     parts = ["no trial ids"]
     if any(curve.get("complete") for curve in curves):
         parts.append("every score with the counts of its class (there are few scores)")
-    if not all(curve.get("complete") for curve in curves):
+    elif not all("private" in curve for curve in curves):
         parts.append("counts along the curve at some of the scores")
     if any("posteriors" in system for system in systems):
         parts.append("rows of log-likelihoods with their classes, as asked for")
     return (
-        f"Inside this file: {'; '.join(parts)}; names of systems, classes, files and conditions, and the command line."
+        f"Inside this file: {'; '.join(parts)}; names of systems, classes, files and conditions, and the command line. "
+        f"{privacy.sentence(curves)}"
     )
