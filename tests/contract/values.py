@@ -174,6 +174,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "deployed_cost": {"reference": OTHER},
         "group_gaps": {"column": "sex", "by": None, "reference": None, "trials": SEXES},
         "risk_coverage": {},
+        "table": {"evaluations": tc.evaluate(TRIALS, [APP]), "format": "text", "metrics": ["auc"], "title": "t"},
         "RiskCoverage.at": {"coverage": 0.5, "error_at_most": None},
         "RiskCoverage.abstention_costs": {"prices": [0.1, 0.2]},
         "GroupGaps.of": {"quantity": "fnr"},
