@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import column, frozen, number, shown
+from tercet._numeric.validation import chosen, column, frozen, group_name, number, shown
 from tercet._typing import JSON, Array
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
@@ -665,13 +665,9 @@ def _check_same_meaning(judged: Curve, chosen: Curve) -> None:
 
 def group_column(trials: Trials, name: str, argument: str) -> Array:
     """A group column by its name, or an error that lists the known ones."""
-    if not isinstance(name, str) or name not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"{argument}={shown(name)} is not among the groups of these trials ({known}).")
-    return trials.groups[name]
+    return trials.groups[group_name(name, as_trials(trials).groups, argument)]
 
 
 def _interval_method(method: str) -> Method:
-    if method not in _METHODS:
-        raise InputError(f"method is {' or '.join(_METHODS)}, not {shown(method)}.")
+    method = chosen(method, "method", _METHODS)
     return "wilson" if method == "wilson" else "clopper-pearson"

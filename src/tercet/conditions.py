@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import frozen, group_name, shown
 from tercet._typing import JSON, Facts
 from tercet.application import listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 from tercet.uncertainty._rows import group_codes, grouping
 from tercet.uncertainty.bootstrap import Method, settings_of
 
@@ -42,7 +42,9 @@ def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, 
     >>> too_few_errors(evaluate(trials, [(0.5, 1, 1)]))[0]
     'applications.0: 0 misses and 0 false alarms, fewer than 30: fnr, fpr and dcf are unreliable'
     """
-    rows: tuple[Any, ...] = evaluation.applications
+    rows = getattr(evaluation, "applications", None)
+    if not isinstance(rows, tuple):
+        raise InputError(f"evaluation must be what tercet.evaluate returns, not {shown(evaluation)}.")
     return tuple(f"applications.{k}: {words}" for k, row in enumerate(rows) for words in row.warnings)
 
 
@@ -176,9 +178,7 @@ def by_condition(
     >>> found.results["a"].applications[0].fnr, found.undefined["b"]
     (0.5, 'There is no curve, EER, AUC or cost: there are no non-targets among the trials.')
     """
-    if column not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"column={shown(column)} is not among the groups of these trials ({known}).")
+    column = group_name(column, as_trials(trials).groups, "column")
     if ci is not None:
         settings_of(ci, 1000 if resamples is None else resamples, seed, by, method, None)
         for name in grouping(by):

@@ -10,8 +10,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import frozen, number, seed_number, shown, whole
 from tercet._typing import Array, Floats
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
 
@@ -150,6 +151,7 @@ class Detection(Table):
         >>> float(task.miscalibrated(2.0).llr[0] / task.llr[0])
         2.0
         """
+        scale, shift = number(scale, "scale"), number(shift, "shift")
         if not (0.0 < scale < math.inf and math.isfinite(shift)):
             raise InputError(f"scale must be positive and shift finite, not {shown(scale)} and {shown(shift)}.")
         return Trials.of_llr(scale * self.llr + shift, self.labels, name=f"{scale:g} x llr {shift:+g}")
@@ -189,6 +191,7 @@ class Detection(Table):
         >>> fnr == fpr
         True
         """
+        threshold = number(threshold, "threshold")
         width = 2.0 * math.sqrt(self.mean)  # sqrt 2 x the standard deviation
         return (
             0.5 * math.erfc((self.mean - threshold) / width),
@@ -221,12 +224,11 @@ def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int 
     >>> task.classes, task.samples.shape
     (('nontarget', 'target'), (1000, 1))
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n must be a whole number of at least 1, not {shown(n)}.")
-    if isinstance(mean, bool) or not isinstance(mean, int | float) or not 0.0 < mean < math.inf:
+    n, mean = whole(n, "n", 1, 10**9), number(mean, "mean")
+    if not 0.0 < mean < math.inf:
         raise InputError(f"mean must be positive and finite, not {shown(mean)}.")
     share = probability(prior, "prior")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(seed_number(seed))
     labels = (random.random(n) < share).astype(np.intp)
     llr = np.where(labels == 1, mean, -mean) + math.sqrt(2.0 * mean) * random.standard_normal(n)
     return Detection(frozen(llr[:, None]), frozen(labels), ("nontarget", "target"), ("llr",), share, float(mean))

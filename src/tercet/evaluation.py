@@ -14,6 +14,8 @@ from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
 from tercet._typing import JSON, Counts, Floats
+from tercet._numeric.validation import listed as entries
+from tercet._typing import Counts, Floats
 from tercet._views import EvaluationViews, Shown
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of
@@ -194,7 +196,7 @@ class Evaluation(EvaluationViews):
         """
         result = dict(plain(self, leave_out=("curve", "applications", "intervals")))
         result["applications"] = [row.to_dict() for row in self.applications]
-        if curves:
+        if flag(curves, "curves"):
             result["curve"] = thinned(self.curve)
             result["histogram"] = self.histogram
         return result if self.intervals is None else beside(result, self.intervals)
@@ -306,7 +308,7 @@ class MulticlassEvaluation(EvaluationViews):
         dict
             What `json.dumps` takes as it is.
         """
-        result = dict(plain(self, leave_out=("versus", "intervals")))
+        result, curves = dict(plain(self, leave_out=("versus", "intervals"))), flag(curves, "curves")
         if self.intervals is not None:
             result = beside(result, self.intervals)
         return result | ({"versus": [one.to_dict(curves=curves) for one in self.versus]} if self.versus else {})
@@ -426,6 +428,10 @@ class _Uncertainty:
                     raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
             return None
         drawn = None
+        if method is not None:
+            chosen(method, "method", ("percentile", "bca", "jeffreys", "uniform"))
+        if sampling is not None:
+            chosen(sampling, "sampling", ("stratified", "natural"))
         if method in ("jeffreys", "uniform"):
             if resamples is not None or sampling is not None:
                 raise InputError(f"method={shown(method)} goes without resamples= and sampling=.")
@@ -460,8 +466,7 @@ def _evaluate_source(
         called = name if name is not None else source.name
         many = multiclass_evaluation_of(found_classes, share_problem, classes, source.meaning, matrices, called)
         return replace(many, input={**many.input, **more})
-    if eer not in EER_DEFINITIONS:
-        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
+    chosen(eer, "eer", EER_DEFINITIONS)
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
     summary, facts = source._summary(asked_thresholds(apps, grid), eer)
     found = evaluation_of(summary, apps, grid, eer, name if name is not None else source.name)
@@ -751,7 +756,7 @@ def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
     >>> risk_path(trials, [0.5]).risk.round(4).tolist()
     [0.4167]
     """
-    path = [as_matrix(app) for app in applications]
+    path = [as_matrix(app) for app in entries(applications, "applications")]
     risks = np.array([confusion_of(trials, step).risk(step) for step in path])
     dummy = np.array([step.dummy_cost for step in path])
     if not dummy.all():
@@ -788,6 +793,7 @@ def risk_curve(trials: Trials, application: object, label: object, log_odds: obj
     ([0.0], [0.5])
     """
     app = as_matrix(application)
+    trials = as_trials(trials)
     grid = np.linspace(-3.0, 3.0, 21) if log_odds is None else numbers(log_odds, "log_odds")
     place = trials.class_number(label)
     return RiskCurve(grid, *risk_path(trials, [app.with_log_odds(place, value) for value in grid.tolist()]))

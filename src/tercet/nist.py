@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import frozen, listed, shown
 from tercet._typing import JSON
 from tercet.application import Application, ApplicationMean
 from tercet.conditions import equalised_trials
@@ -125,7 +125,7 @@ def c_primary(
     (12.625, 0.5)
     """
     mean = points if isinstance(points, ApplicationMean) else Application.mean(points)
-    columns = (partitions,) if isinstance(partitions, str) else tuple(partitions)
+    columns = (partitions,) if isinstance(partitions, str) else tuple(listed(partitions, "partitions"))
     found = _costs(as_trials(trials), mean, columns)
     if ci is None:
         return found

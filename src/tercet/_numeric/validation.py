@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
+from os import PathLike, fspath
 from typing import Any, TypeVar
 
 import numpy as np
@@ -152,12 +153,12 @@ def listed(values: object, name: str) -> list[Any]:
 Kind = TypeVar("Kind")
 
 
-def instance(value: object, kind: type[Kind], name: str, way_out: str = "") -> Kind:
-    """A value of this type."""
+def instance(value: object, kind: type[Kind] | tuple[type[Kind], ...], name: str, way_out: str = "") -> Kind:
+    """A value of this type, or of one of these."""
     if not isinstance(value, kind):
-        raise InputError(
-            f"{name} must be {_article(kind.__name__)}, not {_article(type(value).__name__)}.{way_out and ' '}{way_out}"
-        )
+        wanted = kind[0] if isinstance(kind, tuple) else kind
+        given = _article(type(value).__name__)
+        raise InputError(f"{name} must be {_article(wanted.__name__)}, not {given}.{way_out and ' '}{way_out}")
     return value
 
 
@@ -166,6 +167,34 @@ def function(value: object, name: str) -> Callable[..., Any]:
     if not callable(value):
         raise InputError(f"{name} must be a function, not {shown(value)}.")
     return value
+
+
+def callback(value: object, name: str) -> Callable[..., Any] | None:
+    """A function to call meanwhile, or None; what it raises passes through."""
+    return None if value is None else function(value, name)
+
+
+def path(value: object, name: str) -> str:
+    """The name of a file as text; bytes, open files and names that no file can have are refused."""
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{name} must be the name of a file (text or a path), not {shown(value)}.")
+    try:
+        found = fspath(value)
+    except Exception as error:  # a __fspath__ of somebody else's may raise anything
+        raise InputError(f"{name} must be the name of a file (text or a path): {error}.") from error
+    if not isinstance(found, str) or not found or "\0" in found:
+        raise InputError(f"{name} must be the name of a file (text or a path), not {shown(value)}.")
+    return str(found)
+
+
+def group_name(value: object, groups: Mapping[str, Any], name: str) -> str:
+    """The name of one of the columns of groups."""
+    if not isinstance(value, str) or value not in groups:
+        known = ", ".join(map(shown, groups)) or "none"
+        raise InputError(
+            f"{name}={shown(value)} is not among the groups of these trials ({known}): give groups={{...}}."
+        )
+    return str(value)
 
 
 def mapping(value: object, name: str) -> Mapping[Any, Any]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import frozen, shown, whole
+from tercet._numeric.validation import chosen, flag, frozen, whole
 from tercet._typing import Floats
 from tercet.calibration.two_class import Logistic
 from tercet.errors import InputError, UndefinedError
@@ -110,8 +110,8 @@ def expected_calibration_error(
     0.166667
     """
     count = whole(bins, "bins", 1)
-    if binning not in ("equal-width", "equal-mass"):
-        raise InputError(f'binning is "equal-width" or "equal-mass", not {shown(binning)}.')
+    chosen(binning, "binning", ("equal-width", "equal-mass"))
+    flag(debiased, "debiased")
     columns, kind = _columns(trials, kind, as_given)
     found = {name: _binned(forecast, seen, count, binning) for name, (forecast, seen) in columns.items()}
     values = [_error(rows, debiased) for rows in found.values()]
@@ -381,11 +381,12 @@ def _columns(trials: Trials, kind: str | None, as_given: bool) -> tuple[dict[str
         raise InputError("Calibration is assessed without weights: repeat rows instead.")
     if len(labels) == 0:
         raise UndefinedError("There is nothing to assess: no trials.")
-    if as_given and own.meaning not in ("posterior", "posteriors"):
+    if flag(as_given, "as_given") and own.meaning not in ("posterior", "posteriors"):
         raise InputError(f"as_given takes posteriors, not scores that are {own.meaning}.")
     several = len(own.classes) > 2
     if kind is None:
         kind = "top-label" if several else "target"
+    kind = chosen(kind, "kind", ("target", "top-label", "class-wise"))
     if kind == "target" and several:
         raise InputError('Several classes have no single target: kind is "top-label" or "class-wise".')
     shares = _as_given(own) if as_given else posteriors(own, class_prior(own))
@@ -394,11 +395,9 @@ def _columns(trials: Trials, kind: str | None, as_given: bool) -> tuple[dict[str
     if kind == "top-label":
         top = shares.argmax(axis=1)
         return {"top label": (shares.max(axis=1), (top == labels).astype(np.float64))}, "top-label"
-    if kind == "class-wise":
-        return {
-            name: (shares[:, place], (labels == place).astype(np.float64)) for place, name in enumerate(own.classes)
-        }, "class-wise"
-    raise InputError(f'kind is "target", "top-label" or "class-wise", not {shown(kind)}.')
+    return {
+        name: (shares[:, place], (labels == place).astype(np.float64)) for place, name in enumerate(own.classes)
+    }, "class-wise"
 
 
 def _as_given(trials: Trials) -> Floats:

@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tercet._numeric.serialization import damaged, finite, word
-from tercet._numeric.validation import number
+from tercet._numeric.validation import number, shown, text
 from tercet._typing import Facts, Floats
+from tercet._numeric.serialization import Model, damaged, finite, word
+from tercet._typing import Floats
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import InputError
 
@@ -72,6 +74,9 @@ class Bounded(Calibrator):
         -------
         Bounded
         """
+        if not isinstance(calibrator, Model) or "targets" not in calibrator.training:
+            raise InputError(f"calibrator must be a trained two-class calibrator, not {shown(calibrator)}.")
+        text(bounds_method, "bounds_method")
         low, high = number(lower, "lower"), number(upper, "upper")
         if not 0.0 < low <= 1.0 <= high < math.inf:
             raise InputError(f"lower and upper must be LRs with 0 < lower <= 1 <= upper < inf, not {low} and {high}.")

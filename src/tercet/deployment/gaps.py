@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import names, shown
+from tercet._numeric.validation import chosen, group_name, names, shown, words_of
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.training import one_column
@@ -124,8 +124,7 @@ class GroupGaps:
         tuple of Gap
             The gaps, one per pair of groups.
         """
-        if quantity not in QUANTITIES:
-            raise InputError(f"quantity is {', '.join(QUANTITIES)}, not {shown(quantity)}.")
+        chosen(quantity, "quantity", QUANTITIES)
         return tuple(gap for gap in self.gaps if gap.quantity == quantity)
 
     def to_dict(self) -> dict[str, object]:
@@ -346,16 +345,13 @@ def _pairs(found: list[str], reference: object) -> list[tuple[str, str]]:
         if len(found) > _MANY:
             raise InputError(f"{len(found)} groups make {len(found) * (len(found) - 1) // 2} pairs: name a reference=.")
         return list(itertools.combinations(found, 2))
-    if str(reference) not in found:
+    if words_of(reference) not in found:
         raise InputError(f"reference={shown(reference)} is not among the groups {', '.join(map(shown, found[:6]))}.")
     return [(name, str(reference)) for name in found if name != str(reference)]
 
 
 def _groups(trials: Trials, column: str, name: str) -> NDArray[np.str_]:
-    if column not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"{name}={shown(column)} is not among the groups of these trials ({known}).")
-    return np.asarray(names(trials.groups[column], name).astype(str))
+    return np.asarray(names(trials.groups[group_name(column, trials.groups, name)], name).astype(str))
 
 
 def _plain(value: float) -> object:

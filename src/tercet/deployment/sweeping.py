@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import chosen, listed, mapping, shown
 from tercet._typing import JSON, Facts
 from tercet.application import Application
 from tercet.errors import InputError, TercetError
@@ -140,8 +140,7 @@ def sweep(
     ([0.6667, 0.6667], 0.0)
     """
     app = Application.of(application)
-    if criterion not in _CRITERIA:
-        raise InputError(f"criterion is {', '.join(_CRITERIA)}, not {shown(criterion)}.")
+    chosen(criterion, "criterion", _CRITERIA)
     fit = getattr(recognizer, "fit", recognizer)
     if not callable(fit):
         raise InputError(f"recognizer must have a fit method or be a function, not {shown(recognizer)}.")
@@ -182,8 +181,10 @@ def sweep_trials(
     'good'
     """
     app = Application.of(application)
-    if criterion not in _CRITERIA:
-        raise InputError(f"criterion is {', '.join(_CRITERIA)}, not {shown(criterion)}.")
+    chosen(criterion, "criterion", _CRITERIA)
+    mapping(systems, "systems")
+    if held_out is not None:
+        mapping(held_out, "held_out")
     missing = [name for name in systems if held_out is not None and name not in held_out]
     if missing:
         raise InputError(f"held_out has no trials of {shown(missing[0])} ({len(missing)} of {len(systems)} systems).")
@@ -204,7 +205,7 @@ def _combinations(grid: Any) -> list[JSON]:
         every = itertools.product(*(list(values) for values in grid.values()))
         found = [dict(zip(grid, values, strict=True)) for values in every]
     else:
-        found = [dict(parameters) for parameters in grid]
+        found = [dict(mapping(parameters, "grid (each model's parameters)")) for parameters in listed(grid, "grid")]
     if not found:
         raise InputError("grid must stand for at least one model.")
     return found

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.validation import shown, whole
+from tercet._numeric.validation import chosen, function, shown, whole
 from tercet._typing import Floats
 from tercet.calibration.bounded import Bounded
 from tercet.calibration.two_class import Calibrator
@@ -151,8 +151,8 @@ def bounded(calibrator: Calibrator, trials: Trials, *, method: Literal["elub", "
     """
     if not isinstance(calibrator, Calibrator):
         raise InputError(f"calibrator must be a trained calibrator, not {shown(type(calibrator).__name__)}.")
-    if method not in METHODS:
-        raise InputError(f"method is {' or '.join(METHODS)}, not {shown(method)}.")
+    chosen(method, "method", METHODS)
+    function(calibrator, "calibrator")
     found = elub(calibrator(as_trials(trials))) if method == "elub" else iv_bounds(calibrator(as_trials(trials)))
     return Bounded.of(calibrator, found.lower, found.upper, method)
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, number, numbers, shown
+from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._typing import JSON, Floats
+from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, rate_of
 from tercet.calibration.two_class import Logistic
@@ -476,7 +477,9 @@ def lr_interval(
     wanted, fit = numbers(scores, "scores"), getattr(calibrator, "fit", calibrator)
     if not callable(fit):
         raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
-    more = dict(options or {})
+    more = {} if options is None else dict(mapping(options, "options"))
+    if not all(isinstance(key, str) for key in more):
+        raise InputError(f"options must name arguments of the calibrator's fit, not {shown(options)}.")
     known: list[tuple[Trials, Floats]] = []  # the last resample and its llrs, because each score asks for the same map
 
     def llrs(drawn: Trials) -> Floats:
@@ -542,8 +545,7 @@ def tippett(trials: Trials, *, kind: str = "survival", points: int = 401) -> Tip
     >>> found.log10_lr.round(6).tolist(), found.targets.tolist(), found.nontargets.tolist()
     ([-1.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0])
     """
-    if kind not in ("survival", "crossing"):
-        raise InputError(f'kind is "survival" or "crossing", not {shown(kind)}.')
+    chosen(kind, "kind", ("survival", "crossing"))
     tally = Tally.of(as_trials(trials)).as_llr()
     Curve.of(tally)
     scores = np.concatenate((tally.targets.scores, tally.nontargets.scores))

@@ -11,6 +11,8 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._typing import JSON, Facts, Floats
+from tercet._numeric.validation import text, whole
+from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.forensics._bounds import LrBounds, elub, iv_bounds
 from tercet.forensics._measures import (
@@ -164,6 +166,9 @@ def validation(
     tally = Tally.of(as_trials(trials)).as_llr()
     curve = Curve.of(tally)
     draws: JSON = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
+    resamples = whole(resamples, "resamples", 1)
+    called = trials.name or "system" if name is None else text(name, "name")
+    draws: dict[str, Any] = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
     counts = {"same_source": tally.weight(curve.targets), "different_source": tally.weight(curve.nontargets)}
     low, high, worth = pav_blocks(tally)
     finite = {
@@ -171,7 +176,7 @@ def validation(
         for key, side in (("same_source", tally.targets), ("different_source", tally.nontargets))
     }
     return Validation(
-        name or trials.name or "system", MappingProxyType(counts), level, _measures(trials, curve, draws),
+        called, MappingProxyType(counts), level, _measures(trials, curve, draws),
         misleading_evidence(trials, ci=level), (elub(trials), iv_bounds(trials)),
         ece(trials, np.linspace(-2.0, 2.0, 21), ci=level, by=by, resamples=min(resamples, 200), seed=seed),
         (tippett(trials), tippett(trials, kind="crossing")), (low, high, worth), MappingProxyType(finite),

@@ -6,6 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from tercet._numeric.validation import path as checked_path
 from tercet.errors import InputError
 from tercet.io._plain_files import called_as
 
@@ -33,7 +34,7 @@ def fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:
     >>> found["name"], found["sha256"][:8]
     ('empty.csv', 'e3b0c442')
     """
-    source = Path(path)
+    source = Path(checked_path(path, "path"))
     try:
         with source.open("rb") as file:
             return {"name": called_as(source), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from tercet._numeric.validation import whole
 from tercet.errors import InputError
 
 MOST_COLUMNS = 16_384
@@ -26,7 +27,7 @@ def machine_memory() -> int:
 
 def memory_limit(given: int | None) -> int:
     """The limit in bytes: the one given, else half of the machine's memory."""
-    return machine_memory() // 2 if given is None else given
+    return machine_memory() // 2 if given is None else whole(given, "memory", 0)
 
 
 def check_size(what: str, rows: int, columns: int, limit: int) -> None:

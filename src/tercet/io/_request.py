@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import callback, chosen, flag, listed, shown, text
+from tercet._numeric.validation import path as path_text
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
@@ -70,17 +71,27 @@ class Request:
             raise InputError("labels come from labels= (by position) or from key= (by trial id), not from both.")
         if sum(str(one) == "-" for one in (self.path, self.labels, self.key)) > 1:
             raise InputError("only one of the files can be standard input (-).")
-        if self.missing not in MISSING:
-            raise InputError(f"missing={shown(self.missing)} is none of {', '.join(MISSING)}.")
+        for name in ("path", "labels", "key"):
+            _optional(path_text, getattr(self, name), name)
+        chosen(self.missing, "missing", MISSING)
+        for name in ("progress", "notes"):
+            callback(getattr(self, name), name)
+        _optional(text, self.name, "name")
+        for name in ("format", "separator"):
+            _optional(text, getattr(self.hints, name), name)
+        _optional(flag, self.hints.header, "header")
+        for name in ("score", "label", "weight"):
+            _optional(text, getattr(self.wanted, name), f"{name}_column")
 
     @classmethod
     def of(cls, path: Path, **options: Unpack[ReadOptions]) -> Request:
         """The request that the options of `tercet.read` make."""
-        meaning, trained_prior = options.get("meaning", "llr"), options.get("trained_prior")
+        meaning, trained_prior = text(options.get("meaning", "llr"), "meaning"), options.get("trained_prior")
         check_meaning(meaning, trained_prior)
         ids, classes = tuple_of(options.get("id_column"), "id_column"), options.get("class_columns")
         weight = options.get("weight_column")
-        labels, key, keep = options.get("labels"), options.get("key"), options.get("keep_ids")
+        labels, key = options.get("labels"), options.get("key")
+        keep, labelled = (_optional(flag, options.get(name), name) for name in ("keep_ids", "labelled"))
         score = _name(options.get("score_column", "score"), "score_column")
         wanted = WantedColumns(
             score,
@@ -90,7 +101,7 @@ class Request:
             ids,
             None if classes is None else tuple_of(classes, "class_columns"),
             is_matrix(meaning),
-            False if labels is not None else options.get("labelled"),
+            False if labels is not None else labelled,
             keep is None or keep,
         )
         columns = options.get("columns")
@@ -112,10 +123,14 @@ def tuple_of(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
     """One name or several as a tuple."""
     if names is None or isinstance(names, str):
         return () if names is None else (names,)
-    found = tuple(names) if isinstance(names, Iterable) else (None,)
+    found = tuple(listed(names, option))
     if not all(isinstance(name, str) for name in found):
         raise InputError(f"{option} names columns by text, not by {shown(names)}.")
     return found
+
+
+def _optional(check: Callable[[object, str], Any], value: object, name: str) -> Any:
+    return None if value is None else check(value, name)
 
 
 def _name(value: object, option: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Unpack
 
-from tercet._numeric.validation import whole
+from tercet._numeric.validation import chosen, label_list, whole
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
-from tercet.io._request import Notes, Path, ReadOptions, Request, tuple_of
+from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request, tuple_of
 from tercet.io._trial_columns import confusion_of_words
 from tercet.io.formats.trial_lists import Hints
 from tercet.io.source import opened_request
@@ -235,7 +235,7 @@ def read_decisions(
     >>> table.matrix
     [[1, 0], [1, 1]]
     """
-    if missing == "reject":
+    if chosen(missing, "missing", MISSING) == "reject":
         raise InputError("missing='reject' is for scores: a trial without a decision is left out (drop) or refused.")
     wanted = WantedColumns(
         decision_column,
@@ -246,6 +246,8 @@ def read_decisions(
         decided=True,
     )
     hints = Hints(format, separator, None if columns is None else tuple_of(columns, "columns"), header, decision_column)
+    given = {"classes": classes, "actions": actions}
+    named = [None if one is None else label_list(one, name) for name, one in given.items()]
     limits = (memory_limit(memory), progress, notes)
     with opened_request(Request(path, labels, key, hints, wanted, missing, "decisions", *limits), held=True) as source:
-        return confusion_of_words(source.all_columns(), target, classes, actions)
+        return confusion_of_words(source.all_columns(), target, *named)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._typing import Array
+from tercet._numeric.validation import flag
 from tercet.errors import InputError
 from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS
@@ -228,6 +229,7 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
         The rows, in ranges, while the context is open.
     """
     options.setdefault("keep_ids", False)
+    flag(one_thread, "one_thread")
     with opened_request(Request.of(path, **options), held=False, one_thread=one_thread) as source:
         yield source
 

@@ -14,12 +14,14 @@ from typing import IO, cast
 
 import numpy as np
 
-from tercet._numeric.validation import column, shown
+from tercet._numeric.validation import chosen, column, listed, mapping, shown, whole
 from tercet._typing import Array, Facts
+from tercet._numeric.validation import path as checked_path
+from tercet._numeric.validation import text as checked_text
 from tercet.errors import InputError
 from tercet.io.formats.parquet import write_parquet
 from tercet.io.formats.text import is_number
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins with one of these
 _ROWS = 1 << 16
@@ -44,8 +46,9 @@ def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
     ...     path.read_text()
     'one'
     """
+    data = checked_text(text, "text").encode("utf-8", "backslashreplace")
     with _whole(path) as out:
-        out.write(text.encode())
+        out.write(data)
 
 
 def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, format: str | None = None) -> None:
@@ -72,7 +75,7 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, object], *, 
     ...     path.read_text().split()
     ['id,score', 'a,1.5', 'b,-0.5']
     """
-    write_tables(path, [columns], format=format)
+    write_tables(path, [mapping(columns, "columns")], format=format)
 
 
 def columns_like(
@@ -110,8 +113,11 @@ def columns_like(
     >>> {name: values.tolist() for name, values in columns_like(trials).items()}
     {'enrol': ['a', 'a'], 'test': ['x', 'y'], 'label': ['target', 'nontarget']}
     """
-    columns = _id_columns(trials, id_column, first)
+    columns = _id_columns(as_trials(trials), id_column, whole(first, "first", 0, 2**62))
     columns |= {name: np.asarray(values) for name, values in trials.groups.items()}
+    for option, given in (("weight_column", weight_column), ("label_column", label_column)):
+        if given is not None:
+            checked_text(given, option)
     if trials.weights is not None:
         columns[weight_column or "weight"] = trials.weights
     if trials.labels is not None and label_column is not None:
@@ -125,8 +131,8 @@ def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: in
         return {"trial": np.arange(first, first + len(trials))}
     fields = list(zip(*trials.ids.tolist(), strict=True)) if isinstance(trials.ids[0], tuple) else [trials.ids]
     usual = {1: ("trial",), 2: ("enrol", "test")}.get(len(fields), tuple(f"id_{k + 1}" for k in range(len(fields))))
-    given = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
-    names = given if len(given) == len(fields) else usual
+    given = () if id_column is None else (id_column,) if isinstance(id_column, str) else listed(id_column, "id_column")
+    names = [checked_text(one, "id_column") for one in given] if len(given) == len(fields) else usual
     return {name: np.array(values, np.object_) for name, values in zip(names, fields, strict=True)}
 
 
@@ -164,7 +170,7 @@ def _with_own_columns(
 ) -> Iterator[Mapping[str, object]]:
     """The new columns between the ids and what else is written back; a new column takes the place of an old one."""
     first = 0
-    for trials, found in pieces:
+    for trials, found in _iterated(pieces, "pieces", pair=True):
         own = columns_like(trials, first=first, **names)
         ids = _id_columns(trials, names["id_column"], first)
         yield {**ids, **found, **{name: values for name, values in own.items() if name not in {*ids, *found}}}
@@ -209,8 +215,12 @@ def write_tables(
 def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Array]]:
     """Each table's columns as arrays of one length, named and typed as those of the first."""
     before: dict[str, str] | None = None
-    for columns in tables:
+    for columns in _iterated(tables, "tables"):
+        columns = mapping(columns, "tables (each)")
         arrays = {str(name): column(values, str(name)) for name, values in columns.items()}
+        flat = next((name for name, values in arrays.items() if values.ndim != 1), None)
+        if flat is not None:
+            raise InputError(f"columns[{shown(flat)}] must be one-dimensional.")
         if len({len(values) for values in arrays.values()}) > 1:
             raise InputError(f"columns of different lengths: {', '.join(f'{k} {len(v)}' for k, v in arrays.items())}.")
         kinds: dict[str, str] = {name: values.dtype.kind for name, values in arrays.items()}
@@ -220,8 +230,20 @@ def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Array]]
         yield arrays
 
 
+def _iterated(values: Any, name: str, pair: bool = False) -> Iterator[Any]:
+    """The entries of an iterable, one after the other; pairs where that is asked for."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be an iterable of {'pairs' if pair else 'tables'}, not {shown(values)}.")
+    for one in values:
+        if pair and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
+            raise InputError(f"{name} must hold pairs (trials, mapping of columns), not {shown(one)}.")
+        yield one
+
+
 def _kind(path: str | os.PathLike[str], format: str | None) -> tuple[str, bool]:
-    name = Path(path).name.lower()
+    name = Path(checked_path(path, "path")).name.lower()
+    if format is not None:
+        chosen(format, "format", ("csv", "tsv", "parquet"))
     packed = name.endswith(".gz")
     kind = format or (Path(name.removesuffix(".gz")).suffix.lstrip(".") if str(path) != "-" else "csv")
     if kind not in ("csv", "tsv", "parquet") or (kind == "parquet" and packed):

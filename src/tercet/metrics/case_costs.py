@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts, together
-from tercet._numeric.validation import column, frozen, names, number, numbers, shown
+from tercet._numeric.validation import column, frozen, names, number, numbers, row_numbers, shown, whole
 from tercet._typing import Array, Floats
+from tercet._typing import Floats
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
@@ -85,6 +86,7 @@ class CaseCosts:
         ndarray
             One threshold per case.
         """
+        cases = whole(cases, "cases", 0, 10**9)
         self._check_size(cases)
         miss, alarm = self._net_miss(), np.asarray(self.cost_fp)
         miss, alarm = np.broadcast_to(miss, (cases,)), np.broadcast_to(alarm, (cases,))
@@ -158,7 +160,7 @@ class CaseCosts:
         """
 
         def of(cost: Any) -> Any:
-            return cost[rows] if isinstance(cost, np.ndarray) else cost
+            return cost[row_numbers(rows, len(cost))] if isinstance(cost, np.ndarray) else cost
 
         return CaseCosts(self.prior, of(self.cost_fn), of(self.cost_fp), of(self.cost_tp))
 

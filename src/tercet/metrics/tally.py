@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import as_integers
 from tercet._numeric.order import Keys, RowKeys, sort_in_place
 from tercet._numeric.parallel import together
-from tercet._numeric.validation import frozen
+from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
     ROUNDED_ONCE,
@@ -258,8 +258,11 @@ class Tally:
         misses, false_alarms : int or ndarray
             In units of 2**unit.
         """
-        if np.isnan(thresholds).any():
-            raise InputError("A threshold must not be NaN.")
+        if not isinstance(thresholds, np.ndarray) or thresholds.dtype != np.float64:
+            one = np.ndim(column(thresholds, "thresholds")) == 0
+            thresholds = np.float64(number(thresholds, "thresholds")) if one else numbers(thresholds, "thresholds")
+        elif np.isnan(thresholds).any():
+            raise InputError("thresholds must not hold NaN.")
         if self.gaps is not None:
             self._check_known(np.asarray(thresholds, np.float64), self.gaps)
         return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
-from tercet._numeric.validation import distinct, names, same_length, shown
+from tercet._numeric.validation import distinct, label_list, names, same_length, shown
 from tercet._typing import Array, Floats
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, class_names
 
@@ -48,7 +49,7 @@ def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, 
     found = class_names(values, len(values))
     if classes is None:
         return found, codes
-    given = list(classes)
+    given = label_list(classes, "classes")
     named = class_names(given, len(given))
     place = {name: code for code, name in enumerate(named)}
     unknown = next((name for name in found if name not in place), None)

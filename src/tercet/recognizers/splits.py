@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, whole
 from tercet.errors import InputError
 
 Ints = NDArray[np.intp]
@@ -48,7 +48,8 @@ def split_2_to_1(n: int, seed: int = 0) -> Split:
     >>> [part.tolist() for part in split_2_to_1(6, seed=0)]
     [[5, 2, 1, 3], [0, 4]]
     """
-    order = _shuffled(_count(n, "n", 2), seed)
+    n = _count(n, "n", 2)
+    order = _shuffled(n, seed)
     return Split(order[: 2 * n // 3], order[2 * n // 3 :])
 
 
@@ -74,8 +75,8 @@ def every_nth(n: int, k: int = 4, first: int = 0) -> Split:
     >>> [part.tolist() for part in every_nth(6, 4)]
     [[1, 2, 3, 5], [0, 4]]
     """
-    rows = np.arange(_count(n, "n", 2))
-    _count(k, "k", 2)
+    n, k, first = _count(n, "n", 2), _count(k, "k", 2), whole(first, "first", 0)
+    rows = np.arange(n)
     if not 0 <= first < min(k, n):
         raise InputError(f"first must lie in 0..{min(k, n) - 1}, not {shown(first)}.")
     tested = rows % k == first
@@ -106,8 +107,8 @@ def k_folds(n: int, k: int, seed: int | None = None) -> tuple[Split, ...]:
     >>> [fold.test.tolist() for fold in k_folds(5, 2)]
     [[0, 1, 2], [3, 4]]
     """
-    _count(k, "k", 2)
-    if k > _count(n, "n", 2):
+    n, k = _count(n, "n", 2), _count(k, "k", 2)
+    if k > n:
         raise InputError(f"k must not exceed the number of rows, {n}: not {k}.")
     order = np.arange(n) if seed is None else _shuffled(n, seed)
     parts = np.array_split(order, k)
@@ -116,12 +117,8 @@ def k_folds(n: int, k: int, seed: int | None = None) -> tuple[Split, ...]:
 
 def _shuffled(n: int, seed: int) -> Ints:
     """numpy.random.seed(seed); numpy.random.permutation(n), without touching the global state."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise InputError(f"seed must be a whole number in 0..2**32 - 1, not {shown(seed)}.")
-    return np.random.RandomState(int(seed)).permutation(n)  # the course's generator
+    return np.random.RandomState(whole(seed, "seed", 0, 2**32 - 1)).permutation(n)  # the course's generator
 
 
 def _count(value: object, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}.")
-    return int(value)
+    return whole(value, name, least, 10**9)

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, same_index, shown
+from tercet._numeric.validation import column, frozen, function, same_index, shown
 from tercet._typing import Facts, Floats
+from tercet._numeric.validation import listed as entries
+from tercet._numeric.validation import path as checked_path
+from tercet._numeric.validation import text as checked_text
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
 from tercet.trials import Trials
@@ -133,6 +137,7 @@ class TextRecognizer(Model):
         values = _texts(texts)
         named, codes, sizes = labelled(len(values), labels, classes)
         rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+        function(splitter, "splitter")
         own = [_word_counts([values[i] for i in part.tolist()], splitter) for part in rows]
         vocabulary = tuple(sorted(set().union(*own)))
         check_size(len(vocabulary) * len(named), "words x classes")
@@ -269,7 +274,7 @@ def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
     ...     read_texts(path)
     ['one', 'two']
     """
-    data = Path(path).read_bytes()
+    data, encoding = Path(checked_path(path, "path")).read_bytes(), checked_text(encoding, "encoding")
     name = Path(path).name
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4096]
     if wide and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
@@ -282,7 +287,7 @@ def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
             f"{name} is not {encoding}: line {line}, byte 0x{data[error.start]:02x} at {error.start}. Say its "
             f"encoding, such as encoding='latin-1', or convert it: iconv -f latin1 -t utf-8."
         ) from None
-    except LookupError:
+    except (LookupError, ValueError):
         raise InputError(f"encoding={shown(encoding)} is not known to Python.") from None
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
@@ -292,7 +297,9 @@ def _texts(texts: object) -> list[str]:
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(f"texts must be a sequence of strings, not {shown(texts)}: put a single text into a list.")
     listed = getattr(texts, "tolist", None) or getattr(texts, "to_list", None)
-    values = listed() if listed is not None else list(texts)
+    values = listed() if listed is not None else entries(texts, "texts")
+    if not isinstance(values, list):
+        raise InputError(f"texts must be a sequence of strings, not {shown(texts)}: put a single text into a list.")
     for place, kind in enumerate(map(type, values)):
         if kind is not str and not issubclass(kind, str):
             what = "bytes: decode them first" if kind is bytes else f"{kind.__name__}: drop it or write it as text"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tercet._numeric.validation import text as checked_text
 from tercet.forensics import LrBounds, Validation
 from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
 from tercet.report.text import harmless
@@ -22,7 +23,7 @@ figure svg{width:27rem;max-width:100%;height:auto}@media print{body{max-width:no
 
 def sheet(validation: Validation, title: str | None = None) -> str:
     """The page of a validation: tables of numbers, then figures; nothing is loaded from elsewhere."""
-    name = escape(harmless(title or f"Validation of {validation.name}"))
+    name = escape(harmless(f"Validation of {validation.name}" if title is None else checked_text(title, "title")))
     figures = "".join(f"<figure>{_svg(draw, validation)}</figure>" for draw in FIGURES.values())
     parts = [_counts(validation), _measures(validation), _misleading(validation), _bounds(validation)]
     return (

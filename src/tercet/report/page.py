@@ -16,13 +16,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tercet._numeric.validation import flag, shown
+from tercet._numeric.validation import flag, instance, listed, shown, whole
+from tercet._numeric.validation import path as checked_path
+from tercet._numeric.validation import text as checked_text
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
 from tercet.report import sections
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
+from tercet.report.schema import faults, schema
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -76,6 +79,9 @@ def report(
     """
     from tercet.io import write_text_atomically
 
+    path = checked_path(path, "path")
+    if title is not None:
+        checked_text(title, "title")
     document = document_of(evaluations, posteriors)
     if flag(private, "private"):
         from tercet.report.privacy import private as coarser
@@ -90,24 +96,38 @@ def iframe(evaluations: Any, height: int = 900) -> str:
 
     A div around it, because IPython's HTML() warns of whatever is a bare frame.
     """
-    whole = html.escape(page(document_of(evaluations)))
+    inside, pixels = html.escape(page(document_of(evaluations))), whole(height, "height", 1, 100_000)
     return (
-        f'<div><iframe srcdoc="{whole}" sandbox="allow-scripts allow-downloads allow-modals" width="100%" '
-        f'height="{int(height)}" frameborder="0"></iframe></div>'
+        f'<div><iframe srcdoc="{inside}" sandbox="allow-scripts allow-downloads allow-modals" width="100%" '
+        f'height="{pixels}" frameborder="0"></iframe></div>'
     )
 
 
 def document_of(evaluations: Any, posteriors: Any = None) -> Facts:
     """The JSON document of evaluations, with rows of some where asked for."""
     from tercet import __version__
+    from tercet.evaluation import Evaluation, MulticlassEvaluation
 
-    given = [evaluations] if hasattr(evaluations, "to_dict") or isinstance(evaluations, dict) else list(evaluations)
+    kinds = (Evaluation, MulticlassEvaluation, dict)
+    given = [evaluations] if isinstance(evaluations, kinds) else listed(evaluations, "evaluations")
     if not given:
-        raise InputError("A report needs at least one evaluation.")
-    systems = [one if isinstance(one, dict) else one.to_dict() for one in given]
+        raise InputError("evaluations must hold at least one evaluation.")
+    systems = [_checked(one) if isinstance(one, dict) else _facts(instance(one, kinds, "evaluations")) for one in given]
     if posteriors is not None:
         systems = _with_posteriors(systems, posteriors)
     return {"schema_version": 1, "tercet": __version__, "systems": systems}
+
+
+def _facts(evaluation: Any) -> Facts:
+    found: Facts = evaluation.to_dict()
+    return found
+
+
+def _checked(system: Facts) -> Facts:
+    """One entry of "systems" in the JSON, refused where it breaks the schema."""
+    for place, problem in faults({"schema_version": 1, "tercet": "", "systems": [system]}, schema("result")):
+        raise InputError(f"evaluations hold a dict that is not one of tercet's results: {place} {problem}.")
+    return system
 
 
 def _with_posteriors(systems: Sequence[Facts], posteriors: Any) -> list[Facts]:

@@ -213,7 +213,11 @@ def _threshold(trials: Trials, point: SpoofingPoint, threshold: float | str | No
             "The actual a-DCF needs the threshold in use, or scores that are llrs of the target against the mixture of "
             'nontargets and spoofs (threshold="bayes").'
         )
-    return (bayes_threshold(trials, point.threshold) if threshold == "bayes" else number(threshold, "threshold")), None
+    return (
+        bayes_threshold(trials, point.threshold)
+        if isinstance(threshold, str) and threshold == "bayes"
+        else number(threshold, "threshold")
+    ), None
 
 
 def _intervals(

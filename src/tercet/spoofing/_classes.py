@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.validation import distinct, names, number, numbers, same_length, shown
+from tercet._numeric.validation import chosen, distinct, label_list, names, number, numbers, same_length, shown
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.biometrics import group_column, species_rows
@@ -87,14 +87,14 @@ class SpoofingPoint:
             return value
         if isinstance(value, str):
             if value not in _NAMED:
-                raise InputError(f"{shown(value)} is not a known point. Known: {', '.join(_NAMED)}.")
+                raise InputError(f"point={shown(value)} is not a known point. Known: {', '.join(_NAMED)}.")
             priors, costs, _ = _NAMED[value]
             return cls(*priors, *costs, value)
-        if isinstance(value, list | tuple | np.ndarray) and len(value) == 6:
+        if isinstance(value, list | tuple | np.ndarray) and np.shape(value) == (6,):
             return cls(*value)
         raise InputError(
-            f"A point is a name, a SpoofingPoint or six numbers (priors of target, nontarget and spoof, then the costs "
-            f"of a miss, of accepting a nontarget and of accepting a spoof), not {shown(value)}."
+            f"point must be a name, a SpoofingPoint or six numbers (priors of target, nontarget and spoof, then the "
+            f"costs of a miss, of accepting a nontarget and of accepting a spoof), not {shown(value)}."
         )
 
     @staticmethod
@@ -150,6 +150,7 @@ class SpoofingPoint:
         float
             The cost divided by that of the better of accepting and rejecting everything.
         """
+        miss, nontarget, spoof = number(miss, "miss"), number(nontarget, "nontarget"), number(spoof, "spoof")
         total = self.cost_of_rejection * miss + self.prior_nontarget * self.cost_nontarget * nontarget
         return (total + self.prior_spoof * self.cost_spoof * spoof) / self.dummy_cost
 
@@ -194,22 +195,22 @@ def of_key(
     Trials: 3 trials (1 target, 2 nontarget), meaning raw
     """
     given = names(key, "key")
-    if len(classes) != 3 or len(set(classes)) < 3:
+    three = label_list(classes, "classes")
+    if len(three) != 3 or len(set(three)) < 3:
         raise InputError(
             f"classes must be three different names, of target, nontarget and spoof, not {shown(classes)}."
         )
-    places = dict(zip(classes, CLASSES, strict=True))
+    places = dict(zip(three, CLASSES, strict=True))
     unknown = [value for value in distinct(given) if value not in places]
     if unknown:
         count = sum(value in unknown for value in given.tolist())
         raise InputError(
-            f"key holds {shown(unknown[0])}, which is none of {', '.join(map(shown, classes))}: {count} of "
+            f"key holds {shown(unknown[0])}, which is none of {', '.join(map(shown, three))}: {count} of "
             f"{len(given)} trials. Name the classes with classes=(target, nontarget, spoof)."
         )
     kinds = np.array([places[value] for value in given.tolist()], "U9")
     groups: dict[str, ArrayLike] = {"class": kinds} | ({} if attacks is None else {"attack": attacks})
-    if meaning not in ("raw", "llr"):
-        raise InputError(f'meaning is "raw" or "llr", not {shown(meaning)}.')
+    chosen(meaning, "meaning", ("raw", "llr"))
     make = Trials.of_llr if meaning == "llr" else Trials.of_scores
     return make(scores, kinds == "target", ids=ids, groups=groups, name=name)
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import chosen, number, shown
 from tercet._typing import JSON
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
@@ -184,8 +184,7 @@ def t_dcf(
     (0.5, 0.5, 0.25)
     """
     at, rates = SpoofingPoint.of(point), _asv(asv, asv_threshold, key)
-    if form not in ("2021", "2019"):
-        raise InputError(f'form is "2021" or "2019", not {shown(form)}.')
+    form = chosen(form, "form", ("2021", "2019"))
     c0, c1, c2 = _coefficients(at, rates, form)
     curve = Curve.of(as_trials(countermeasure))
     least = _least(curve, c1, c2)
@@ -270,7 +269,11 @@ def _cm_threshold(
 ) -> tuple[float | None, str | None]:
     if threshold is None:
         return None, 'The actual t-DCF needs the countermeasure\'s threshold, or llrs and threshold="bayes".'
-    cut = bayes_threshold(trials, 0.0 - tau(0.5, c1, c2)) if threshold == "bayes" else number(threshold, "threshold")
+    cut = (
+        bayes_threshold(trials, 0.0 - tau(0.5, c1, c2))
+        if isinstance(threshold, str) and threshold == "bayes"
+        else number(threshold, "threshold")
+    )
     return cut, None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import group_name, listed, shown
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
@@ -79,10 +79,7 @@ def group_codes(trials: Trials, name: str, together: Sequence[str] = ()) -> Plac
 
 
 def _group_column(trials: Trials, name: str) -> NDArray[Any]:
-    if name not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(f"by={shown(name)} is not among the groups of these trials ({known}): give groups={{...}}.")
-    return trials.groups[name]
+    return trials.groups[group_name(name, trials.groups, "by")]
 
 
 def names_cross(trials: Trials, by: Sequence[str]) -> bool:
@@ -93,7 +90,7 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
 
 def grouping(by: Any) -> tuple[str, ...]:
     """The names of the grouping columns: none, one, or two that cross."""
-    names = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(listed(by, "by"))
     if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
     return names

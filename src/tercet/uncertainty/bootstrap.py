@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
-from tercet._numeric.validation import frozen, numbers, shown
+from tercet._numeric.validation import callback, chosen, frozen, numbers, shown
 from tercet._typing import Floats
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
@@ -19,7 +19,7 @@ from tercet.metrics.confusion import as_matrix
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials
+from tercet.trials import Trials, as_trials
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
@@ -120,6 +120,9 @@ def bootstrap(
     (0.333, 0.0, 1.0, 'percentile bootstrap')
     """
     settings = settings_of(ci, resamples, seed, by, method, threads)
+    callback(progress, "progress")
+    if not isinstance(trials, Tally):
+        as_trials(trials)
     apps, wanted, asked = listed(applications), wanted_of(quantities), names_of(rates, "rates")
     if extra is not None and not isinstance(extra, Mapping):
         raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
@@ -150,13 +153,13 @@ def bootstrap(
 
 def settings_of(ci: Any, resamples: Any, seed: Any, by: Any, method: str | None, threads: Any) -> Settings:
     """Checked; the method is percentile for groups and BCa for trials unless named."""
-    return Settings.of(ci, resamples, seed, by, method or ("percentile" if grouping(by) else "bca"), threads)
+    usual = "percentile" if grouping(by) else "bca"
+    return Settings.of(ci, resamples, seed, by, usual if method is None else method, threads)
 
 
 def _sampled(design: Design, sampling: str) -> Design:
     """The design with class counts that vary, where that is asked for."""
-    if sampling not in ("stratified", "natural"):
-        raise InputError(f"sampling is 'stratified' or 'natural', not {shown(sampling)}.")
+    chosen(sampling, "sampling", ("stratified", "natural"))
     if sampling == "stratified" or design.groups:
         return design
     return replace(design, runs=(), natural=True)
@@ -198,8 +201,7 @@ def planned(
     bins: object = None,
 ) -> Plan:
     """What each resample has to compute for the quantities asked."""
-    if eer not in EER_DEFINITIONS:
-        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(eer)}.")
+    chosen(eer, "eer", EER_DEFINITIONS)
     grid = np.empty(0)
     if bayes_plot is not None and "bayes_plot" in wanted:
         grid = log_odds_grid(bayes_plot)

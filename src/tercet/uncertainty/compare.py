@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, number, seed_number, shown
+from tercet._numeric.validation import callback, chosen, flag, number, seed_number, shown
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
@@ -482,18 +482,18 @@ def compare(
     (-0.667, True)
     """
     level, groups = checked_level(ci), grouping(by)
-    if correction not in ("pairs", "all"):
-        raise InputError(f"correction is 'pairs' or 'all', not {shown(correction)}.")
+    chosen(correction, "correction", ("pairs", "all"))
+    callback(progress, "progress")
     trials, apps = _arguments(systems, applications)
     called = _names(trials, names)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
-    pairing = None if unpaired else _paired(trials, called, apps, pair_by)
+    pairing = None if flag(unpaired, "unpaired") else _paired(trials, called, apps, pair_by)
     same = list(pairing.systems) if pairing is not None else [_flat(one, apps) for one in trials]
     if groups and pairing is not None:
         same = [_grouped_alike(one, _with_groups(same, called, groups)) for one in same]
     if method is not None or resamples is not None:
         count = 1000 if resamples is None else resamples
-        settings = settings_of(level, count, seed, by, method or "percentile", threads)
+        settings = settings_of(level, count, seed, by, "percentile" if method is None else method, threads)
         found = _resampled(same, called, apps, wanted, settings, pairing is not None, progress)
     else:
         found = _in_closed_form(same, called, apps, wanted, level, groups, pairing is not None)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import chosen, listed, number, shown
 from tercet._typing import Floats
 from tercet._views import Shown
 from tercet.application import Application
@@ -295,10 +295,9 @@ def _or_reason(make: Any, *arguments: Any) -> Estimate | NotEstimable:
 
 def _equal_error(sample: TwoClassSample, definition: str) -> Bracket:
     """The EER's interval around the value of the definition asked for: all definitions estimate one number."""
-    if definition not in EER_DEFINITIONS:
-        raise InputError(f"An EER is {', '.join(EER_DEFINITIONS)}, not {shown(definition)}.")
+    wanted = chosen(definition, "eer", EER_DEFINITIONS)
     found = equal_error(sample)
-    return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
+    return Bracket(sample.curve.eer(wanted).value, found.below, found.above, found.most)
 
 
 def _at_application(sample: TwoClassSample, app: Application) -> Found:
@@ -337,7 +336,7 @@ def wanted_of(quantities: Iterable[str] | None) -> frozenset[str]:
 
 def names_of(values: object, name: str) -> list[str]:
     """A name or several of them."""
-    found = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    found = [values] if isinstance(values, str) else listed(values, name)
     if not all(isinstance(one, str) for one in found):
         raise InputError(f"{name} must be names, not {shown(values)}.")
     return [str(one) for one in found]

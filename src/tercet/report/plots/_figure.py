@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import flag, listed, number, shown
+from tercet._numeric.validation import path as checked_path
 from tercet.calibration.assessment import CorpDiagram
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.sweeping import Sweep
@@ -192,6 +194,9 @@ def plot(
     >>> roc.ax_.get_ylabel()
     'True positive rate'
     """
+    flag(legend, "legend")
+    if path is not None:
+        checked_path(path, "path")
     given, names = _systems(evaluations, labels)
     how = _kind(kind, given)
     each = _options(kind, how, options, len(given))
@@ -380,9 +385,10 @@ def _finish(
     for name, limit, put in (("xlim", limits[0], axes.set_xlim), ("ylim", limits[1], axes.set_ylim)):
         if limit is None:
             continue
-        if isinstance(limit, str) or not hasattr(limit, "__len__") or len(limit) != 2:
-            raise InputError(f"{name} must be (low, high), not {shown(limit)}.")
-        put(*(number(end, name) for end in limit))  # type: ignore[attr-defined]
+        ends = [number(end, name) for end in listed(limit, name)]
+        if len(ends) != 2 or ends[0] == ends[1] or not all(map(math.isfinite, ends)):
+            raise InputError(f"{name} must be two different finite ends (low, high), not {shown(limit)}.")
+        put(*ends)
 
 
 def _legend(axes: Axes, systems: int, *, own: bool) -> None:
@@ -408,7 +414,7 @@ def _legend(axes: Axes, systems: int, *, own: bool) -> None:
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a figure whole or not at all; the ending names the format, and the same figure gives the same bytes."""
-    target = Path(path)
+    target = Path(checked_path(path, "path"))
     ending = target.suffix[1:].lower()
     if ending not in FORMATS:
         raise InputError(f"path must end in {', '.join('.' + one for one in FORMATS)}, not {name_of(target.name)!r}.")

@@ -14,7 +14,7 @@ import numpy as np
 
 from tercet._numeric.exact import Counts
 from tercet._numeric.parallel import CORES
-from tercet._numeric.validation import number, shown, whole
+from tercet._numeric.validation import chosen, shown, whole
 from tercet._typing import Floats
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
@@ -57,15 +57,18 @@ class Settings:
         """Refuses what cannot be meant."""
         share = checked_level(level)
         least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
-        if isinstance(resamples, bool) or not number(resamples, "resamples").is_integer() or resamples < least:
+        count = whole(resamples, "resamples", 1, _MOST_RESAMPLES)
+        if count < least:
             raise InputError(
                 f"resamples must be a whole number, at least {least} for ci={share} (one resample beyond each "
                 f"end), not {shown(resamples)}."
             )
-        if method not in METHODS:
-            raise InputError(f"method is one of {', '.join(METHODS)}, not {shown(method)}.")
+        chosen(method, "method", METHODS)
         workers = None if threads is None else whole(threads, "threads", 1)
-        return cls(share, int(resamples), _seed(seed), grouping(by), method, workers)
+        return cls(share, count, _seed(seed), grouping(by), method, workers)
+
+
+_MOST_RESAMPLES = 10_000_000
 
 
 def _seed(seed: object) -> int:
