@@ -24,6 +24,7 @@ import pathlib
 import re
 import signal
 import tempfile
+import traceback
 import types
 import warnings
 import zlib
@@ -319,9 +320,9 @@ def attempt(
             signal.setitimer(signal.ITIMER_REAL, 0)
     if answer is not None:
         if kind == "refused" or (kind == "fine" and not same(answer[0], found)):
-            kind, detail = "different", f"{detail or found!r} for {answer[0]!r}"
+            kind, detail = "different", f"{detail or _words(found, repr)} for {_words(answer[0], repr)}"
     elif kind == "fine" and name in NEVER and not _anything(target.name, argument):
-        kind, detail = "accepted", repr(found)
+        kind, detail = "accepted", _words(found, repr)
     leaked = [one for one in caught if not issubclass(one.category, ResourceWarning)]
     if kind in ("fine", "refused") and leaked:
         kind, detail = "warning", f"{leaked[0].category.__name__}: {leaked[0].message}"
@@ -352,13 +353,29 @@ def _called(target: Target, argument: str, star: Any, arguments: dict[str, Any])
         return ("refused" if _names(str(error), target.name, argument) else "unnamed"), str(error), None
     except TimeoutError as error:
         return "hang", str(error), None
-    except ZeroDivisionError as error:  # what a callback raises is its own
-        return ("refused" if "somebody else" in str(error) else "raw"), repr(error), None
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return "raw", f"{type(error).__name__}: {error}", None
-    return ("nan", repr(found), None) if isinstance(found, float) and found != found else ("fine", "", found)
+        kind = "refused" if _is_not_ours(error, target.name) else "raw"
+        return kind, f"{type(error).__name__}: {_words(error)}", None
+    return ("nan", _words(found, repr), None) if isinstance(found, float) and found != found else ("fine", "", found)
+
+
+def _words(value: object, how: Callable[[Any], str] = str) -> str:
+    """The text of a value whose own __repr__ may raise."""
+    try:
+        return how(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _is_not_ours(error: BaseException, target: str) -> bool:
+    """Whether an exception is somebody else's: what a given function raises, or scikit-learn's own check of X and y."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if "somebody else" in _words(error):
+        return True
+    checked_by_sklearn = any("/sklearn/" in one.filename and "/utils/" in one.filename for one in frames)
+    return target.startswith("sklearn.") and checked_by_sklearn
 
 
 def _names(message: str, target: str, argument: str) -> bool:
@@ -416,7 +433,13 @@ WRITES = _Writes()
 ANYTHING: dict[str, set[str]] = {"*": set()}
 # Further words by which a message names an argument: of any callable, or of one.
 NAMED: dict[str, dict[str, tuple[str, ...]]] = {
-    "*": dict.fromkeys(("llr", "lr", "log10_llr", "log_odds", "posteriors", "log_likelihoods", "logits"), ("scores",)),
+    "*": {
+        **dict.fromkeys(("llr", "lr", "log10_llr", "log_odds", "posteriors", "log_likelihoods", "logits"), ("scores",)),
+        **dict.fromkeys(
+            ("application", "applications", "points", "least_cost"),
+            ("prior", "operating point", "cost", "classes", "name"),
+        ),
+    },
 }
 
 
