@@ -184,7 +184,7 @@ def test_what_is_no_system_or_too_few_is_refused():
     a, b = systems()
     with pytest.raises(tc.InputError, match="at least two"):
         compare(a, APPS)
-    with pytest.raises(tc.InputError, match="takes Trials"):
+    with pytest.raises(tc.InputError, match="must be Trials"):
         compare(a, [1.0, 2.0], applications=APPS)
     with pytest.raises(tc.InputError, match="distinct"):
         compare(a, b, APPS, names=["x", "x"])

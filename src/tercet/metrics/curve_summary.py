@@ -111,6 +111,11 @@ def llrs_of(tally: Tally, scores: Floats) -> Floats:
     return to_llr(scores, tally.meaning, tally.trained_prior)
 
 
+def unshifted_llrs(scores: Floats, meaning: str) -> Floats:
+    """Scores as log-likelihood ratios but for a constant, where the prior that they were made with is not known."""
+    return to_llr(scores, meaning, 0.5)
+
+
 def _listed(values: Floats) -> list[Any]:
     """Numbers as JSON has them, infinities as text."""
     plain: list[Any] = values.tolist()

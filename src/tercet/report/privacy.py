@@ -9,8 +9,7 @@ import numpy as np
 
 from tercet._typing import Floats
 from tercet.errors import InputError
-from tercet.metrics.curve_summary import interpolated, shortest
-from tercet.trials import to_llr
+from tercet.metrics.curve_summary import interpolated, shortest, unshifted_llrs
 
 Facts = dict[str, Any]
 LEAST = 10  # trials of a class between two points of the curve, or none
@@ -110,10 +109,10 @@ def _thresholds(system: Facts, places: Any) -> tuple[Floats, Floats]:
     if "llrs" not in curve:
         return short, short
     llrs = np.array([float(value) for value in curve["llrs"]])
-    stated = to_llr(every[1:], meaning, 0.5)
+    stated = unshifted_llrs(every[1:], meaning)
     near = int(np.argmin(np.where(np.isfinite(stated), np.abs(stated), np.inf)))
     shift = stated[near] - llrs[1:][near]
-    return short, np.append(-np.inf, to_llr(short[1:], meaning, 0.5) - shift)
+    return short, np.append(-np.inf, unshifted_llrs(short[1:], meaning) - shift)
 
 
 def _as_json(values: Floats) -> list[Any]:

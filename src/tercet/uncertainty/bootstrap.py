@@ -121,6 +121,12 @@ def bootstrap(
     """
     settings = settings_of(ci, resamples, seed, by, method, threads)
     callback(progress, "progress")
+    if bayes_plot is not None:
+        log_odds_grid(bayes_plot)
+    if calibration_trials is not None:
+        as_trials(calibration_trials, "calibration_trials")
+    if prior is not None and calibrate is None:
+        raise InputError("prior= is the prior that calibrate= trains for: give both or none.")
     if not isinstance(trials, Tally):
         as_trials(trials)
     apps, wanted, asked = listed(applications), wanted_of(quantities), names_of(rates, "rates")

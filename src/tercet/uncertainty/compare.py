@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import callback, chosen, flag, number, seed_number, shown
+from tercet._numeric.validation import callback, chosen, flag, label_list, number, seed_number, shown
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
@@ -662,7 +662,7 @@ def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials],
     for place, trials in enumerate(given):
         if not isinstance(trials, Trials):
             raise InputError(
-                f"compare takes Trials, then applications: argument {place} is {shown(type(trials).__name__)}."
+                f"systems must be Trials, then applications: argument {place} is {shown(type(trials).__name__)}."
             )
     if len(given) < 2:
         raise InputError(f"compare needs at least two systems, not {len(given)}.")
@@ -670,10 +670,8 @@ def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials],
 
 
 def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, ...]:
-    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
-        raise InputError(f"names must be a list, one for each of the {len(trials)} systems, not {shown(names)}.")
     called = (
-        tuple(map(str, names))
+        tuple(map(str, label_list(names, "names")))
         if names is not None
         else tuple(t.name or f"system {k + 1}" for k, t in enumerate(trials))
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from tercet._numeric.exact import Counts
 from tercet._numeric.parallel import CORES
-from tercet._numeric.validation import chosen, shown, whole
+from tercet._numeric.validation import chosen, seed_number, shown, whole
 from tercet._typing import Floats
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
@@ -73,11 +73,7 @@ _MOST_RESAMPLES = 10_000_000
 
 def _seed(seed: object) -> int:
     """A seed as it is: whole numbers of any size, which a float would round."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        seed = whole(seed, "seed", 0)
-    if seed < 0:
-        raise InputError(f"seed must be a whole number that is not negative, not {shown(seed)}.")
-    return int(seed)
+    return seed_number(seed)
 
 
 def replicates(
