@@ -794,7 +794,6 @@ def log_odds_grid(plot: tuple[float, float, int]) -> Floats:
 
 
 def _grid(plot: tuple[float, float, int]) -> Floats:
-    ends = listed(plot, "bayes_plot") if not isinstance(plot, np.ndarray) else plot
     ends = listed(plot, "bayes_plot")
     low, high, count = numbers(ends, "bayes_plot").tolist() if len(ends) == 3 else (0.0, 0.0, 0.0)
     if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2.0 <= count <= _MOST_POINTS:
