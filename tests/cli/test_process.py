@@ -65,14 +65,16 @@ def test_a_terminal_of_any_encoding_shows_the_table_and_the_plot(scores, encodin
     assert "\\u" not in shown
 
 
-def test_a_file_name_that_is_not_utf8_is_refused_in_a_sentence(scores, tmp_path):
+@pytest.mark.parametrize("output", ["table", "json"])
+def test_a_file_name_that_is_not_utf8_is_read_and_shown_escaped(scores, tmp_path, output):
     path = os.fsencode(tmp_path) + b"/sc\xffres.csv"
     with open(path, "wb") as file:
         file.write(scores.read_bytes())
-    found = subprocess.run([*map(os.fsencode, COMMAND), b"evaluate", path], capture_output=True)
-    assert found.returncode == 1
-    assert b"is not UTF-8: rename the file" in found.stderr
-    assert b"Traceback" not in found.stderr
+    words = [b"evaluate", path, b"--app", b"0.5", b"--report", os.fsencode(tmp_path / "p.html"), b"--format"]
+    found = subprocess.run([*map(os.fsencode, COMMAND), *words, output.encode()], capture_output=True)
+    assert found.returncode == 0, found.stderr
+    assert "sc\\xffres" in found.stdout.decode("utf-8").replace("\\\\", "\\")
+    assert "sc\\xffres" in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
 def test_a_missing_extra_says_what_to_install(scores, tmp_path, monkeypatch):

@@ -302,7 +302,7 @@ def test_a_footer_that_lies_about_its_lengths_is_refused_before_duckdb_believes_
         ({"meaning": "posterior", "trained_prior": 0.5}, "0..1"),
         ({"format": "excel"}, "format='excel'"),
         ({"format": "parquet"}, "not parquet"),
-        ({"missing": "ignore"}, "missing='ignore'"),
+        ({"missing": "ignore"}, "missing must be one of"),
         ({"separator": "ab"}, "separator="),
         ({"header": False}, "columns="),
         ({"labels": "l.csv", "key": "k.csv"}, "not from both"),

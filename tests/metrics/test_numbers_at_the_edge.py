@@ -1,5 +1,6 @@
 """Numbers of odd types and sizes: widened, exact or refused, never rounded in silence."""
 
+import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -44,3 +45,26 @@ def test_a_cost_beyond_the_range_of_the_exponential_is_finite_where_it_is():
     expected = Fraction(1 - 1e-300) * Fraction(1e-9) ** -1 / Fraction(1e-300) * Fraction(1e-3)
     assert math.isinf(app.factor)
     assert app.dcf(fnr=0.0, fpr=1e-3) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_weights_over_six_hundred_orders_of_magnitude_give_numbers_or_a_sentence():
+    rng = np.random.default_rng(0)
+    weights, labels = 10.0 ** rng.uniform(-300, 300, 1500), np.arange(1500) % 2
+    trials = tc.Trials.of_llr(rng.normal(size=1500), labels, weights=weights)
+    ev = tc.evaluate(trials, [(0.5, 1, 1)])
+    assert json.loads(json.dumps(ev.to_dict()))["auc"] == ev.auc
+    with pytest.raises(tc.InputError, match="weights must lie within 150 orders"):
+        tc.bootstrap(trials, [(0.5, 1, 1)], resamples=39, ci=0.9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_resampling_does_not_depend_on_the_unit_of_the_weights():
+    rng = np.random.default_rng(1)
+    scores, labels, weights = rng.normal(size=60), np.arange(60) % 2, rng.uniform(1, 3, 60)
+    found = []
+    for unit in (1.0, 2.0**800, 2.0**-800):
+        trials = tc.Trials.of_llr(scores, labels, weights=weights * unit)
+        found.append(tc.bootstrap(trials, [(0.5, 1, 1)], resamples=39, ci=0.9))
+    for name in ("auc", "min_cllr", "applications.0.dcf"):
+        ends = {(one[name].value, one[name].low, one[name].high) for one in found}
+        assert len(ends) == 1

@@ -119,3 +119,13 @@ def test_classes_in_another_order_are_refused():
     )
     with pytest.raises(tc.InputError, match="other classes"):
         paired([first, second])
+
+
+def test_mcnemar_matches_decisions_by_id():
+    first, second, labels = {"a": 1, "b": 0, "c": 1}, {"c": 0, "b": 0, "a": 1}, {"b": 0, "a": 1, "c": 0}
+    found = tc.mcnemar(first, second, labels)
+    assert (found.first_only, found.second_only, found.paired_by) == (1, 0, "id")
+    assert tc.mcnemar([1, 0], [1, 1], [1, 0]).paired_by == "position"
+    for other in ([1, 0, 1], {"a": 1, "b": 0}, {**first, "d": 1}):
+        with pytest.raises(tc.InputError, match="second"):
+            tc.mcnemar(first, other, labels)

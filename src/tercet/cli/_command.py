@@ -110,21 +110,12 @@ def _check_files(ctx: click.Context) -> None:
     inputs: dict[tuple[int, int] | None, str] = {}
     for one in ctx.command.params:
         if isinstance(one, click.Argument) or (isinstance(one, Option) and one.reads):
-            _check_names(_paths(ctx, one))
             inputs |= {identity: path for path in _paths(ctx, one) if (identity := _identity(path)) is not None}
     for one in ctx.command.params:
         if isinstance(one, Option) and one.writes:
             for path in _paths(ctx, one):
                 if (same := inputs.get(_identity(path))) is not None:
                     raise click.UsageError(f"{one.flag} would replace {same!a}, which is read: name another file.", ctx)
-
-
-def _check_names(paths: Iterable[str]) -> None:
-    for path in paths:
-        try:
-            path.encode("utf-8")
-        except UnicodeEncodeError:
-            raise Failure(f"the name {path!a} is not UTF-8: rename the file, or link to it (ln -s).") from None
 
 
 def _paths(ctx: click.Context, one: click.Parameter) -> Iterator[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import chosen, instance, names, number, same_index, same_kind, shown, whole
+from tercet._numeric.validation import chosen, instance, mapping, names, number, same_index, same_kind, shown, whole
 from tercet._typing import Array, Floats
+from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
@@ -441,26 +444,29 @@ class McNemar(NamedTuple):
         Trials that only the second got wrong.
     p_value : float
         Exact two-sided p-value.
+    paired_by : {"position", "id"}
+        How the decisions were matched with the labels.
     """
 
     first_only: int
     second_only: int
     p_value: float
+    paired_by: str = "position"
 
 
 def mcnemar(first: object, second: object, labels: object) -> McNemar:
     """McNemar's exact test of two deciders on the same trials.
 
-    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2. The three columns
-    are matched by position.
+    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2. Three mappings
+    {trial id: value} are matched by id; three columns by position, and `paired_by` says which.
 
     Parameters
     ----------
-    first : array_like of shape (n,)
+    first : array_like of shape (n,) or mapping
         The first system's decisions.
-    second : array_like of shape (n,)
+    second : array_like of shape (n,) or mapping
         The second system's decisions.
-    labels : array_like of shape (n,)
+    labels : array_like of shape (n,) or mapping
         The true classes.
 
     Returns
@@ -476,8 +482,14 @@ def mcnemar(first: object, second: object, labels: object) -> McNemar:
     Examples
     --------
     >>> mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
-    McNemar(first_only=3, second_only=0, p_value=0.25)
+    McNemar(first_only=3, second_only=0, p_value=0.25, paired_by='position')
+    >>> mcnemar({"b": 0, "a": 1}, {"a": 1, "b": 1}, {"a": 1, "b": 0}).second_only
+    1
     """
+    given = {"first": first, "second": second, "labels": labels}
+    by_id = any(isinstance(one, Mapping) for one in given.values())
+    if by_id:
+        first, second, labels = _by_id(given)
     same_index({"first": first, "second": second, "labels": labels})
     decided, other, true = names(first, "first"), names(second, "second"), names(labels, "labels")
     for values, called in ((decided, "first"), (other, "second")):
@@ -486,7 +498,18 @@ def mcnemar(first: object, second: object, labels: object) -> McNemar:
         same_kind(values, called, true, "labels")
     wrong, also = np.asarray(decided != true), np.asarray(other != true)
     only, lone = int((wrong & ~also).sum()), int((also & ~wrong).sum())
-    return McNemar(only, lone, sign_test(only, lone))
+    return McNemar(only, lone, sign_test(only, lone), "id" if by_id else "position")
+
+
+def _by_id(given: Mapping[str, object]) -> list[list[object]]:
+    """Columns that are given as {trial id: value}, in the order of the labels' ids."""
+    columns = {name: mapping(one, name) for name, one in given.items()}
+    ids = list(columns["labels"])
+    for name, one in columns.items():
+        odd = next((key for key in {*one} ^ {*ids}), None)
+        if odd is not None:
+            raise InputError(f"{name} and labels have different trial ids: {shown(odd)} is in one of them only.")
+    return [[one[key] for key in ids] for one in columns.values()]
 
 
 def sign_test(one: int, other: int) -> float:

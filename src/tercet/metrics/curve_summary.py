@@ -61,7 +61,9 @@ def thinned(curve: Curve, rounded: bool = True) -> JSON:
     A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
     """
     tally, hull = curve.tally, curve.hull
-    complete, rounded = len(tally) <= _ALL and tally.gaps is None, rounded and tally.gaps is None
+    huge = max(curve.targets, curve.nontargets).bit_length() > 1000  # weights of all sizes: no double holds the sums
+    complete = (len(tally) <= _ALL or huge) and tally.gaps is None
+    rounded = rounded and tally.gaps is None
     if complete:
         kept, misses, alarms = _steps(tally, curve.thresholds[1:]), curve.misses[1:], curve.false_alarms[1:]
     else:

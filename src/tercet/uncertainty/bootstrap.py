@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -128,7 +129,7 @@ def bootstrap(
     if prior is not None and calibrate is None:
         raise InputError("prior= is the prior that calibrate= trains for: give both or none.")
     if not isinstance(trials, Tally):
-        as_trials(trials)
+        trials = _with_moderate_weights(as_trials(trials))
     apps, wanted, asked = listed(applications), wanted_of(quantities), names_of(rates, "rates")
     if extra is not None and not isinstance(extra, Mapping):
         raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
@@ -155,6 +156,21 @@ def bootstrap(
     found = summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
     notes = () if fit is None else _penalty_notes(fit, settings.resamples)
     return replace(found, sampling=sampling, notes=(*found.notes, *notes))
+
+
+_MOST_APART = 2.0**500  # weights whose products a double still holds
+
+
+def _with_moderate_weights(trials: Trials) -> Trials:
+    """The same trials with weights whose sums and products a double holds: only their ratios matter."""
+    if trials.weights is None or not np.any(trials.weights > 0.0):
+        return trials
+    largest, least = float(trials.weights.max()), float(trials.weights[trials.weights > 0.0].min())
+    if largest / _MOST_APART > least:
+        raise InputError("weights must lie within 150 orders of magnitude of each other to be resampled.")
+    if least > 2.0**-400 and largest < 2.0**400:
+        return trials
+    return replace(trials, weights=frozen(trials.weights * 2.0 ** -math.frexp(largest)[1]))
 
 
 def settings_of(ci: Any, resamples: Any, seed: Any, by: Any, method: str | None, threads: Any) -> Settings:
