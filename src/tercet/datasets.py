@@ -12,7 +12,6 @@ import numpy as np
 
 from tercet._numeric.validation import frozen, number, seed_number, shown, whole
 from tercet._typing import Array, Floats
-from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
 

@@ -13,9 +13,8 @@ import numpy as np
 from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
-from tercet._typing import JSON, Counts, Floats
 from tercet._numeric.validation import listed as entries
-from tercet._typing import Counts, Floats
+from tercet._typing import JSON, Counts, Floats
 from tercet._views import EvaluationViews, Shown
 from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
 from tercet.decision import class_summary, confusion_of

@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tercet._numeric.serialization import damaged, finite, word
+from tercet._numeric.serialization import Model, damaged, finite, word
 from tercet._numeric.validation import number, shown, text
 from tercet._typing import Facts, Floats
-from tercet._numeric.serialization import Model, damaged, finite, word
-from tercet._typing import Floats
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import InputError
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._typing import JSON, Floats
-from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, rate_of
 from tercet.calibration.two_class import Logistic

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._typing import JSON, Facts, Floats
 from tercet._numeric.validation import text, whole
-from tercet._typing import Floats
+from tercet._typing import JSON, Facts, Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.forensics._bounds import LrBounds, elub, iv_bounds
 from tercet.forensics._measures import (
@@ -165,10 +164,9 @@ def validation(
     level = probability(ci, "ci")
     tally = Tally.of(as_trials(trials)).as_llr()
     curve = Curve.of(tally)
-    draws: JSON = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
     resamples = whole(resamples, "resamples", 1)
     called = trials.name or "system" if name is None else text(name, "name")
-    draws: dict[str, Any] = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
+    draws: JSON = {"ci": level, "by": by, "resamples": resamples, "seed": seed, "bayes_plot": None}
     counts = {"same_source": tally.weight(curve.targets), "different_source": tally.weight(curve.nontargets)}
     low, high, worth = pav_blocks(tally)
     finite = {

@@ -16,8 +16,8 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._typing import Array
 from tercet._numeric.validation import flag
+from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS

@@ -10,14 +10,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
 from tercet._numeric.validation import chosen, column, listed, mapping, shown, whole
-from tercet._typing import Array, Facts
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
+from tercet._typing import Array, Facts
 from tercet.errors import InputError
 from tercet.io.formats.parquet import write_parquet
 from tercet.io.formats.text import is_number

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import chosen, instance, mapping, names, number, same_index, same_kind, shown, whole
 from tercet._typing import Array, Floats
-from tercet._typing import Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion

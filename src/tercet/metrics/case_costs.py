@@ -13,7 +13,6 @@ from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_su
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.validation import column, frozen, names, number, numbers, row_numbers, shown, whole
 from tercet._typing import Array, Floats
-from tercet._typing import Floats
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tercet._numeric import serialization as saved
 from tercet._numeric.validation import distinct, label_list, names, same_length, shown
 from tercet._typing import Array, Floats
-from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, class_names
 

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import column, frozen, function, same_index, shown
-from tercet._typing import Facts, Floats
 from tercet._numeric.validation import listed as entries
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.errors import InputError
 from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
 from tercet.trials import Trials
