@@ -74,6 +74,17 @@ class Canvas:
         self.columns["system"].extend([self.system] * points[0].size)
         self.columns["series"].extend([series] * points[0].size)
 
+    def square(self) -> None:
+        """Axes from 0 to 1 of the same length, with the same ticks."""
+        places = np.linspace(0.0, 1.0, 6).round(1)
+        self.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal", xticks=places, yticks=places)
+
+    def inches(self) -> float:
+        """About how wide the axes are."""
+        figure = self.axes.get_figure()
+        assert figure is not None
+        return float(self.axes.get_position().width * figure.bbox.width / figure.dpi)
+
     def words(self, across: str, up: str) -> None:
         """Names of the axes, as plain text."""
         self.axes.set_xlabel(across)

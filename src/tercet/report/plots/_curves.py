@@ -11,8 +11,11 @@ from numpy.typing import ArrayLike
 
 from tercet._typing import Floats
 from tercet.application import normalised_dcf, sigmoid, tau
+from tercet.errors import InputError
 from tercet.evaluation import Evaluation
 from tercet.metrics.binomial import Box, sigma_box
+from tercet.metrics.costs import BayesPlot, brier_parts
+from tercet.metrics.costs import bayes_error as costs_along
 from tercet.metrics.curves import Curve
 from tercet.report.plots._canvas import MOST_POINTS, Canvas, thinned
 from tercet.report.plots._style import NONTARGET, TARGET, look_of
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 # The rates that public evaluations print on the axes of a DET plot.
 _DET_TICKS = (1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+_POINTS = 200  # steps of the Bayes error plot
 _RULE_OF_30 = 30  # errors for a rate known within 30 % at 90 % confidence (Doddington 2000)
 
 
@@ -30,16 +34,28 @@ def roc(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma
     fpr, tpr = thinned(*rates(result.curve))
     if bands is not None:
         canvas.band(bands.roc.fpr, 1.0 - bands.roc.high, 1.0 - bands.roc.low, "band", step=True)
-    canvas.line(fpr, tpr, "ROC", named=f"{canvas.system} (AUC {result.auc:.3f})")
-    hull = result.curve.hull
-    canvas.axes.plot(hull.fpr, 1.0 - hull.fnr, color=canvas.look.color, linewidth=0.7, alpha=0.8, label="_")
-    canvas.record("hull", hull.fpr, 1.0 - hull.fnr)
+    canvas.line(fpr, tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
+    _hull(canvas, result.curve.hull.fpr, 1.0 - result.curve.hull.fnr)
     canvas.guide([0, 1], [0, 1])
     _decisions(canvas, result, lambda fpr, fnr: (fpr, 1.0 - fnr))
     if sigma is not None:
         _boxes(canvas, result, sigma, lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
-    canvas.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
+    canvas.square()
     canvas.words("False positive rate", "True positive rate")
+
+
+def _with_interval(result: Evaluation, name: str, value: float, factor: float = 1.0, digits: str = ".3f") -> str:
+    """A number for the legend, with its interval where the evaluation has one."""
+    if result.intervals is None or name not in result.intervals:
+        return f"{factor * value:{digits}}"
+    one = result.intervals[name]
+    return f"{factor * value:{digits}}, {factor * one.low:{digits}} to {factor * one.high:{digits}}"
+
+
+def _hull(canvas: Canvas, x: Floats, y: Floats) -> None:
+    """The convex hull as a thin line of the system's colour."""
+    canvas.axes.plot(x, y, color=canvas.look.color, linewidth=0.7, alpha=0.8, label="_")
+    canvas.record("hull", x, y)
 
 
 def _decisions(canvas: Canvas, result: Evaluation, placed: Callable[[float, float], tuple[float, float]]) -> None:
@@ -96,14 +112,20 @@ def det(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma
     low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
     low, high = min(low, canvas.axes.get_xlim()[0] if canvas.axes.lines else low), float(ndtri(0.6))
 
-    def placed(rate: ArrayLike) -> Floats:
-        return np.asarray(np.clip(ndtri(rate), low, high))
+    def placed(rate: ArrayLike, most: float = high) -> Floats:
+        return np.asarray(np.clip(ndtri(rate), low, most))
+
+    beyond = 3.0  # where a line that leaves the frame ends
 
     if bands is not None:
         canvas.band(placed(bands.roc.fpr), placed(bands.roc.low), placed(bands.roc.high), "band", step=True)
     if sigma is not None:
         _boxes(canvas, result, sigma, lambda box: (placed(box.fpr[:2]), placed(box.fnr[:2])))
-    canvas.line(placed(fpr), placed(fnr), "DET", named=f"{canvas.system} (EER {100 * result.eer.value:.3g} %)")
+    eer = _with_interval(result, "eer", result.eer.value, 100.0, ".3g")
+    canvas.line(placed(fpr, beyond), placed(fnr, beyond), "DET", named=f"{canvas.system} (EER {eer} %)")
+    hull = np.linspace(0.0, 1.0, 21)
+    steps = [_between(side, hull) for side in (result.curve.hull.fpr, result.curve.hull.fnr)]
+    _hull(canvas, placed(steps[0], beyond), placed(steps[1], beyond))
     _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
     canvas.guide([low, high], [low, high])
     _thirty(canvas, result, placed)
@@ -112,6 +134,13 @@ def det(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma
         axis.set_ticks(ndtri(few), [f"{100 * p:g}" for p in few])
     canvas.axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     canvas.words("False positive rate (%)", "False negative rate (%)")
+
+
+def _between(vertices: Floats, parts: Floats) -> Floats:
+    """Points along the edges of a hull, which are straight in rates and bent on normal-deviate axes."""
+    if len(vertices) > MOST_POINTS // len(parts):
+        return vertices
+    return np.asarray(vertices[:-1, None] + np.diff(vertices)[:, None] * parts).ravel()
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -184,9 +213,22 @@ def within(result: Evaluation, thresholds: Floats) -> Floats:
     return kept if len(kept) else np.array([edges[0]])
 
 
+def _dense(result: Evaluation) -> BayesPlot:
+    """The Bayes error plot on at least 201 points; of a scan in bounded memory on those that were asked for."""
+    plot = result.bayes_plot
+    inside = len(plot.log_odds) - 1
+    if inside < 1 or inside >= _POINTS or result.brackets:
+        return plot
+    fine = np.linspace(plot.log_odds[0], plot.log_odds[-1], inside * -(-_POINTS // inside) + 1)
+    try:
+        return costs_along(result.curve, fine)
+    except InputError:  # a scan keeps the counts at the points that were asked for
+        return plot
+
+
 def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, parts: bool = False) -> None:
     """Actual and minimum DCF against the prior log-odds; deciding without the scores costs 1."""
-    plot = result.bayes_plot
+    plot = _dense(result)
     if bands is not None:
         grid, actual, least = bands.bayes_plot
         if actual is not None:
@@ -199,7 +241,7 @@ def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
     if plot.dcf is not None:
         canvas.line(plot.log_odds, plot.dcf, "DCF", named=actual_name, linestyle=dash)
         if parts:
-            _parts(canvas, result)
+            _parts(canvas, result, plot.log_odds)
     canvas.line(plot.log_odds, plot.min_dcf, "minimum DCF", named=least_name, linestyle=dash, linewidth=0.9,
                 marker=canvas.look.marker, markevery=max(1, len(plot.log_odds) // 7), markersize=3.5)  # fmt: skip
     canvas.level(1.0)
@@ -216,9 +258,8 @@ def _cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | Non
     return canvas.system, f"thin: {least}" if not canvas.columns["x"] else None
 
 
-def _parts(canvas: Canvas, result: Evaluation) -> None:
+def _parts(canvas: Canvas, result: Evaluation, grid: Floats) -> None:
     """What misses and false alarms each add to the actual DCF."""
-    grid = result.bayes_plot.log_odds
     misses, alarms = result.curve.tally.as_llr().at(0.0 - grid)
     zero = np.zeros(len(grid))
     fnr, fpr = misses / result.curve.targets, alarms / result.curve.nontargets
@@ -245,7 +286,7 @@ def cost_by_threshold(canvas: Canvas, result: Evaluation) -> None:
 
 def cost_curve(canvas: Canvas, result: Evaluation) -> None:
     """Drummond and Holte's cost curve: normalised expected cost against the probability-cost function."""
-    plot = result.bayes_plot
+    plot = _dense(result)
     share = np.array([sigmoid(x) for x in plot.log_odds.tolist()])
     scale = np.minimum(share, 1.0 - share)  # from the normalised DCF to the expected cost
     actual_name, least_name = _cost_names(canvas, "actual", "minimum")
@@ -255,3 +296,26 @@ def cost_curve(canvas: Canvas, result: Evaluation) -> None:
     canvas.guide([0.0, 0.5, 1.0], [0.0, 0.5, 0.0])
     canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, 0.55))
     canvas.words("Probability cost PC(+), the effective prior", "Normalised expected cost")
+
+
+def brier_curve(canvas: Canvas, result: Evaluation) -> None:
+    """Loss 2 ((1 - c) pi FNR + c (1 - pi) FPR) against the cost proportion c of a false alarm; pi: the prevalence.
+
+    Posteriors above c are accepted; the area under the curve is the Brier score (Hernández-Orallo, Flach and Ferri
+    2011). Thin: the loss of the best threshold for each c.
+    """
+    curve = result.curve
+    share = float(curve.targets / (curve.targets + curve.nontargets))
+    cost = np.linspace(0.0, 1.0, _POINTS + 3)[1:-1]
+    odds = math.log(share) - math.log1p(-share) + np.log1p(-cost) - np.log(cost)
+    misses, alarms = curve.tally.as_llr().at(0.0 - odds)
+    fnr, fpr = np.asarray(misses / curve.targets, float), np.asarray(alarms / curve.nontargets, float)
+    actual = 2.0 * ((1.0 - cost) * share * fnr + cost * (1.0 - share) * fpr)
+    dummy = 2.0 * np.minimum((1.0 - cost) * share, cost * (1.0 - share))
+    named = f"{canvas.system} (Brier {brier_parts(curve).score:.3f})"
+    canvas.line(cost, actual, "loss", named=named)
+    canvas.line(cost, dummy * curve.hull.minimum(odds)[0], "least loss", linewidth=0.7)
+    canvas.guide(cost, dummy)
+    top = max(float(canvas.axes.get_ylim()[1]), 1.1 * float(actual.max()), 0.1)
+    canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, top))
+    canvas.words("Cost proportion of a false alarm", "Loss (area: Brier score)")

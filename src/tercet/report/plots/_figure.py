@@ -16,14 +16,18 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import flag, listed, number, shown
 from tercet._numeric.validation import path as checked_path
 from tercet.calibration.assessment import CorpDiagram
+from tercet.calibration.two_class import Calibrator
+from tercet.conditions import Conditions
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError
-from tercet.evaluation import Evaluation, MulticlassEvaluation
+from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
 from tercet.metrics.net_benefit import DecisionCurve
-from tercet.report.plots import _curves, _decisions, _net_benefit, _scores, _sweep, _tables
+from tercet.recognizers.gaussian import GaussianRecognizer
+from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
+from tercet.uncertainty.compare import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +35,14 @@ if TYPE_CHECKING:
 
     from tercet.uncertainty.bands import Bands
 
-Drawable: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep
+Drawable: TypeAlias = (
+    Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
+    | Calibrator | GaussianRecognizer | RiskCurve
+)  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
+_LETTER = 0.0078  # inches of a letter of the legend's type, per point of the figure's
 _LEGEND_OUTSIDE = 4  # systems from which on the legend of a user's axes is put beside them
 
 
@@ -54,7 +62,7 @@ KINDS: dict[str, Kind] = {
     "det": Kind("DET", _curves.det, overlaid=True, options=("bands", "sigma")),
     "precision-recall": Kind("Precision and recall", _curves.precision_recall, overlaid=True),
     "errors": Kind("Errors at every threshold", _curves.errors),
-    "histogram": Kind("Scores by class", _scores.histogram, options=("log",)),
+    "histogram": Kind("Scores by class", _scores.histogram, options=("log", "density")),
     "bayes-error": Kind("Bayes error plot", _curves.bayes_error, overlaid=True, options=("bands", "parts")),
     "cost-by-threshold": Kind("Cost at every threshold", _curves.cost_by_threshold),
     "cost-curve": Kind("Cost curve", _curves.cost_curve, overlaid=True),
@@ -69,9 +77,25 @@ KINDS: dict[str, Kind] = {
     "decision-curve": Kind("Decision curve", _net_benefit.decision_curve, overlaid=True, of=DecisionCurve),
     "risk-coverage": Kind("Risk and coverage", _decisions.risk_coverage, overlaid=True, of=RiskCoverage),
     "corp": Kind("Reliability (CORP)", _decisions.corp, of=CorpDiagram),
+    "brier-curve": Kind("Brier curve", _curves.brier_curve, overlaid=True, needs_llr=True),
+    "posteriors": Kind(
+        "Posteriors and decisions", _maps.posteriors, needs_llr=True, options=("application",),
+        of=(Evaluation, GaussianRecognizer),
+    ),
+    "score-to-llr": Kind("Calibration map", _maps.score_to_llr, overlaid=True, of=Calibrator),
+    "risk-curve": Kind("Risk along a prior", _maps.risk_curve, overlaid=True, of=RiskCurve),
+    "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions)),
     "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
-_NEED_APPLICATIONS = ("confusion", "cost-by-threshold")
+_NEED_APPLICATIONS = ("confusion", "cost-by-threshold", "posteriors")
+_MOST_PANELS = 16
+
+
+def _types(kind: Kind) -> tuple[type, ...]:
+    return kind.of if isinstance(kind.of, tuple) else (kind.of,)
+
+
+_DRAWN = tuple(dict.fromkeys(one for kind in KINDS.values() for one in _types(kind)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,13 +172,13 @@ def plot(
     Parameters
     ----------
     evaluations : Evaluation, list of Evaluation, or dict
-        What to draw. A dict names the systems. Decision curves for the kind "decision-curve", what
-        `risk_coverage` and `corp_diagram` give for "risk-coverage" and "corp", evaluations of several classes for
-        "confusion".
+        What to draw. A dict names the systems. An evaluation of several classes with one_vs_rest=True is drawn class by
+        class. Other kinds draw other results: "decision-curve", "risk-coverage", "corp", "risk-curve" and "sweep" what
+        the functions of these names give, "forest" what `compare` and `by_condition` give, "score-to-llr" calibrators.
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
-        "cost-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion", "decision-curve",
-        "risk-coverage", "corp", "sweep".
+        "cost-curve", "brier-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion",
+        "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest", "sweep".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -176,9 +200,10 @@ def plot(
         bands : what `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability").
         sigma : boxes of so many standard deviations around the decisions ("roc", "det").
         parts : the share of misses and false alarms in the cost ("bayes-error").
-        log : logarithmic density ("histogram").
-        application, normalise : which operating point, and counts as shares of the "class", the "decision" or "all"
-        ("confusion").
+        log, density : logarithmic scale, and a "kernel" or "gaussian" density over the bars ("histogram").
+        application : the number of the operating point ("confusion", "posteriors"); "all" for one matrix each.
+        normalise : counts as shares of the "class", the "decision" or "all" ("confusion").
+        quantity : such as "applications.0.dcf" or "auc" ("forest").
         x : the parameter of the grid along the axis ("sweep").
 
     Returns
@@ -200,34 +225,76 @@ def plot(
     given, names = _systems(evaluations, labels)
     how = _kind(kind, given)
     each = _options(kind, how, options, len(given))
-    _check_colours(colors, len(given))
+    panels = _panels(kind, how, given, names, each)
+    _check_colours(colors, max(map(len, panels)))
+    if ax is not None and len(panels) > 1:
+        raise InputError(f"{kind} has {len(panels)} panels here, which need a figure of their own: leave ax out.")
     with _style(size):
-        axes = _new_axes(size, _room(kind, given)) if ax is None else _checked_axes(ax)
-        canvas = Canvas(axes, systems=len(given))
-        for place, one in enumerate(given):
-            canvas.system, canvas.look = names[place], look_of(place, colors)
-            how.draw(canvas, one, **each[place])
-        _finish(axes, how, title, (xlim, ylim), own=ax is None, small=size == "column")
+        every = _new_axes(size, _room(kind, given), len(panels)) if ax is None else [_checked_axes(ax)]
+        columns: dict[str, list[Any]] = {}
+        for axes, parts in zip(every, panels, strict=True):
+            canvas = Canvas(axes, systems=len(parts), columns=columns) if columns else Canvas(axes, systems=len(parts))
+            columns = canvas.columns
+            for place, part in enumerate(parts):
+                canvas.system, canvas.look = part.name, look_of(place, colors)
+                how.draw(canvas, part.result, **part.options)
+            if len(panels) > 1:
+                _finish(axes, part.title, (xlim, ylim), titled=kind != "confusion")
+        if len(panels) == 1:
+            titled = title is True or isinstance(title, str) or (title is None and ax is None and size != "column")
+            _finish(every[0], title if isinstance(title, str) else how.title, (xlim, ylim), titled=titled)
         if legend:
-            _legend(axes, len(given), own=ax is None)
-    drawn = Plot(axes, _figure_of(axes), kind, {key: np.array(column) for key, column in canvas.columns.items()})
+            _legend(every[0], len(panels[0]), own=ax is None)
+    data = {key: np.array(column) for key, column in columns.items()}
+    drawn = Plot(every[0], _figure_of(every[0]), kind, data)
     if path is not None:
         drawn.save(path)
     return drawn
 
 
+class _Part(NamedTuple):
+    """One system on one axes."""
+
+    name: str
+    result: Any
+    options: dict[str, object]
+    title: str = ""
+
+
+def _panels(
+    kind: str, how: Kind, given: list[Any], names: list[str], each: list[dict[str, object]]
+) -> list[list[_Part]]:
+    """What stands on each axes: usually all systems on one; small multiples of applications or of classes."""
+    first = given[0]
+    if kind == "confusion" and each[0].get("application") == "all":
+        titles = [_tables.application_name(row) for row in first.applications]
+        found = [[_Part(f"{names[0]}, {title}", first, {**each[0], "application": place}, title)]
+                 for place, title in enumerate(titles)]  # fmt: skip
+    elif isinstance(first, MulticlassEvaluation) and MulticlassEvaluation not in _types(how):
+        labels = [name_of(label) for label in first.classes]
+        parts = [_Part(label, one, each[0], label) for label, one in zip(labels, first.versus, strict=True)]
+        found = [parts] if how.overlaid else [[part] for part in parts]
+    else:
+        return [[_Part(*one) for one in zip(names, given, each, strict=True)]]
+    if len(found) > _MOST_PANELS or len(found[0]) > MOST_SYSTEMS:
+        raise InputError(f"{kind} would have {max(len(found), len(found[0]))} panels or lines: draw fewer.")
+    return found
+
+
 def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], list[str]]:
     """What to draw, and the name of each."""
-    if isinstance(given, Mapping):
+    systems: list[Any]
+    if isinstance(given, _DRAWN):
+        systems, names = [given], [name_of(_own_name(given))]
+    elif isinstance(given, Mapping):
         systems, names = list(given.values()), [name_of(name) for name in given]
     else:
         systems = list(given) if isinstance(given, list | tuple) else [given]
-        names = [name_of(getattr(one, "name", None)) for one in systems]
-        names = short_names(names)
+        names = short_names([name_of(_own_name(one)) for one in systems])
     if not systems:
         raise InputError("evaluations must hold at least one evaluation.")
     for one in systems:
-        if not isinstance(one, Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep):
+        if not isinstance(one, _DRAWN):
             raise InputError(
                 f"evaluations must be what tercet.evaluate or tercet.decision_curve returns, not "
                 f"{type(one).__name__}: plot(evaluate(trials), kind)."
@@ -239,6 +306,11 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], li
             raise InputError(f"labels must be a list of {len(systems)} names, not {shown(labels)}.")
         names = [name_of(name) for name in labels]
     return systems, names
+
+
+def _own_name(one: object) -> str | None:
+    """The name of a result; calibrators are called by their kind."""
+    return type(one).__name__ if isinstance(one, Calibrator) else getattr(one, "name", None)
 
 
 def _kind(kind: object, given: Sequence[Drawable]) -> Kind:
@@ -257,16 +329,21 @@ def _kind(kind: object, given: Sequence[Drawable]) -> Kind:
 
 
 def kinds_of(evaluation: object) -> list[str]:
-    """The figures that a result has: raw scores have none that needs llrs, several classes the confusion matrix."""
+    """The figures that a result has: raw scores have none that needs llrs.
+
+    Several classes have the confusion matrix, and with one_vs_rest=True those of each class against the rest.
+    """
     raw = getattr(evaluation, "meaning", None) == "raw"
-    without = not getattr(evaluation, "applications", ())
-    return [
+    without = hasattr(evaluation, "applications") and not evaluation.applications
+    own = [
         name
         for name, kind in KINDS.items()
         if isinstance(evaluation, kind.of)
         and not (raw and kind.needs_llr)
         and not (without and name in _NEED_APPLICATIONS)
     ]
+    versus = evaluation.versus if isinstance(evaluation, MulticlassEvaluation) else ()
+    return own + (kinds_of(versus[0]) if versus else [])
 
 
 def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) -> list[dict[str, object]]:
@@ -296,6 +373,8 @@ def _check_options(options: Mapping[str, object]) -> None:
         raise InputError(f"sigma must be positive, not {shown(options['sigma'])}.")
     if "normalise" in options and options["normalise"] not in ("class", "decision", "all"):
         raise InputError(f'normalise must be "class", "decision" or "all", not {shown(options["normalise"])}.')
+    if options.get("density", "kernel") not in ("kernel", "gaussian"):
+        raise InputError(f'density must be "kernel" or "gaussian", not {shown(options["density"])}.')
 
 
 def _bands(bands: object, count: int) -> list[Bands]:
@@ -343,19 +422,27 @@ def _style(size: object) -> Any:
     return rc_context(settings(inches(size)))  # type: ignore[arg-type]
 
 
-def _new_axes(size: object, room: float) -> Axes:
+def _new_axes(size: object, room: tuple[float, float], panels: int) -> list[Axes]:
+    """Axes of a new figure: one, or a grid of small ones; those of the grid that are not needed are left out."""
     from matplotlib.figure import Figure
 
     wide, high = inches(size)
-    return Figure(figsize=(wide + room, high + room), layout="constrained").add_subplot()
+    across = math.ceil(math.sqrt(panels))
+    down = -(-panels // across)
+    figure = Figure(figsize=(wide + room[0], high * max(down / across, 0.6) + room[1]), layout="constrained")
+    return [figure.add_subplot(down, across, place + 1) for place in range(panels)]
 
 
-def _room(kind: str, given: Sequence[Drawable]) -> float:
-    """Inches that long class names need beside a confusion matrix."""
+def _room(kind: str, given: Sequence[Drawable]) -> tuple[float, float]:
+    """Inches that long class names need beside a confusion matrix, and many rows in a forest plot."""
+    first = given[0]
+    if isinstance(first, Comparison | Conditions):
+        rows = len(first.of(first._headline())) if isinstance(first, Comparison) else len(first.results) + 2
+        return 0.0, 0.2 * max(rows - 8, 0)
     if kind != "confusion":
-        return 0.0
-    longest = max((len(name_of(name)) for name in getattr(given[0], "classes", ())), default=0)
-    return 0.1 * max(longest - 12, 0)
+        return 0.0, 0.0
+    longest = max((len(name_of(name)) for name in getattr(first, "classes", ())), default=0)
+    return 0.1 * max(longest - 12, 0), 0.1 * max(longest - 12, 0)
 
 
 def _checked_axes(ax: object) -> Axes:
@@ -374,13 +461,10 @@ def _figure_of(axes: Axes) -> Figure:
     return figure  # type: ignore[return-value]
 
 
-def _finish(
-    axes: Axes, how: Kind, title: str | bool | None, limits: tuple[object, object], *, own: bool, small: bool
-) -> None:
+def _finish(axes: Axes, title: str, limits: tuple[object, object], *, titled: bool) -> None:
     """Title and limits."""
-    shown_title = title if isinstance(title, str) else how.title
-    if title is True or isinstance(title, str) or (title is None and own and not small):
-        words = axes.set_title(name_of(shown_title), loc="left")
+    if titled:
+        words = axes.set_title(name_of(title), loc="left")
         words.set_parse_math(False)
     for name, limit, put in (("xlim", limits[0], axes.set_xlim), ("ylim", limits[1], axes.set_ylim)):
         if limit is None:
@@ -398,8 +482,8 @@ def _legend(axes: Axes, systems: int, *, own: bool) -> None:
         return
     if own:
         wide = _figure_of(axes).get_figwidth()
-        longest = max(map(len, names))
-        columns = max(1, min(len(names), int(wide * 11 / (longest + 6))))
+        letter = _LETTER * float(settings((wide, wide))["font.size"])  # type: ignore[arg-type]
+        columns = max(1, min(len(names), int(wide / (letter * (max(map(len, names)) + 6)))))
         lines = -(-len(names) // columns)
         _figure_of(axes).set_figheight(_figure_of(axes).get_figheight() + _LEGEND_LINE * (lines - 1))
         box = _figure_of(axes).legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)

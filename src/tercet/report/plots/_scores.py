@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,24 +22,48 @@ if TYPE_CHECKING:
 _INFINITE = 12.0  # where an infinite llr is drawn
 
 
-def histogram(canvas: Canvas, result: Evaluation, *, log: bool = False) -> None:
-    """Density of the scores of each class, with the evaluated Bayes thresholds."""
+Density = Literal["kernel", "gaussian"]
+
+
+def histogram(canvas: Canvas, result: Evaluation, *, log: bool = False, density: Density | None = None) -> None:
+    """Density of the scores of each class, with the evaluated Bayes thresholds and densities over it if asked for."""
     edges, counts = _bins(result)
     widths = np.diff(edges)
     for key, name, colour, dash in (
         ("nontargets", "non-targets", NONTARGET, "--"),
         ("targets", "targets", TARGET, "-"),
     ):
-        density = counts[key] / max(float(result.input[key]), 1e-300) / widths
-        canvas.axes.stairs(density, edges, label=name, color=colour, linestyle=dash)
-        canvas.axes.stairs(density, edges, fill=True, color=colour, alpha=0.15)
-        canvas.record(name, 0.5 * (edges[:-1] + edges[1:]), density)
+        heights = counts[key] / max(float(result.input[key]), 1e-300) / widths
+        canvas.axes.stairs(heights, edges, label=name, color=colour, linestyle=dash)
+        canvas.axes.stairs(heights, edges, fill=True, color=colour, alpha=0.15)
+        canvas.record(name, 0.5 * (edges[:-1] + edges[1:]), heights)
+        if density is not None:
+            x, y = _smooth(result, key, density)
+            canvas.line(x, y, f"{density} density of {name}", color=colour, linestyle="-", linewidth=1.0)
     for row in result.applications:
         if result.meaning == "llr" and edges[0] <= row.threshold <= edges[-1]:
             canvas.axes.axvline(row.threshold, color="black", linewidth=0.9)
     if log:
         canvas.axes.set_yscale("log")
     canvas.words("Score" if result.meaning == "raw" else f"Score ({result.meaning})", "Density")
+
+
+def _smooth(result: Evaluation, key: str, density: Density) -> tuple[Floats, Floats]:
+    """A density through the bins of the evaluation's histogram: a Gaussian, or Gaussian kernels (Silverman's width)."""
+    found = result.histogram
+    edges, counts = np.array(found["edges"]), np.array(found[key]["bins"], float)
+    total = counts.sum()
+    if len(edges) < 2 or edges[0] == edges[-1] or total == 0.0:
+        return np.zeros(0), np.zeros(0)
+    middles, grid = 0.5 * (edges[:-1] + edges[1:]), np.linspace(edges[0], edges[-1], 201)
+    mean = float(counts @ middles / total)
+    spread = math.sqrt(max(float(counts @ (middles - mean) ** 2 / total), float(edges[1] - edges[0]) ** 2))
+    share = float(total) / max(float(result.input[key]), 1e-300)
+    if density == "gaussian":
+        return grid, share * np.exp(-0.5 * ((grid - mean) / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+    width = max(0.9 * spread * float(total) ** -0.2, float(edges[1] - edges[0]))
+    kernels = np.exp(-0.5 * ((grid[:, None] - middles) / width) ** 2) / (width * math.sqrt(2.0 * math.pi))
+    return grid, np.asarray(share * (kernels @ (counts / total)))
 
 
 def _bins(result: Evaluation) -> tuple[Floats, dict[str, Floats]]:
@@ -80,7 +104,7 @@ def reliability(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
                              markerfacecolor="white", elinewidth=1.1, zorder=4)  # fmt: skip
         canvas.record("bins", x, y)
     canvas.guide([0, 1], [0, 1])
-    canvas.axes.set(xlim=(-0.005, 1.005), ylim=(-0.005, 1.005), aspect="equal")
+    canvas.square()
     canvas.words(f"Forecast probability (prior {sigmoid(odds):.3g})", "Observed frequency")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from tercet._numeric.validation import whole
 from tercet._typing import Floats
 from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
 from tercet.report.plots._canvas import Canvas
@@ -29,7 +30,7 @@ def confusion(
 
     Cells show counts, or shares of the class, of the decision or of all trials.
     """
-    row = result.applications[application]
+    row = result.applications[whole(application, "application", 0, len(result.applications) - 1)]
     counts, rows, columns = _matrix(result, row)
     share = _shares(counts, normalise or "class")
     canvas.axes.imshow(share, cmap="Blues", vmin=0.0, vmax=1.4, aspect="auto")
@@ -39,11 +40,13 @@ def confusion(
             canvas.axes.text(j, i, text, ha="center", va="center", fontsize="small")
     for i, j in np.ndindex(*counts.shape):
         canvas.record(f"decided {rows[i]}, true {columns[j]}", [counts[i, j]], [share[i, j]])
-    longest = max(map(len, columns))
-    _ticks(canvas.axes.xaxis, columns, rotation=0 if len(columns) < 5 and longest < 14 else 60)
+    narrow = 0.09 * max(map(len, columns)) * len(columns) > 0.8 * canvas.inches()
+    _ticks(canvas.axes.xaxis, columns, rotation=60 if narrow else 0)
     _ticks(canvas.axes.yaxis, rows, rotation=0)
     canvas.words("True class", "Decision")
-    canvas.axes.set_title(application_name(row), fontsize="small")
+    name = application_name(row)
+    small = canvas.inches() < 2.0
+    canvas.axes.set_title(name.replace(", ", "\n", 1) if small else name, fontsize="x-small" if small else "small")
     canvas.axes.title.set_parse_math(False)
     canvas.axes.spines[:].set_visible(False)
 

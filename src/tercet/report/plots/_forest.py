@@ -1,0 +1,109 @@
+"""Forest plots: one line per comparison or condition, its value and its interval."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from tercet._numeric.validation import shown
+from tercet.conditions import Conditions
+from tercet.errors import InputError
+from tercet.report.plots._canvas import Canvas
+from tercet.report.plots._style import SOFT, name_of
+from tercet.uncertainty.compare import Comparison
+
+MOST_ROWS = 40
+_LONGEST = 28  # letters of a row's name
+_WORDS = {
+    "dcf": "Actual DCF", "min_dcf": "Minimum DCF", "risk": "Risk", "eer": "EER", "auc": "AUC", "cllr": "Cllr",
+    "accuracy": "Accuracy", "log_loss": "Log-loss (bits)",
+}  # fmt: skip
+
+
+class _Row(NamedTuple):
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+def forest(canvas: Canvas, found: Comparison | Conditions, *, quantity: str | None = None) -> None:
+    """Differences between systems, or one quantity by condition, with intervals; the first row is at the top."""
+    rows = _differences(found, quantity) if isinstance(found, Comparison) else _conditions(found, quantity)
+    if len(rows) > MOST_ROWS:
+        raise InputError(f"A forest plot shows at most {MOST_ROWS} rows, not {len(rows)}.")
+    places = list(range(len(rows), 0, -1))
+    for y, row in zip(places, rows, strict=True):
+        if math.isfinite(row.low) and math.isfinite(row.high):
+            canvas.axes.plot([row.low, row.high], [y, y], color=canvas.look.color, linewidth=1.4, label="_")
+        canvas.point(row.value, float(y), row.name, filled=True)
+        canvas.record(f"{row.name} interval", [row.low, row.high], [y, y])
+    canvas.axes.set_yticks(places, [_cut(row.name) for row in rows], parse_math=False)
+    canvas.axes.set_ylim(0.4, len(rows) + 0.6)
+    canvas.axes.tick_params(axis="y", length=0)
+    canvas.axes.spines["left"].set_visible(False)
+    _words(canvas, found, quantity)
+
+
+def _words(canvas: Canvas, found: Comparison | Conditions, quantity: str | None) -> None:
+    if isinstance(found, Comparison):
+        canvas.axes.axvline(0.0, color=SOFT, linestyle=":", linewidth=1.0)
+        name = quantity or found._headline()
+        canvas.words(f"Difference in {found._spoken(name)}".replace(" at ", "\n"), "Systems")
+        return
+    last = (quantity or _first(found)).split(".")[-1]
+    at = found.pooled.applications[0] if (quantity or _first(found)).startswith("applications") else None
+    canvas.words(_WORDS.get(last, last) + ("" if at is None else _where(at)), name_of(found.column))
+
+
+def _where(row: Any) -> str:
+    from tercet.report.plots._tables import application_name
+
+    return f"\n{application_name(row)}"
+
+
+def _differences(found: Comparison, quantity: str | None) -> list[_Row]:
+    named = found._headline() if quantity is None else quantity
+    return [_Row(f"{_cut(one.first, 13)} − {_cut(one.second, 13)}", one.value, one.low, one.high)
+            for one in found.of(named)]  # fmt: skip
+
+
+def _first(found: Conditions) -> str:
+    """What is shown unless it is named: the cost at the first operating point, else the AUC or the accuracy."""
+    if found.pooled.applications:
+        return "applications.0.dcf"
+    return "auc" if hasattr(found.pooled, "auc") else "accuracy"
+
+
+def _conditions(found: Conditions, quantity: str | None) -> list[_Row]:
+    """The conditions from worst to best, then all trials pooled and equalised."""
+    name = quantity or _first(found)
+    rows = [_row(value, one, name) for value, one in found.results.items()]
+    rows.sort(key=lambda row: row.value, reverse=name.split(".")[-1] not in ("auc", "accuracy"))
+    rows += [_row(called, one, name) for called, one in (("pooled", found.pooled), ("equalised", found.equalised))
+             if one is not None]  # fmt: skip
+    known = [row for row in rows if math.isfinite(row.value)]
+    if not known:
+        raise InputError(f"quantity={shown(name)} is undefined in every condition.")
+    return known
+
+
+def _row(called: str, one: Any, name: str) -> _Row:
+    facts = one.to_dict(curves=False)
+    first, *rest = name.split(".")
+    held = facts
+    if first == "applications":
+        if len(rest) != 2 or not rest[0].isdigit() or int(rest[0]) >= len(facts["applications"]):
+            raise InputError(f"quantity={shown(name)} is no number of these evaluations: such as 'applications.0.dcf'.")
+        held, first = facts["applications"][int(rest[0])], rest[1]
+    value = held.get(first, "")
+    value = value.get("value") if isinstance(value, dict) else value
+    if value == "" or isinstance(value, list):
+        raise InputError(f"quantity={shown(name)} is no number of these evaluations: such as 'applications.0.dcf'.")
+    low, high = held.get(f"{first}_ci") or (math.nan, math.nan)
+    return _Row(name_of(called), math.nan if value is None else float(value), float(low), float(high))
+
+
+def _cut(name: str, most: int = _LONGEST) -> str:
+    shorter = name_of(name)
+    return shorter if len(shorter) <= most else shorter[: most - 1] + "…"
