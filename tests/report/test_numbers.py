@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tercet.report.language import LANGUAGES
 from tercet.report.numbers import apportioned, percent, short
 
 
@@ -56,14 +57,17 @@ def numbers():
             yield -math.exp(rng.uniform(-5, 5))
 
 
-def test_the_page_writes_ten_thousand_numbers_as_python_does(browser):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_writes_ten_thousand_numbers_as_python_does(browser, language):
     script = (files("tercet.report") / "page" / "numbers.js").read_text(encoding="utf-8")
     values = list(numbers())
+    assert len(values) >= 10_000
     browser.get("about:blank")
     found = browser.execute_script(
-        f"{script}\nreturn JSON.parse(arguments[0]).map(x => [short(x), percent(Math.abs(x))]);", json.dumps(values)
+        f"const LANG = '{language}';{script}\nreturn JSON.parse(arguments[0]).map(x => [short(x), percent(x)]);",
+        json.dumps(values),
     )
-    expected = [[short(value), percent(abs(value))] for value in values]
+    expected = [[short(value, language), percent(value, language)] for value in values]
     assert found == expected
 
 

@@ -65,17 +65,20 @@ class Style:
     output: str
     title: str | None = None
     wanted: tuple[Quantity, ...] = ()
+    by_default: bool = False  # no operating point was asked for
 
     @classmethod
-    def of(cls, options: Facts) -> Style:
+    def of(cls, options: Facts, *, by_default: bool = False) -> Style:
         """What --format, --json, --title and --metrics ask for."""
-        return cls(chosen_format(options["as_json"], options["output"]), options["title"], chosen(options["metrics"]))
+        output, wanted = chosen_format(options["as_json"], options["output"]), chosen(options["metrics"])
+        return cls(output, options["title"], wanted, by_default)
 
 
 def show(systems: Sequence[Facts], style: Style, conditions: Sequence[Facts] = ()) -> None:
     """Prints results in the format asked for."""
     if style.output == "json":
-        print(json.dumps(document(systems, conditions, style.title), allow_nan=False))
+        whole = document(systems, conditions, style.title, by_default=style.by_default)
+        print(json.dumps(whole, allow_nan=False))
     elif style.output == "tsv":
         print(tables.tsv(systems, conditions, style.wanted))
     elif style.output == "md":
@@ -86,10 +89,16 @@ def show(systems: Sequence[Facts], style: Style, conditions: Sequence[Facts] = (
         print_table(systems, conditions, style.title, style.wanted)
 
 
-def document(systems: Sequence[Facts], conditions: Sequence[Facts] = (), title: str | None = None) -> Facts:
-    """The result as it is saved: everything that `check` and `report` need."""
+def document(
+    systems: Sequence[Facts], conditions: Sequence[Facts] = (), title: str | None = None, *, by_default: bool = False
+) -> Facts:
+    """The result as it is saved: everything that `check` and `report` need.
+
+    by_default: no operating point was asked for, so that the applications are the usual ones.
+    """
     facts = stamp() | ({} if title is None else {"title": title})
     facts |= {"command": [printable(word) for word in sys.argv[1:]], "systems": list(systems)}
+    facts |= {"default_applications": True} if by_default else {}
     return facts | ({"conditions": list(conditions)} if conditions else {})
 
 
@@ -103,12 +112,12 @@ def printable(word: str) -> str:
     return os.fsencode(word).decode("utf-8", "backslashreplace")
 
 
-def write_page(result: Facts, path: str, title: str | None, open_page: bool) -> None:
+def write_page(result: Facts, path: str, title: str | None, open_page: bool, language: str = "en") -> None:
     """Writes the page, and opens it in a browser if asked to."""
     from tercet.io import write_text_atomically
     from tercet.report.page import page
 
-    write_text_atomically(path, page(result, title))
+    write_text_atomically(path, page(result, title, language))
     say(f"the page is in {text.harmless(path, 400)}.")
     if open_page:
         import webbrowser

@@ -102,8 +102,14 @@ class Calibration:
         from tercet.io import fingerprint
 
         return [
-            one.with_facts(calibration={"method": self.called, "files": [fingerprint(file) for file in files]})
-            for one, files in zip(systems, self.files, strict=True)
+            one.with_facts(
+                calibration={
+                    "method": self.called,
+                    "files": [fingerprint(file) for file in files],
+                    "trials": len(trained),
+                }
+            )
+            for one, files, trained in zip(systems, self.files, self.trials, strict=True)
         ]
 
 

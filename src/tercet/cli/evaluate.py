@@ -40,7 +40,7 @@ from tercet.cli._options import (
 from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
 from tercet.cli._parts import choose_road, evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, reading
+from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, level, log_odds_grid, reading
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
@@ -78,6 +78,8 @@ _OPTIONS = options(
     option("--private", is_flag=True, meanings=SCORES, needs=("report", "output=json"),
            excludes=("with_posteriors", "weight_column"),
            help="Page and JSON with a coarser curve, from which no score can be read back; its error is stated."),
+    option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, needs=("report",),
+           help="Of the page."),
     option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`)."),
     option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
            show_default=True, needs=("plots",), help="Format of the figures; repeat it for several."),
@@ -99,7 +101,8 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
 
     One system per file; "-" is stdin.
     """
-    apps, source, style = applications(options), reading(options), Style.of(options)
+    apps, source = applications(options), reading(options)
+    style = Style.of(options, by_default=not apps and source["meaning"] in TWO_CLASS)
     options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
     if source["meaning"] == "decisions":
@@ -199,7 +202,9 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
         for line in (line for entry in conditions for line in tables.reasons(entry)):
             say(line)
     if options["report"] is not None:
-        write_page(document(facts, conditions, style.title), options["report"], style.title, options["open_page"])
+        whole = document(facts, conditions, style.title, by_default=style.by_default)
+        whole |= _paired(systems, options)
+        write_page(whole, options["report"], style.title, options["open_page"], options["language"])
     if options["plots"] is not None:
         from tercet.report.plots import save_all
 
@@ -212,6 +217,24 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
     print_decision_facts(facts, style.output)
     if options["one_vs_rest"] and style.output == "table":
         print_lines(["", *(line for one in facts for line in tables.summaries(one.get("versus", ())))], width())
+
+
+def _paired(systems: Sequence[System], options: Facts) -> Facts:
+    """The "comparison" of a page of several systems with intervals: paired differences, where trials pair."""
+    found = [one for one in systems if isinstance(one.evaluation, Evaluation)]
+    if options["ci"] is None or len(found) < 2 or options["engine"] is not None:
+        return {}
+    apps = [Application(row.prior, row.cost_fn, row.cost_fp) for row in found[0].evaluation.applications]
+    names, groups = [one.name for one in found], found[0].known().get("intervals", {}).get("by") or ()
+    by = None if not groups else groups[0] if len(groups) == 1 else (groups[0], groups[1])
+    try:
+        made = tercet.compare(
+            *(one.used() for one in found), applications=apps, names=names, ci=level(options["ci"]), by=by
+        )
+    except TercetError as error:
+        say(f"the page has no paired differences: {error}")
+        return {}
+    return {"comparison": made.to_dict()}
 
 
 def _first_minute(one: System, in_memory: bool) -> None:

@@ -8,7 +8,7 @@ from tercet._numeric.validation import shown
 from tercet.cli._command import new_command, option
 from tercet.cli._output import write_page
 from tercet.errors import InputError, TercetError
-from tercet.report.schema import read_result
+from tercet.report.schema import read_comparison, read_result
 
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # numbers that contradict each other
 
@@ -19,9 +19,21 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) 
 @option("--title", metavar="WORDS", help="Title of the page.")
 @option("--private", is_flag=True, help="A coarser curve, from which no score can be read back; its error is stated.")
 @option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
-def command(result: str, out: str, title: str | None, private: bool, open_page: bool) -> int:
+@option("--comparison", metavar="FILE", reads=True, help="Paired differences: a result of `tercet compare --json`.")
+@option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help="Of the page.")
+def command(
+    result: str,
+    out: str,
+    title: str | None,
+    private: bool,
+    open_page: bool,
+    comparison: str | None,
+    language: str,
+) -> int:
     """The page from a saved result of `tercet evaluate --json`."""
     facts = read_result(result)
+    if comparison is not None:
+        facts["comparison"] = read_comparison(comparison)
     if any(system["meaning"] == "decisions" for system in facts["systems"]):
         raise InputError("decided labels have no page: it is about scores and their thresholds.")
     try:
@@ -29,7 +41,7 @@ def command(result: str, out: str, title: str | None, private: bool, open_page: 
             from tercet.report.privacy import private as coarser
 
             facts = coarser(facts)
-        write_page(facts, out, title, open_page)
+        write_page(facts, out, title, open_page, language)
     except (TercetError, OSError):
         raise
     except _DAMAGE as error:

@@ -103,7 +103,7 @@ def interpolated(kept: JSON, key: str, llrs: Floats) -> Floats:
     )
     place = np.searchsorted(x, llrs, "right") - 1
     after = np.minimum(place + 1, len(x) - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         line = counts[place] + (counts[after] - counts[place]) * ((llrs - x[place]) / (x[after] - x[place]))
     return np.where(np.array(stays)[after] | (after == place), counts[place], line)
 

@@ -19,17 +19,40 @@ def report(
     *,
     posteriors: Any = None,
     private: bool = False,
+    comparison: Any = None,
+    language: str = "en",
 ) -> Path:
     """Writes one self-contained HTML page about one evaluation or several.
 
-    posteriors: the trials of a several-class evaluation, or {name: trials}, if their rows may be in the page, at most
-    2,000 of each system. Then priors and costs of several classes can be edited there.
-    private: a coarser curve, from which no score can be read back; the page says how far it is off. Otherwise scores
-    with their labels can be read back from the page.
+    Parameters
+    ----------
+    evaluations : Evaluation, MulticlassEvaluation, their to_dict(), or an iterable of them
+        What the page is about.
+    path : path-like
+        Where the page goes; it is written whole or not at all.
+    title : str, optional
+        Of the page.
+    posteriors : Trials or {name: Trials}, optional
+        The trials of several-class evaluations whose rows may be in the page, at most 2,000 of each system. Then
+        priors and costs of several classes can be edited there.
+    private : bool, default False
+        A coarser curve, from which no score can be read back; the page says how far it is off. Otherwise scores with
+        their labels can be read back from the page.
+    comparison : Comparison, optional
+        What `tercet.compare` found for the same systems: paired differences with intervals.
+    language : {"en", "it"}, default "en"
+        Of the page's words and numbers.
+
+    Returns
+    -------
+    Path
+        The path.
     """
     from tercet.report.page import report as write
 
-    return write(evaluations, path, title, posteriors=posteriors, private=private)
+    return write(
+        evaluations, path, title, posteriors=posteriors, private=private, comparison=comparison, language=language
+    )
 
 
 class _Report(ModuleType):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tercet.report.numbers import short as number
 from tercet.report.text import harmless
+
+if TYPE_CHECKING:
+    from tercet.report.language import Words
 
 Facts = dict[str, Any]
 Points = Iterable[tuple[float, float]]
 _WIDTH, _HEIGHT = 420.0, 280.0
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46.0, 24.0, 20.0, 38.0
 COLOURS = 8  # of systems, in the page's style
-_BAR = 84.0
 
 
 class Ready(str):
@@ -30,7 +31,7 @@ def text(value: object, most: int = 64) -> str:
 
 def tag(name: str, content: str, kind: str = "", **attributes: str) -> str:
     """An element around ready markup; attributes are our own words."""
-    extra = "".join(f' {key.rstrip("_")}="{html.escape(value)}"' for key, value in attributes.items())
+    extra = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value, 400)}"' for key, value in attributes.items())
     return f"<{name}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{extra}>{content}</{name}>"
 
 
@@ -42,38 +43,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "",
         for row in rows
     )
     told = tag("caption", text(caption, 400)) if caption else ""
-    return tag("div", tag("table", f"{told}<thead>{tag('tr', titles)}</thead><tbody>{body}</tbody>", kind), "wide")
+    inside = tag("table", f"{told}<thead>{tag('tr', titles)}</thead><tbody>{body}</tbody>", kind)
+    return wide(inside, caption or " ".join(head[:3]))
+
+
+def wide(inside: str, label: str) -> str:
+    """A box that scrolls sideways where a table is wider than the page, by keyboard too."""
+    return tag("div", inside, "wide", tabindex="0", role="group", aria_label=label)
 
 
 def _cell(cell: str) -> str:
     return cell if isinstance(cell, Ready) else text(cell)
 
 
-def with_interval(
-    words: str, value: Any, ends: Sequence[Any] | None, said: Callable[[Any], str], scale: tuple[float, float]
-) -> str:
-    """A number with its interval as a bar on its column's scale, and in words."""
-    if ends is None or value is None:
-        return words
-    low, at, high = (_on_bar(_real(one), scale) for one in (ends[0], value, ends[1]))
-    filled = f'<path class="filled" d="M{_on_bar(0.0, scale)} 6H{at}"/>' if scale[0] == 0.0 else ""
-    bar = (
-        f'<path class="track" d="M0 6H{_BAR:g}"/>{filled}'
-        f'<path class="range" d="M{low} 3v6M{low} 6H{high}M{high} 3v6"/><path class="point" d="M{at} 2v8"/>'
-    )
-    svg = f'<svg class="interval" viewBox="0 0 {_BAR:g} 12" width="{_BAR:g}" height="12" aria-hidden="true">{bar}</svg>'
-    told = f"{said(ends[0])} to {said(ends[1])}".replace(" % to ", " to ")
-    return Ready(text(words) + svg + tag("small", text(told)))
-
-
-def _on_bar(value: float, scale: tuple[float, float]) -> str:
-    part = min(max((value - scale[0]) / (scale[1] - scale[0]), 0.0), 1.0)
-    return f"{2.0 + (_BAR - 4.0) * part:.1f}"
-
-
 def figure(title: str, words: str, drawing: str) -> str:
     """A figure with its heading and one line of explanation."""
-    caption = tag("h2", text(title)) + tag("p", text(words, 300))
+    caption = tag("h3", text(title)) + tag("p", text(words, 300))
     return tag("figure", tag("figcaption", caption) + drawing)
 
 
@@ -118,17 +103,17 @@ class Drawing:
         kept: list[tuple[float, float]] = []
         placed = [self.at(x, y) for x, y in points]
         for place, point in enumerate(placed):
-            far = not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 1.5
+            far = not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2.5
             if far or place == len(placed) - 1:
                 kept.append(point)
         if kept:
-            self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in kept)}"/>')
+            self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.0f} {y:.0f}" for x, y in kept)}"/>')
 
     def band(self, across: Sequence[float], edges: Iterable[Sequence[Any]], kind: str) -> None:
         """What lies between two lines, in a light tint."""
         ends = [pair for pair in zip(across, *edges, strict=True) if None not in pair]
         there, back = ([self.at(row[0], _real(row[side])) for row in ends] for side in (1, 2))
-        outline = "L".join(f"{x:.1f} {y:.1f}" for x, y in [*there, *reversed(back)])
+        outline = "L".join(f"{x:.0f} {y:.0f}" for x, y in [*there, *reversed(back)])
         self.parts.append(f'<path class="band {kind}" d="M{outline}Z"/>')
 
     def svg(self, label: str) -> str:
@@ -141,14 +126,14 @@ _TOP = 1.2  # of the Bayes error plot: what lies above leaves through the frame
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
 
-def bayes_drawing(systems: Sequence[Facts]) -> str:
+def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
     """Actual (solid) and least (dashed) cost along the prior log-odds; deciding without the scores is 1."""
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
     shown = systems[:COLOURS]
     drawing = Drawing((low, high), (0.0, _TOP), 100.0 if len(shown) > 1 else _RIGHT)
-    across = {value: f"{value:g}".replace("-", "−") for value in (low, (low + high) / 2, high)}
-    drawing.ticks(across, {0.0: "0", 0.5: "0.5", 1.0: "1"}, ("prior log-odds", "DCF"))
+    across = {value: words.number(value) for value in (low, (low + high) / 2, high)}
+    drawing.ticks(across, {0.0: "0", 0.5: words.number(0.5), 1.0: "1"}, (words("static.log_odds"), "DCF"))
     for place, system in enumerate(shown):
         plot = system["bayes_plot"]
         if plot.get("dcf_ci") is not None:
@@ -159,15 +144,15 @@ def bayes_drawing(systems: Sequence[Facts]) -> str:
         drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
     if len(shown) > 1:
-        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), s.get("name") or "this system") for s in shown)
+        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), s.get("name") or words("this_system")) for s in shown)
         drawing.names((value, name, f"curve c{place}") for place, (value, name) in enumerate(ends))
-    return drawing.svg("Bayes error plot")
+    return drawing.svg(words("cost_at_every_prior"))
 
 
-def roc_drawing(systems: Sequence[Facts]) -> str:
+def roc_drawing(systems: Sequence[Facts], words: Words) -> str:
     """True positive rate against false positive rate."""
     drawing = Drawing((0.0, 1.0), (0.0, 1.0))
-    drawing.ticks(_QUARTERS, _QUARTERS, ("false positive rate", "true positive rate"))
+    drawing.ticks(_QUARTERS, _QUARTERS, (words("axis.fpr"), words("axis.tpr")))
     for place, system in enumerate(systems[:COLOURS]):
         curve, band = system["curve"], system.get("bands", {}).get("roc")
         if band is not None:
@@ -177,10 +162,10 @@ def roc_drawing(systems: Sequence[Facts]) -> str:
         points = [(f / curve["nontargets"], 1.0 - m / curve["targets"]) for m, f in pairs]
         drawing.line(reversed(points), f"curve c{place}")
     drawing.line([(0.0, 0.0), (1.0, 1.0)], "blind dot")
-    return drawing.svg("ROC curve")
+    return drawing.svg("ROC")
 
 
-def histogram_drawing(system: Facts) -> str:
+def histogram_drawing(system: Facts, words: Words) -> str:
     """The scores of both classes, each in parts of its own class."""
     found, edges = system["histogram"], system["histogram"]["edges"]
     if len(edges) < 2 or edges[0] == edges[-1]:
@@ -190,11 +175,12 @@ def histogram_drawing(system: Facts) -> str:
     sides = {key: [sum(found[key]["bins"][i:j]) for i, j in pairwise(ends)] for key in ("targets", "nontargets")}
     shares = {key: [count / (sum(bins) or 1) for count in bins] for key, bins in sides.items()}
     drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values()))))
-    drawing.ticks({value: number(value) for value in _round_numbers(edges[0], edges[-1])}, {}, ("score", "how many"))
+    labels = {value: words.number(value) for value in _round_numbers(edges[0], edges[-1])}
+    drawing.ticks(labels, {}, (words("axis.score"), words("static.how_many")))
     for key, kind in (("nontargets", "outline non"), ("targets", "outline target")):
         steps = [(edges[edge], share) for pair, share in zip(pairwise(ends), shares[key], strict=True) for edge in pair]
         drawing.line(steps, kind)
-    return drawing.svg("scores by class; non-targets dashed")
+    return drawing.svg(words("scores_by_class"))
 
 
 def stretches_below(points: Points, top: float) -> list[list[tuple[float, float]]]:

@@ -10,31 +10,38 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 _THREE = Context(prec=3, rounding=ROUND_HALF_EVEN)
 _MOST_DIGITS = 6  # that tell a number from the whole it is next to
-UNDEFINED = "undefined"
+UNDEFINED = {"en": "undefined", "it": "non definito"}
+_SWAPPED = str.maketrans(".,", ",.")
 
 
-def short(value: object) -> str:
+def localised(text: str, language: str = "en") -> str:
+    """A number as the language writes it: Italian 1.234,5 for English 1,234.5."""
+    return text.translate(_SWAPPED) if language == "it" else text
+
+
+def short(value: object, language: str = "en") -> str:
     """Three significant digits; whole numbers with separators; infinities as signs; what does not exist in a word."""
     if value is None:
-        return UNDEFINED
+        return UNDEFINED[language]
     number = float(value)  # type: ignore[arg-type]
     if number != number:
-        return UNDEFINED
+        return UNDEFINED[language]
     if number in (float("inf"), float("-inf")):
         return "∞" if number > 0 else "−∞"
     size = Decimal(repr(abs(number)))
-    return ("−" if number < 0 else "") + _positive(size, beside_one=number > 0)
+    return ("−" if number < 0 else "") + localised(_positive(size, beside_one=number > 0), language)
 
 
-def percent(value: object) -> str:
+def percent(value: object, language: str = "en") -> str:
     """A rate in per cent; 0 % and 100 % only where they are exact."""
     if value is None or value != value:
-        return UNDEFINED
-    share = Decimal(repr(float(value))).scaleb(2)  # type: ignore[arg-type]
+        return UNDEFINED[language]
+    number = float(value)  # type: ignore[arg-type]
+    share = Decimal(repr(abs(number))).scaleb(2)
     text = short_of(share)
     if text == "100" and share != 100:
         text = _beside(share, Decimal(100))
-    return f"{text} %"
+    return f"{'−' if number < 0 else ''}{localised(text, language)} %"
 
 
 def short_of(size: Decimal) -> str:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import math
 import os
 import re
 import struct
@@ -22,45 +23,61 @@ from tercet._numeric.validation import text as checked_text
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
-from tercet.report import sections
+from tercet.report import evidence, sections, verdict
+from tercet.report.fitting import fitted
+from tercet.report.language import Words
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
 from tercet.report.schema import faults, schema
 
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
+_SLOT = re.compile(r"\{\{(t\.)?(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_KEPT = ("schema_version", "tercet", "command", "conditions", "default_applications")
-_SCRIPTS = ("numbers", "words", "systems", "chart", "figures", "tables", "entries", "classes", "saving", "page")
+_KEPT = ("schema_version", "tercet", "title", "conditions", "default_applications", "comparison", "reduced")
+_SCRIPTS = (
+    "numbers", "words", "chart", "systems", "limits", "entries", "classes", "figures", "compare", "verdict", "saving",
+    "page",
+)  # fmt: skip
+_FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
+_CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 
 
-def page(document: Facts, title: str | None = None) -> str:
+def page(document: Facts, title: str | None = None, language: str = "en") -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
-    systems = _flat(document)
+    words = Words(language)
+    return fitted(document, _flat(document), lambda facts, systems: _written(facts, systems, title, words))
+
+
+def _written(document: Facts, systems: Sequence[Facts], title: str | None, words: Words) -> str:
+    """The page that holds all of this."""
     style, script = _part("page.css"), _script(any("posteriors" in system for system in systems))
     two = [system for system in systems if "curve" in system]
     made = datetime.now(UTC)
     own = any("within" not in system for system in two)  # else each class against the rest, after the whole
+    classes = sections.classes(systems, words)
     slots = {
-        "title": text(title or sections.title(systems), 120),
-        "what": sections.what(systems),
+        "title": text(title or document.get("title") or evidence.title(systems, words), 120),
+        "language": words.language,
+        "what": evidence.what(systems, made, words),
         "version": text(document.get("tercet", "")),
         "style": style,
         "script": script,
         "style_hash": _hash(style),
         "script_hash": _hash(script),
-        "verdicts": sections.verdicts(systems),
-        "comparison": sections.comparison(two),
-        "figures": sections.figures(two),
-        "classes_first": "" if own else sections.classes(systems) + sections.against_rest(two),
-        "classes": sections.classes(systems) if own else "",
-        "applications": sections.applications(systems) + sections.conditions(document),
-        "quality": sections.quality(systems),
-        "glossary": sections.glossary(two),
-        "when": f"{made:%Y-%m-%d}",
-        "origin": sections.origin(document, systems, made),
-        "data": _data(document, systems),
+        "verdicts": verdict.verdicts(document, systems, words),
+        "comparison": sections.comparison(two, words),
+        "differences": sections.differences(document, words),
+        "conditions": sections.conditions(document, words),
+        "figures": sections.figures(two, words),
+        "classes_first": "" if own else classes + sections.against_rest(two, words),
+        "classes": classes if own else "",
+        "method": evidence.method(document, systems, words),
+        "applications": sections.applications(systems, words),
+        "quality": evidence.quality(document, systems, words),
+        "glossary": evidence.glossary(two, words),
+        "origin": evidence.origin(document, systems, made, words),
+        "data": _data(document, systems, words.for_scripts(script)),
     }
-    return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))
+    return _SLOT.sub(lambda slot: text(words(slot[2]), 2000) if slot[1] else slots[slot[2]], _part("page.html"))
 
 
 def report(
@@ -70,6 +87,8 @@ def report(
     *,
     posteriors: Any = None,
     private: bool = False,
+    comparison: Any = None,
+    language: str = "en",
 ) -> Path:
     """Writes the page of one evaluation or several; the file is whole or is not there.
 
@@ -82,12 +101,12 @@ def report(
     path = checked_path(path, "path")
     if title is not None:
         checked_text(title, "title")
-    document = document_of(evaluations, posteriors)
+    document = document_of(evaluations, posteriors, comparison)
     if flag(private, "private"):
         from tercet.report.privacy import private as coarser
 
         document = coarser(document)
-    write_text_atomically(path, page(document, title))
+    write_text_atomically(path, page(document, title, language))
     return Path(path)
 
 
@@ -103,10 +122,11 @@ def iframe(evaluations: Any, height: int = 900) -> str:
     )
 
 
-def document_of(evaluations: Any, posteriors: Any = None) -> Facts:
-    """The JSON document of evaluations, with rows of some where asked for."""
+def document_of(evaluations: Any, posteriors: Any = None, comparison: Any = None) -> Facts:
+    """The JSON document of evaluations, with rows of some and paired differences where asked for."""
     from tercet import __version__
     from tercet.evaluation import Evaluation, MulticlassEvaluation
+    from tercet.uncertainty import Comparison
 
     kinds = (Evaluation, MulticlassEvaluation, dict)
     given = [evaluations] if isinstance(evaluations, kinds) else listed(evaluations, "evaluations")
@@ -115,11 +135,14 @@ def document_of(evaluations: Any, posteriors: Any = None) -> Facts:
     systems = [_checked(one) if isinstance(one, dict) else _facts(instance(one, kinds, "evaluations")) for one in given]
     if posteriors is not None:
         systems = _with_posteriors(systems, posteriors)
-    return {"schema_version": 1, "tercet": __version__, "systems": systems}
+    found = {"schema_version": 1, "tercet": __version__, "systems": systems}
+    if comparison is not None:
+        found["comparison"] = _facts(instance(comparison, (Comparison,), "comparison"))
+    return found
 
 
-def _facts(evaluation: Any) -> Facts:
-    found: Facts = evaluation.to_dict()
+def _facts(result: Any) -> Facts:
+    found: Facts = result.to_dict()
     return found
 
 
@@ -186,9 +209,12 @@ def _flat(document: Facts) -> list[Facts]:
     return found
 
 
-def _data(document: Facts, systems: Sequence[Facts]) -> str:
-    """The document as JSON that no parser of HTML can mistake for markup."""
+def _data(document: Facts, systems: Sequence[Facts], strings: dict[str, str]) -> str:
+    """The document as JSON that no parser of HTML can mistake for markup; of paths it holds base names only."""
     plain = {key: document[key] for key in _KEPT if key in document}
+    if "command" in document:
+        plain["command"] = [evidence.base_name(str(word)) for word in document["command"]]
+    plain["words"] = strings
     plain["systems"] = [_packed(system) for system in systems]
     plain["points"] = _points()
     dumped = json.dumps(plain, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
@@ -199,10 +225,10 @@ def _points() -> list[Facts]:
     """Operating points that everyone may choose: the common ones first, then those of public evaluations."""
     common = [Application(prior) for prior in (0.5, 0.1, 0.01, 0.001)]
     named = [Application.named(name) for name in Application.names()]
-    labels = [f"1 in {round(1 / app.prior)}, equal costs" for app in common] + [str(app.name) for app in named]
     return [
-        {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp, "label": label}
-        for app, label in zip([*common, *named], labels, strict=True)
+        {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
+        | ({} if app.name is None else {"label": app.name})
+        for app in [*common, *named]
     ]
 
 
@@ -226,12 +252,20 @@ def _packed(system: Facts) -> Facts:
 
 
 def _packed_rows(kept: Facts) -> Facts:
-    rows = [value for row in kept["log_likelihoods"] for value in row]
-    return {
-        **kept,
-        "log_likelihoods": _doubles(rows),
-        "weights": None if kept["weights"] is None else _doubles(kept["weights"]),
-    }
+    """Rows as doubles where they are few, else as steps below the largest in 16 bits."""
+    rows = [float(value) for row in kept["log_likelihoods"] for value in row]
+    packed_weights = {"weights": None if kept["weights"] is None else _doubles(kept["weights"])}
+    if not coarse(kept):
+        return {**kept, **packed_weights, "log_likelihoods": _doubles(rows)}
+    step = max(-min((value for value in rows if value > -math.inf), default=0.0) / _CODES, 1e-12)
+    codes = [_CODES + 1 if value == -math.inf else min(max(round(-value / step), 0), _CODES) for value in rows]
+    words = base64.b64encode(struct.pack(f"<{len(codes)}H", *codes)).decode("ascii")
+    return {**kept, **packed_weights, "log_likelihoods": words, "step": step}
+
+
+def coarse(kept: Facts) -> bool:
+    """Whether rows are so many that a page holds them in 16 bits."""
+    return len(kept["labels"]) * len(kept["log_likelihoods"][0]) > _FINE_ROWS
 
 
 def _doubles(values: Iterable[Any]) -> str:

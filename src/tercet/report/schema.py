@@ -168,7 +168,7 @@ _DEFINITIONS: dict[str, Schema] = {
             "histogram": _ref("histogram"),
             "intervals": _ref("intervals"),
             "bands": _ref("bands"),
-            "calibration": _object({"method": _TEXT, "files": _list(_ref("file"))}),
+            "calibration": _object({"method": _TEXT, "files": _list(_ref("file"))}, {"trials": _COUNT}),
             "reasons": _TEXTS,
             "brackets": {"type": "object", "additionalProperties": _ENDS},
         },
@@ -235,6 +235,7 @@ def schema(name: str) -> Schema:
     if name == "result":
         required: Schema = {"systems": _list(_ref("system"), minItems=1)}
         optional = {"command": _list(_TEXT), "title": _TEXT, "conditions": _list(_ref("condition"))}
+        optional |= {"default_applications": {"type": "boolean"}, "comparison": {"type": "object"}}
         return _document("A result of tercet evaluate --json", required, optional, _DEFINITIONS)
     if name == "comparison":
         return _comparison()
@@ -286,6 +287,22 @@ def read_result(path: str) -> Schema:
     for place, problem in faults(found, schema("result")):
         raise InputError(f"{called} is not a sound result of `tercet evaluate --json`: {place} {problem}.")
     return found
+
+
+def read_comparison(path: str) -> Schema:
+    """A saved result of `tercet compare --json`, checked against its schema.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not JSON, or breaks the schema: the message names the place.
+    """
+    called = shown(path)[1:-1]
+    found = _parsed(_content(path, called), called)
+    for place, problem in faults(found, schema("comparison")):
+        raise InputError(f"{called} is not a result of `tercet compare --json`: {place} {problem}.")
+    checked: Schema = found
+    return checked
 
 
 def _content(path: str, called: str) -> bytes:

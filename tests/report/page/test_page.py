@@ -280,25 +280,57 @@ def with_ends(folder):
     return system, written(system, folder, "ends")
 
 
-def test_intervals_are_bars_at_the_evaluated_applications_and_nowhere_else(browser, with_ends):
+BETWEEN = (
+    "return Object.fromEntries([...document.querySelectorAll('.between')].map(n => [n.id.slice(2), n.dataset.value]))"
+)
+
+
+def ends_shown(browser):
+    found = browser.execute_script(BETWEEN)
+    return {key: [float(end) for end in words.split()] for key, words in found.items()}
+
+
+def test_intervals_at_the_evaluated_applications_are_those_of_the_result(browser, with_ends):
     system, url = with_ends
     keys = {"dcf": "dcf", "min": "min_dcf", "fnr": "fnr", "fpr": "fpr", "dcfu": "dcf_u"}
     for app in system["applications"]:
         browser.get(url + address((app["prior"], app["cost_fn"], app["cost_fp"])))
-        found = browser.execute_script(
-            "return Object.fromEntries([...document.querySelectorAll('.between')].map(n => [n.id.slice(2), "
-            "[n.dataset.value, n.querySelector('.range').getAttribute('d') !== '', n.checkVisibility()]]))"
-        )
-        found.pop("loss")  # apparent: it has no interval
-        shown = {key: [float(end) for end in row[0].split()] for key, row in found.items()}
-        assert shown == {key: app[f"{name}_ci"] for key, name in keys.items()}
-        assert all(row[1:] == [True, True] for row in found.values())
+        assert ends_shown(browser) == {key: app[f"{name}_ci"] for key, name in keys.items()}
         browser.get("about:blank")
-    browser.get(url + address((0.123, 1.0, 1.0)))
-    assert browser.execute_script(
-        "return [...document.querySelectorAll('.between')].every(n => getComputedStyle(n).visibility === 'hidden')"
+
+
+@pytest.mark.parametrize("count", [40, 700])
+def test_intervals_anywhere_else_are_pythons_closed_forms(browser, folder, count):
+    """Wilson, Clopper-Pearson below ten errors, MOVER: as evaluate(..., ci=0.95) computes them."""
+    trials = tc.Trials.of_llr(*simulated(count, seed=count), name="one")
+    points = random_points(60, 8)
+    url = written(tc.evaluate(trials), folder, f"closed-{count}")
+    truth = tc.evaluate(trials, points, ci=0.95).to_dict()["applications"]
+    browser.get(url)
+    browser.execute_script("window.requestAnimationFrame = draw => draw()")
+    type_in = (
+        "const $ = id => document.getElementById(id);"
+        "const type = (id, v) => { $(id).value = v; $(id).dispatchEvent(new Event('input')); };"
+        "type('prior-box', arguments[0]); type('cost-fn-box', arguments[1]); type('cost-fp-box', arguments[2]);"
     )
-    assert "evaluated" in browser.execute_script("return document.getElementById('note').textContent")
+    for point, app in zip(points, truth, strict=True):
+        browser.execute_script(type_in, per_cent(point[0]), repr(point[1]), repr(point[2]))
+        shown = ends_shown(browser)
+        for key, name in {"fnr": "fnr", "fpr": "fpr", "dcf": "dcf", "dcfu": "dcf_u"}.items():
+            assert shown[key] == pytest.approx(app[f"{name}_ci"], rel=1e-6, abs=1e-9), (point, key)
+        assert shown["min"] == []
+
+
+def test_trials_in_groups_have_no_closed_form_but_the_cost_between_evaluated_priors(browser, folder):
+    scores, labels = simulated(400)
+    trials = tc.Trials.of_llr(scores, labels, groups={"speaker": [f"s{i % 40}" for i in range(400)]})
+    system = tc.evaluate(trials, [(0.5, 1, 1)], ci=0.95, by="speaker").to_dict()
+    browser.get(written(system, folder, "groups") + address((0.3, 1.0, 1.0)))
+    shown, plot = ends_shown(browser), system["bayes_plot"]
+    expected = [float(np.interp(math.log(0.3 / 0.7), plot["log_odds"], edge)) for edge in plot["dcf_ci"]]
+    assert shown["dcf"] == pytest.approx(expected, rel=1e-9)
+    assert shown["fnr"] == []
+    assert "by speaker" in browser.execute_script("return document.getElementById('verdict').textContent")
 
 
 def test_bands_are_drawn_around_the_curves(browser, with_ends, exact):
@@ -310,7 +342,7 @@ def test_bands_are_drawn_around_the_curves(browser, with_ends, exact):
     browser.get(with_ends[1] + "#c=DET")
     assert browser.execute_script(drawn) == [True, True, 2, True]
     browser.get(exact[2])
-    assert browser.execute_script(drawn) == [False, False, 0, False]
+    assert browser.execute_script(drawn) == [False, True, 0, True]  # closed forms need nothing from the result
     # A point of the ROC's band lies where its rates do.
     browser.get("about:blank")
     browser.get(with_ends[1] + "#c=ROC")
@@ -630,4 +662,4 @@ def test_three_hundred_hostile_names_add_no_element_and_no_attribute(browser, fo
             "return found.filter(node => node.parentNode.tagName !== 'SCRIPT').map(node => node.data)"
         )
         assert not any(sign in words for words in seen for sign in "\u202e\u2028\u2029\x1b\ufeff")
-        assert max(map(len, seen)) < 700
+        assert max(map(len, seen)) < 900

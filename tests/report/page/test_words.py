@@ -2,13 +2,18 @@
 
 import csv
 import math
+import re
 
 import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.report import sections
-from tercet.report.page import report
+from tercet.report import evidence, verdict
+from tercet.report.language import Words
+from tercet.report.numbers import percent, short
+from tercet.report.page import document_of, report
+
+EN = Words("en")
 
 
 @pytest.fixture
@@ -143,8 +148,8 @@ def test_a_threshold_by_hand_moves_only_the_chosen_system(browser, opened, shown
     assert first == float(shown("n-dcf", "value"))
     assert first != pytest.approx(systems[0].applications[0].dcf, abs=0.01)
     assert other == systems[1].applications[0].dcf
-    assert "first at your threshold costs" in shown("verdict")
-    assert "other with the Bayes threshold costs" in shown("verdict")
+    assert "first at your threshold finds" in shown("verdict")
+    assert "other with the Bayes threshold finds" in shown("verdict")
 
 
 def test_raw_scores_have_no_cost_beside_decisions_that_are_made(browser, opened, shown):
@@ -159,7 +164,7 @@ def test_raw_scores_have_no_cost_beside_decisions_that_are_made(browser, opened,
         "return [...document.querySelectorAll('#compare tbody tr')].map(r => [...r.children].map(c => c.textContent))"
     )
     raw = browser.execute_script(rows)[0]
-    assert raw[:4] == ["raw", "minimum only", sections.number(systems[0].applications[0].min_dcf), "undefined"]
+    assert raw[:4] == ["raw", "minimum only", short(systems[0].applications[0].min_dcf), "undefined"]
     assert shown("n-loss") == "undefined"
     assert shown("n-dcf").endswith(" minimum")
     for _ in range(2):  # sorted either way, what decides nothing comes last
@@ -170,34 +175,62 @@ def test_raw_scores_have_no_cost_beside_decisions_that_are_made(browser, opened,
 # Verdicts
 
 
+def static_of(evaluation):
+    """What the page says without a script: the setting, the first sentence and the recommendation."""
+    document = document_of(evaluation)
+    system = document["systems"][0]
+    point = verdict.opening(document, [system])
+    told = [verdict.setting(point, EN), verdict.sentence(system, point, EN), verdict.advice(system, point, EN, False)]
+    return [re.sub("</?b>", "", words).strip() for words in told]
+
+
+LIVE = "return [...document.querySelectorAll('#verdict p')].slice(0, 3).map(p => p.textContent.trim())"
+
+
 def test_an_infinite_cost_is_told_in_words(browser, opened, shown):
     trials = tc.Trials.of_llr([np.inf, 1, -1, np.inf, -1.0, -2], [1, 1, 1, 0, 0, 0], name="sure")
     evaluation = tc.evaluate(trials, [(1e-300, 1e-300, 1)])
     assert evaluation.applications[0].dcf == math.inf
-    words = "sure costs infinitely more than deciding without the scores: it does harm here. The best threshold"
+    words = "costs infinitely more than deciding without the scores: it does harm here."
     opened(evaluation)
     assert words in shown("verdict")
     assert [shown(f"n-{key}") for key in ("dcf", "loss")] == ["∞", "∞"]
-    assert words in sections.sentence(evaluation.to_dict()).replace("<b>", "").replace("</b>", "")
+    assert words in static_of(evaluation)[1]
 
 
 CASES = {
-    "useful": (lambda s: s, " of what deciding without the scores would cost. "),
-    "harmful": (lambda s: -s, " times what deciding without the scores costs: it does harm here. "),
-    "nothing": (lambda s: 0 * s, "costs just what deciding without the scores would cost. "),
+    "useful": (lambda s: s, " less than deciding without the scores ("),
+    "harmful": (lambda s: -s, " more than deciding without the scores ("),
+    "much harm": (lambda s: -9 * s, " times as much as deciding without the scores ("),
+    "nothing": (lambda s: 0 * s, "That costs just as much as deciding without the scores."),
+    "unsure": (lambda s: s - 1, "the data cannot tell whether it helps."),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_verdict_is_the_same_with_and_without_a_script(browser, opened, shown, case):
-    scores, labels = normal()
-    evaluation = tc.evaluate(tc.Trials.of_llr(CASES[case][0](scores), labels, name=case), [(0.1, 2, 1)])
+@pytest.mark.parametrize("meaning", ["llr", "posterior", "raw"])
+def test_the_verdict_is_the_same_with_and_without_a_script(browser, opened, shown, case, meaning):
+    scores, labels = normal(1000 if case != "unsure" else 40)
+    made = CASES[case][0](scores)
+    trials = tc.Trials.of_scores(made, labels, name="one") if meaning == "raw" else MADE[meaning](made, labels)
+    evaluation = tc.evaluate(trials, [(0.1, 2, 1)])
     opened(evaluation)
-    live, row = shown("verdict"), evaluation.applications[0]
-    assert CASES[case][1] in live
-    assert f"on these very trials, would give {sections.number(row.min_dcf)}." in live
-    static = sections.sentence(evaluation.to_dict()).replace("<b>", "").replace("</b>", "")
-    assert live.strip() == static.strip()
+    if meaning == "llr":
+        assert CASES[case][1] in shown("verdict")
+    assert browser.execute_script(LIVE) == static_of(evaluation)
+
+
+def test_calibration_is_blamed_only_where_its_loss_is_above_0_beyond_doubt(opened, shown):
+    scores, labels = normal(2000)
+    for shift, blamed in ((0.0, False), (3.0, True)):
+        trials = tc.Trials.of_llr(2 * scores + shift, labels, name="one")
+        evaluation = tc.evaluate(trials, [(0.5, 1, 1)], ci=0.95)
+        low = evaluation.to_dict()["applications"][0]["calibration_loss_ci"][0]
+        assert (low > 0) == blamed
+        opened(evaluation)
+        assert ("Poor calibration costs" in shown("verdict")) == blamed
+        assert ("tercet calibrate fit" in shown("verdict")) == blamed
+        assert ("Poor calibration costs" in static_of(evaluation)[2]) == blamed
 
 
 @pytest.mark.parametrize("prior", [0.9999, 1 - 1e-6, 1 - 1e-9, 1e-300, 1e-7, 0.3, 0.05, 0.123, 1 / 3, 0.95, 0.007])
@@ -206,7 +239,7 @@ def test_how_many_cases_are_targets_is_said_alike(browser, opened, shown, prior)
     evaluation = tc.evaluate(tc.Trials.of_llr(scores, labels, name="x"), [(prior, 1, 1)])
     opened(evaluation)
     opening = shown("verdict").split(", and a miss")[0]
-    assert opening == f"If {sections._cases(prior)}"
+    assert opening == f"If {EN.share(prior, 'cases')}"
     assert "100 cases in 100" not in opening
     assert len(opening) < 80
 
@@ -215,7 +248,7 @@ def test_an_application_without_a_cost_to_compare_with_is_told_at_the_top(browse
     scores, labels = normal(300)
     opened(tc.evaluate(tc.Trials.of_llr(scores, labels, name="x"), [(0.3, 0, 1)]))
     assert "At 0.3, 0 : 1 (prior, costs) deciding without the scores costs nothing" in shown("verdict")
-    assert "The live view begins at 1 case in 2, equal costs." in shown("verdict")
+    assert "The page opens at the share of targets in these data" in shown("verdict")
 
 
 # Entries
@@ -286,8 +319,8 @@ def test_only_a_certainty_is_called_one(browser, opened, shown, rate):
         opened(evaluation, f"#p={rate!r}&r=manual&t=-99")
         assert shown("n-effective") not in ("100 %", "0 %")
         assert shown("n-ppv") not in ("100 %", "0 %")
-    assert (sections._percent(rate) == "100 %") == (rate == 1.0)
-    assert (sections._percent(rate) == "0 %") == (rate == 0.0)
+    assert (percent(rate) == "100 %") == (rate == 1.0)
+    assert (percent(rate) == "0 %") == (rate == 0.0)
 
 
 def test_weights_are_called_weights_and_are_no_counts(browser, opened, shown):
@@ -295,20 +328,20 @@ def test_weights_are_called_weights_and_are_no_counts(browser, opened, shown):
     for weight in (0.05, 1000.0):
         evaluation = tc.evaluate(tc.Trials.of_llr(scores, labels, weights=np.full(1000, weight), name="x"), ["sre08"])
         opened(evaluation)
-        assert "counted here" not in shown("few")
+        assert "Counted in the data" not in shown("few")
         assert "sums of weights" in shown("few")
         assert shown("k-miss").startswith("weight ")
-        body = browser.execute_script("return document.body.textContent")
-        assert "weighted trials" in body
+        body = browser.execute_script("return document.querySelector('main').textContent + document.title")
         assert "fewer than 30 errors a rate" not in body
+        assert "weighted trials" in browser.execute_script("return document.querySelector('header').textContent")
         assert "fewer than 30" not in browser.execute_script("return document.querySelector('main').innerText")
     odd = tc.evaluate(tc.Trials.of_llr(scores, labels, weights=np.random.default_rng(1).random(1000)), ["sre08"])
-    assert len(sections.what([odd.to_dict()])) < 80
+    assert len(evidence.sizes_of(odd.to_dict(), EN)) < 80
 
 
 def test_few_errors_are_counted_in_good_grammar(browser, opened, shown):
     opened(tc.evaluate(tc.Trials.of_llr([2.0, 1, -1, 1, -1, -2], [1, 1, 1, 0, 0, 0]), [(0.5, 1, 1)]))
-    assert shown("few").startswith("Only 1 miss and 1 false alarm were counted")
+    assert shown("few").startswith("Counted in the data: 1 miss and 1 false alarm.")
     assert "only 1 miss and 1 false alarm at" in browser.execute_script("return document.body.textContent")
     assert browser.title == "1 system evaluated"
 
@@ -324,8 +357,8 @@ def test_the_definition_of_the_eer_that_was_used_is_named(opened, shown, definit
 def test_equal_costs_take_the_lowest_threshold_as_the_api_does(opened, shown):
     scores, labels = normal()
     trials = tc.Trials.of_llr(np.round(scores, 1), labels)
-    for percent in range(2, 99, 7):
-        point = (percent / 100, 1.0, 1.0)
+    for hundredth in range(2, 99, 7):
+        point = (hundredth / 100, 1.0, 1.0)
         evaluation = tc.evaluate(trials, [(0.5, 3, 1)])
         least = evaluation.curve.min_dcf(point)
         opened(evaluation, f"#p={point[0]!r}&fn=1&fp=1&r=min")

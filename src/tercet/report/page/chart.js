@@ -1,4 +1,10 @@
-// ---- a small chart: a frame with two scales and axes in words
+// ---- a small chart: a frame with two scales and axes in words, drawn at the figure's own width so that type keeps its size
+const labelled = (node, label) => { node.setAttribute("aria-label", label); return node; };
+function make(tag, properties, ...inside) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...inside);
+  return node;
+}
 function el(name, attributes, parent, text) {
   const node = document.createElementNS(NS, name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);
@@ -6,26 +12,33 @@ function el(name, attributes, parent, text) {
   if (parent) parent.append(node);
   return node;
 }
+const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
+const narrow = () => matchMedia("screen and (max-width:820px)").matches;  // as the style has it
+let printing = false;
+const PRINTED = 330;  // pixels of a column on paper
+const SQUARE = 440;
+const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 290 : most) : clamp(Math.round(figure.clientWidth), 260, most);
 const partOf = (v, low, high) => (v / 2 - low / 2) / (high / 2 - low / 2);  // halves, because scores may span all doubles
 function chart(figure, width, height, box) {
   const [left, top, right, bottom] = box;
   figure.querySelector("svg")?.remove();
-  const svg = el("svg", {viewBox: `0 0 ${width} ${height}`, role: "group"});
-  svg.setAttribute("aria-label", figure.querySelector("h2").textContent);
-  figure.append(svg);
+  const svg = el("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "group"});
+  svg.setAttribute("aria-label", figure.querySelector("h3").textContent);
+  figure.querySelector("figcaption").after(svg);
   const clip = el("clipPath", {id: `clip-${figure.id}`}, svg);
   el("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}, clip);
   const to = (low, high, a, b) => v => { const part = clamp(partOf(v, low, high), -99, 99); return a * (1 - part) + b * part; };
-  return {svg, left, top, right: width - right, bottom: height - bottom,
+  return {svg, figure, left, top, right: width - right, bottom: height - bottom,
     scaleX(low, high) { this.X = to(low, high, left, width - right); this.Xi = to(left, width - right, low, high); },
     scaleY(low, high) { this.Y = to(low, high, height - bottom, top); },
+    local: e => { const shown = svg.getBoundingClientRect(); return [(e.clientX - shown.left) * width / shown.width, (e.clientY - shown.top) * height / shown.height]; },
     ticksX(ticks, words) {
       el("path", {class: "axis", d: `M${left} ${height - bottom}H${width - right}`}, svg);
       for (const [v, label, under] of ticks) {
         const x = this.X(v);
         el("path", {class: "axis", d: `M${x} ${height - bottom}v4`}, svg);
         el("text", {class: "soft mid", x, y: height - bottom + 17}, svg, label);
-        if (under) el("text", {class: "soft mid", x, y: height - bottom + 31}, svg, under);
+        if (under) el("text", {class: "soft mid", x, y: height - bottom + 32}, svg, under);
       }
       el("text", {class: "soft end", x: width - right, y: height - 3}, svg, words);
     },
@@ -42,28 +55,113 @@ function chart(figure, width, height, box) {
 const line = points => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 // Both edges of a band, where both exist.
 const bothEnds = (across, ends, place) => ends.map(edge => across.flatMap((x, k) => ends.some(e => e[k] === null) ? [] : [place(real(x), real(edge[k]))]));
-
-// A number as a point with its interval as a line, on a scale that it shares with its column.
-const BAR = 84;
-function intervalBar(parent) {
-  const svg = el("svg", {class: "interval", viewBox: `0 0 ${BAR} 12`, width: BAR, height: 12, "aria-hidden": "true"}, parent);
-  el("path", {class: "track", d: `M0 6H${BAR}`}, svg);
-  const [blind, filled, range, point] = ["blind", "filled", "range", "point"].map(kind => el("path", {class: kind}, svg));
-  return {svg, fill(value, ends, [from, to], mark) {
-    const x = v => (2 + (BAR - 4) * clamp((v - from) / (to - from), 0, 1)).toFixed(1);
-    filled.setAttribute("d", from === 0 ? `M${x(0)} 6H${x(value)}` : "");
-    blind.setAttribute("d", mark === undefined ? "" : `M${x(mark)} 1v10`);
-    range.setAttribute("d", ends ? `M${x(ends[0])} 3v6M${x(ends[0])} 6H${x(ends[1])}M${x(ends[1])} 3v6` : "");
-    point.setAttribute("d", `M${x(value)} 2v8`);
-  }};
-}
 const finite = values => values.filter(v => Number.isFinite(v));
-const costScale = values => [0, Math.max(1, ...finite(values))];
+const tickWords = v => local(String(Number(v.toPrecision(6)))).replace("-", "−");
 function nice(low, high, count) {
   const raw = high / count - low / count, unit = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(k => k * unit).find(k => k >= raw), ticks = [];
-  for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) ticks.push([v, String(Number(v.toPrecision(6))).replace("-", "−")]);
+  for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) ticks.push([v, tickWords(v)]);
   return ticks;
 }
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
-const narrow = () => matchMedia("screen and (max-width:820px)").matches;  // as the style has it
+const quarters = () => [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
+const brief = (name, most) => name.length <= most ? name : `${name.slice(0, most - 8)}…${name.slice(-7)}`;  // names often differ at their end
+
+// A readout that a pointer or the arrow keys move along the points of a curve: what stands there is written below the chart.
+// read: {count, at(i) -> [x, y] or null, words(i), across: nearest by x alone, press(i, [x, y]), name}
+function probe(c, read) {
+  const {figure} = c, told = figure.querySelector(".readout") ?? make("p", {className: "readout"});
+  c.svg.after(told);
+  told.textContent = "";
+  const dot = el("circle", {class: "probe", r: 4.5, visibility: "hidden"}, c.svg);
+  const zone = el("rect", {class: "press", x: c.left, y: c.top, width: c.right - c.left, height: c.bottom - c.top, tabindex: 0, role: "slider",
+    "aria-label": read.name, "aria-valuemin": 0, "aria-valuemax": Math.max(read.count() - 1, 0), "aria-valuenow": 0, "aria-valuetext": t("arrow_keys")}, c.svg);
+  let place = 0, held = false;
+  const go = i => {
+    place = clamp(i, 0, read.count() - 1);
+    const at = read.at(place);
+    dot.setAttribute("visibility", at ? "visible" : "hidden");
+    if (at) { dot.setAttribute("cx", at[0].toFixed(1)); dot.setAttribute("cy", at[1].toFixed(1)); }
+    told.textContent = read.words(place);
+    zone.setAttribute("aria-valuenow", place); zone.setAttribute("aria-valuetext", told.textContent);
+  };
+  const near = ([x, y]) => {
+    let best = 0, least = Infinity;
+    for (let i = 0; i < read.count(); i++) {
+      const at = read.at(i), off = at ? (at[0] - x) ** 2 + (read.across ? 0 : (at[1] - y) ** 2) : Infinity;
+      if (off < least) { least = off; best = i; }
+    }
+    return best;
+  };
+  const press = e => read.press?.(place, c.local(e));
+  zone.addEventListener("pointermove", e => { go(near(c.local(e))); if (held) press(e); });
+  zone.addEventListener("pointerleave", () => { dot.setAttribute("visibility", "hidden"); told.textContent = ""; });
+  zone.addEventListener("pointerdown", e => { zone.setPointerCapture(e.pointerId); held = true; go(near(c.local(e))); press(e); });
+  for (const end of ["pointerup", "pointercancel"]) zone.addEventListener(end, () => { held = false; });
+  zone.addEventListener("keydown", e => {
+    const few = Math.max(Math.round(read.count() / 100), 1);
+    const step = {ArrowLeft: -few, ArrowDown: -few, ArrowRight: few, ArrowUp: few, PageDown: -10 * few, PageUp: 10 * few, Home: -Infinity, End: Infinity}[e.key];
+    if (e.key === "Enter") return void read.press?.(place, read.at(place));
+    if (!step) return;
+    e.preventDefault(); go(place + step);
+  });
+}
+
+// What a chart shows, in words and as a table, and how it is saved; drawn again whenever it is asked for.
+const FIGURES = new Map();  // figure -> {says(), table() -> {head, rows}}
+function describe(figure, says, table) {
+  if (!FIGURES.has(figure)) {
+    const told = make("p", {className: "unseen", id: `d-${figure.id}`}), get = labelled(make("div", {className: "get"}), t("save_figure", {title: figure.querySelector("h3").textContent}));
+    get.setAttribute("role", "group");
+    for (const kind of ["svg", "png", "csv"]) {
+      const button = make("button", {type: "button"}, kind.toUpperCase());
+      button.dataset.as = kind;
+      button.addEventListener("click", () => saveFigure(figure, kind));
+      get.append(button);
+    }
+    const holder = make("div", {className: "wide"}), data = make("details", {className: "data"}, make("summary", {}, t("as_table")), holder);
+    holder.tabIndex = 0; labelled(holder, t("as_table")).setAttribute("role", "group");
+    data.addEventListener("toggle", () => { if (data.open) fillData(figure, holder); });
+    figure.querySelector("figcaption").append(told);
+    figure.append(get, data);
+  }
+  FIGURES.set(figure, {says, table});
+}
+const ROWS = 25;  // of a table on the page; the CSV has all
+function titled(table) {  // on a phone each row is a card, and each of its cells says which column it is of
+  const titles = [...table.querySelectorAll("thead tr:last-child > *")].map(cell => cell.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, k) => { if (titles[k]) cell.dataset.title = titles[k]; });
+}
+function fillData(figure, holder) {
+  const {head, rows} = FIGURES.get(figure).table(), step = Math.max(Math.ceil(rows.length / ROWS), 1);
+  const shown = rows.filter((_, i) => i % step === 0 || i === rows.length - 1), word = v => typeof v === "number" || v === null ? short(v) : String(v);
+  holder.replaceChildren(make("table", {className: "plain"}, make("caption", {}, step > 1 ? t("rows_shown", {shown: group(shown.length), all: group(rows.length)}) : ""),
+    make("thead", {}, make("tr", {}, ...head.map(name => { const th = make("th", {scope: "col"}, name); return th; }))),
+    make("tbody", {}, ...shown.map(([first, ...rest]) => make("tr", {}, make("th", {scope: "row"}, word(first)), ...rest.map(v => make("td", {}, word(v))))))));
+  titled(holder.querySelector("table"));
+}
+function describeAll() {  // at every change of the setting: what each chart shows now
+  for (const [figure, {says}] of FIGURES) {
+    $(`d-${figure.id}`).textContent = says();
+    figure.querySelector("svg")?.setAttribute("aria-describedby", `d-${figure.id}`);
+    const data = figure.querySelector("details.data");
+    if (data.open) fillData(figure, data.querySelector(".wide"));
+  }
+}
+
+// Estimates with their intervals, one under the other: a forest plot.
+function forest(figure, rows, {mark, words, axis}) {
+  const width = widthOf(figure), wide = width > 560, left = wide ? 150 : 92, right = wide ? 215 : 12, step = wide ? 24 : 40;
+  const c = chart(figure, width, 40 + step * rows.length + 26, [left, 22, right, 40]);
+  const all = finite(rows.flatMap(r => [r.value, ...r.ends ?? []]).concat(mark ?? []));
+  const low = Math.min(...all), high = Math.max(...all), pad = (high - low) * 0.06 || 0.1;
+  c.scaleX(low - pad, high + pad);
+  c.ticksX(nice(low - pad, high + pad, wide ? 5 : 3), axis);
+  if (mark !== undefined) el("path", {class: "blind dot", d: `M${c.X(mark)} ${c.top - 8}V${c.bottom}`}, c.svg);
+  rows.forEach((row, k) => {
+    const y = c.top + 10 + step * k;
+    el("text", {class: "", x: 0, y: y + 4}, c.svg, brief(row.label, wide ? 22 : 13));
+    if (row.ends) el("path", {class: "here", d: `M${c.X(row.ends[0])} ${y - 4}v8M${c.X(row.ends[0])} ${y}H${c.X(row.ends[1])}M${c.X(row.ends[1])} ${y - 4}v8`}, c.svg);
+    if (Number.isFinite(row.value)) el("circle", {class: row.pooled ? "spot" : "dot-solid", cx: c.X(row.value), cy: y, r: 4.5}, c.svg);
+    el("text", {class: "soft halo", x: wide ? c.right + 12 : left, y: wide ? y + 4 : y + 19}, c.svg, `${words(row.value)}${inBrackets(row.ends, words)}${row.note ? ` ${row.note}` : ""}`);
+  });
+}

@@ -13,12 +13,11 @@ function entry(node, told, {read, take, keep, shown, why}) {
     const empty = node.value === "" && !node.validity.badInput, value = empty ? null : read(node.value);
     if (value !== null) { mark(""); take(value); return; }
     back?.();
-    mark(empty ? "" : `${node.value || "this"} is refused: ${why}; ${shown()} is kept`);
+    mark(empty ? "" : t("refused", {what: node.value || t("refused.this"), why: t(why), kept: shown()}));
   });
   node.addEventListener("blur", () => { node.value = shown(); node.removeAttribute("aria-invalid"); back = null; });
   return () => { mark(""); node.value = shown(); };
 }
 const within = (value, sound) => Number.isFinite(value) && sound(value) ? value : null;
 const readPrior = text => within(readShare(text), p => p > 0 && p < 1);
-const WHY = {prior: "a prior is above 0 and below 100 per cent", cost: "a cost is a number above 0", threshold: "a threshold is a number",
-  bound: "a rate is from 0 to 100 per cent", costs: "a cost is 0 or more, and not all may be 0"};
+const WHY = {prior: "why.prior", cost: "why.cost", threshold: "why.threshold", bound: "why.bound", costs: "why.costs", count: "why.count"};

@@ -1,41 +1,51 @@
 // ---- scores by class, with the threshold to drag
 const scores = {};
+function smoothed(bins, width, total) {  // a density out of the bins: a normal kernel, its width by Silverman's rule
+  const n = bins.reduce((a, b) => a + b, 0), mean = bins.reduce((sum, b, i) => sum + b * i, 0) / n;
+  const spread = Math.sqrt(bins.reduce((sum, b, i) => sum + b * (i - mean) ** 2, 0) / n), kernel = Math.max(0.9 * spread * Math.max(n, 5) ** -0.2, 1.2);
+  const reach = Math.ceil(4 * kernel), weights = Array.from({length: 2 * reach + 1}, (_, k) => Math.exp(-0.5 * ((k - reach) / kernel) ** 2));
+  const whole = weights.reduce((a, b) => a + b, 0);
+  return bins.map((_, i) => { let sum = 0; for (let k = -reach; k <= reach; k++) sum += (bins[i + k] ?? 0) * weights[k + reach]; return sum / whole / total / width; });
+}
 function drawScores(s) {
-  const h = s.facts.histogram, c = chart($("f-scores"), narrow() ? 420 : 640, 300, [8, 34, 8, 42]);
+  const h = s.facts.histogram, figure = $("f-scores"), c = chart(figure, widthOf(figure), printing ? 240 : 300, [8, 34, 8, 42]);
   Object.assign(scores, {c, s});
+  describe(figure, () => t("says.scores", {name: called(s.name), threshold: thresholdWords(s, now().threshold, now().llr), missed: percent(now().fnr), alarms: percent(now().fpr)}), scoreTable);
   if (!h.targets.bins.length) return void (scores.c = null);
-  const pad = (h.high / 50 - h.low / 50 || 0.02);
+  const pad = (h.high / 50 - h.low / 50 || 0.02), bins = h.targets.bins.length, at = i => h.low * (1 - i / bins) + h.high * (i / bins);
   c.scaleX(h.low - pad, h.high + pad);
-  const bins = h.targets.bins.length, at = i => h.low * (1 - i / bins) + h.high * (i / bins);
+  const width = h.high / bins - h.low / bins || 1, sides = ["nontargets", "targets"].map(side => ({side, total: (side === "targets" ? s.T : s.F) * s.weight}));
   // Neighbouring bins are added up where trials are few, so that the eye sees the shape and not the noise.
-  const enough = bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100);
-  const join = [20, 10, 8, 5, 4, 2].find(k => k <= 1.25 * enough && bins % k === 0) ?? 1;
-  const groups = ["nontargets", "targets"].map(side => {
-    const out = [];
-    for (let i = 0; i < bins; i += join) {
-      const part = h[side].bins.slice(i, i + join);
-      out.push([at(i), at(Math.min(i + join, bins)), part.reduce((a, b) => a + b, 0) / part.length]);
-    }
-    const total = (side === "targets" ? s.T : s.F) * s.weight;
-    return out.map(([a, b, n]) => [a, b, n / total]);
-  });
-  c.scaleY(0, Math.max(...groups.flat().map(g => g[2])) * 1.05 || 1);
-  c.ticksX(nice(h.low, h.high, narrow() ? 5 : 8), s.raw ? "score" : {llr: "score: log-likelihood ratio, evidence for a target →"}[s.facts.meaning] ?? `score: ${s.facts.meaning}`);
-  const labels = [];
-  groups.forEach((g, k) => {
-    const cls = k ? "target" : "non", points = g.flatMap(([a, b, v]) => [[c.X(a), c.Y(v)], [c.X(b), c.Y(v)]]);
-    const closed = [[points[0][0], c.bottom], ...points, [points[points.length - 1][0], c.bottom]];
-    c.path(closed, `area ${cls}`);
-    c.path(closed, `outline ${cls}`);
-    const peak = g.reduce((a, b) => b[2] > a[2] ? b : a);
-    const total = (k ? s.T : s.F) * s.weight;
-    labels.push([clamp(c.X((peak[0] + peak[1]) / 2), 70, c.right - 70), Math.max(c.Y(peak[2]) - 7, c.top + 8), `${s.weighted ? "weight " : ""}${short(total)}${s.weighted ? "," : ""} ${k ? "targets" : "non-targets"}`]);
+  const enough = bins / clamp(3 * Math.cbrt(Math.min(s.T, s.F) * s.weight), 10, 100), join = [20, 10, 8, 5, 4, 2].find(k => k <= 1.25 * enough && bins % k === 0) ?? 1;
+  for (const one of sides) {
+    const counts = h[one.side].bins;
+    one.steps = Array.from({length: Math.ceil(bins / join)}, (_, g) => { const part = counts.slice(g * join, (g + 1) * join); return [at(g * join), at(Math.min((g + 1) * join, bins)), part.reduce((a, b) => a + b, 0) / part.length / one.total / width]; });
+    one.curve = bins > 1 && counts.some(n => n) ? smoothed(counts, width, one.total) : [];
+  }
+  scores.sides = sides;
+  c.scaleY(0, Math.max(...sides.flatMap(one => one.steps.map(g => g[2]))) * 1.05 || 1);
+  c.ticksX(nice(h.low, h.high, c.right < 480 ? 5 : 8), t(s.raw ? "axis.score" : `axis.${s.facts.meaning}`));
+  const labels = sides.map((one, k) => {
+    const cls = k ? "target" : "non", points = one.steps.flatMap(([a, b, v]) => [[c.X(a), c.Y(v)], [c.X(b), c.Y(v)]]);
+    c.path([[points[0][0], c.bottom], ...points, [points.at(-1)[0], c.bottom]], `area ${cls}`);
+    c.path(one.curve.map((v, i) => [c.X(at(i + 0.5)), c.Y(v)]), `outline ${cls}`);
+    const peak = one.steps.reduce((a, b) => b[2] > a[2] ? b : a);
+    return [clamp(c.X((peak[0] + peak[1]) / 2), 70, c.right - 70), Math.max(c.Y(peak[2]) - 7, c.top + 8), t(`${s.weighted ? "weight_of_" : "count_of_"}${one.side}`, {n: short(one.total)})];
   });
   for (const [k, side, x] of [["below", "", c.left], ["above", "end", c.right]]) {
     const beyond = h.targets[k] + h.nontargets[k];
-    if (beyond > 0) el("text", {class: `soft halo ${side}`, x, y: c.bottom - 22}, c.svg, `${short(beyond)} beyond`);
+    if (beyond > 0) el("text", {class: `soft halo ${side}`, x, y: c.bottom - 22}, c.svg, t("beyond", {n: short(beyond)}));
   }
-  const g = el("g", {class: "handle", tabindex: 0, role: "slider", "aria-label": "threshold", "aria-orientation": "horizontal",
+  drawHandle(s, c, h);
+  if (Math.abs(labels[0][0] - labels[1][0]) < 120 && Math.abs(labels[0][1] - labels[1][1]) < 14) labels[0][1] = labels[1][1] + 15;
+  for (const [x, y, words] of labels) el("text", {class: "halo mid still", x, y}, c.svg, words);
+}
+function scoreTable() {
+  const h = scores.s.facts.histogram, bins = h.targets.bins.length, at = i => h.low * (1 - i / bins) + h.high * (i / bins);
+  return {head: ["score_from", "score_to", "nontargets", "targets"], rows: h.targets.bins.map((n, i) => [at(i), at(i + 1), h.nontargets.bins[i], n])};
+}
+function drawHandle(s, c, h) {
+  const g = el("g", {class: "handle", tabindex: 0, role: "slider", "aria-label": t("threshold"), "aria-orientation": "horizontal",
     "aria-valuemin": h.low, "aria-valuemax": h.high}, c.svg);
   el("rect", {class: "hit", x: -14, y: 14, width: 28, height: c.bottom - 14}, g);
   el("path", {class: "here", d: `M0 20V${c.bottom}`}, g);
@@ -43,11 +53,9 @@ function drawScores(s) {
   el("circle", {class: "grip", cx: 0, cy: 20, r: 5}, g);
   scores.label = el("text", {class: "halo", y: 12}, g);
   scores.handle = g;
-  for (const [x, y, words] of labels) el("text", {class: "halo mid still", x, y}, c.svg, words);
   const move = x => { set({rule: "manual", manual: nearest(s, clamp(c.Xi(x), h.low, h.high))}); };
-  const local = e => (e.clientX - c.svg.getBoundingClientRect().left) * c.svg.viewBox.baseVal.width / c.svg.getBoundingClientRect().width;
-  g.addEventListener("pointerdown", e => { g.setPointerCapture(e.pointerId); g.focus(); e.preventDefault(); scores.held = true; });
-  g.addEventListener("pointermove", e => { if (scores.held) move(local(e)); });
+  g.addEventListener("pointerdown", e => { g.setPointerCapture(e.pointerId); scores.held = true; });
+  g.addEventListener("pointermove", e => { if (scores.held) move(c.local(e)[0]); });
   for (const end of ["pointerup", "pointercancel"]) g.addEventListener(end, () => { scores.held = false; });
   g.addEventListener("keydown", e => {
     const step = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -200, End: 200}[e.key];
@@ -62,54 +70,16 @@ function moveScores(now) {
   scores.x = clamp(c.X(now.threshold), c.left, c.right);
   scores.handle.setAttribute("transform", `translate(${scores.x.toFixed(2)} 0)`);
   scores.handle.setAttribute("aria-valuenow", Number.isFinite(now.threshold) ? now.threshold : Math.sign(now.threshold) * 1e308);
-  const words = thresholdWords(scores.s, now.threshold, now.llr);
+  const words = thresholdWords(scores.s, now.threshold, now.llr), right = scores.x < (c.left + c.right) / 2;
   scores.handle.setAttribute("aria-valuetext", words);
-  const right = scores.x < c.right - 160 - (stated(scores.s) ? 70 : 0);
   scores.label.setAttribute("x", right ? 10 : -10);
   scores.label.setAttribute("class", right ? "halo" : "halo end");
-  scores.label.textContent = `accept above ${words}${right ? " →" : ""}`;
+  scores.label.textContent = t("accept_above", {words}) + (right ? " →" : "");
 }
 
-// ---- both error rates along the threshold, on the scale of the figure above
-const rates = {};
-function drawRates(s) {
-  const h = s.facts.histogram, c = chart($("f-rates"), narrow() ? 420 : 640, 330, [46, 26, 8, 40]);
-  Object.assign(rates, {c, s});
-  const pad = (h.high / 50 - h.low / 50 || 0.02);
-  c.scaleX(h.low - pad, h.high + pad); c.scaleY(0, 1);
-  c.ticksY([[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]], "errors of the class");
-  c.ticksX(nice(h.low, h.high, narrow() ? 5 : 8), "threshold");
-  for (const [key, total, cls, words] of [["m", s.T, "target", "misses"], ["f", s.F, "non", "false alarms"]]) {
-    const points = [];
-    let px = NaN, py = NaN;
-    for (let i = 0; i < s.m.length; i++) {
-      const x = c.X(clamp(s.thresholds[i], h.low - pad, h.high + pad)), y = c.Y(s[key][i] / total);
-      if (i && i + 1 < s.m.length && Math.abs(x - px) + Math.abs(y - py) < 0.8) continue;
-      if (points.length) points.push([x, py]);
-      points.push([x, y]);
-      [px, py] = [x, y];
-    }
-    c.path(points, `outline ${cls}`);
-    let most = 0;  // the name stands beside the curve, where the other one is far
-    while (key === "m" ? s.m[most] < 0.6 * s.T : s.f[most] > 0.6 * s.F) most++;
-    const x = c.X(clamp(s.thresholds[most], h.low, h.high)), right = key === "m" ? x < c.right - 60 : x < c.left + 90;
-    el("text", {class: right ? "halo" : "halo end", x: right ? x + 9 : x - 9, y: c.Y(0.6) + 4}, c.svg, words);
-  }
-  let cross = 0;
-  while (s.m[cross] / s.T < s.f[cross] / s.F) cross++;
-  const eer = s.facts.eer.value, x = c.X(clamp(s.thresholds[cross], h.low, h.high)), y = c.Y(Math.min(eer + 0.4, 0.92));
-  el("path", {class: "axis", d: `M${x} ${y + 5}V${c.Y(eer) - 3}`}, c.svg);
-  el("text", {class: "soft halo mid", x: clamp(x, c.left + 66, c.right - 66), y}, c.svg, `equal at ${percent(eer)} (EER)`);
-  rates.line = el("path", {class: "here"}, c.svg);
-}
-function moveRates(now) {
-  const c = rates.c;
-  rates.line.setAttribute("d", `M${clamp(c.X(now.threshold), c.left, c.right).toFixed(2)} ${c.top}V${c.bottom}`);
-}
-
-// ---- ROC, DET and precision-recall
+// ---- ROC, DET and precision-recall, in a square
 const CURVES = ["ROC", "DET", "precision-recall"];
-function probit(p) {  // Acklam's rational approximation, 1e-9 relative: for places on a screen
+function probit(p) {  // Acklam's rational approximation, then one step of Newton's towards erfc: 1e-9 and better
   const a = [-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.357751867269, -30.66479806614716, 2.506628277459239];
   const b = [-54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572];
   const k = [-0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968, 2.938163982698783];
@@ -124,6 +94,7 @@ function probit(p) {  // Acklam's rational approximation, 1e-9 relative: for pla
 }
 const curve = {}, MOST = 16;  // systems that a figure shows together
 const dashOf = i => (i + Math.floor(i / 8)) % 4;  // colour and dash tell systems apart, in grey too
+const look = i => `c${i % 8} d${dashOf(i)}`;
 const chosenLast = () => [...SYSTEMS.keys()].sort((a, b) => (a === state.s) - (b === state.s));  // drawn on top
 function placer(kind, c, prior) {  // where a pair of error rates lies in the figure; null where it has no place
   if (kind === "ROC") return (fnr, fpr) => [c.X(fpr), c.Y(1 - fnr)];
@@ -136,11 +107,11 @@ function placer(kind, c, prior) {  // where a pair of error rates lies in the fi
     return accepted > 0 ? [c.X(1 - fnr), c.Y(hits / accepted)] : null;
   };
 }
-function thinPath(s, place) {  // one point a pixel or so is all a screen shows
+function thinPath(s, place, {m, f} = s) {  // one point a pixel or so is all a screen shows
   const points = [];
   let px = NaN, py = NaN;
-  for (let i = s.m.length - 1; i >= 0; i--) {
-    const at = place(s.m[i] / s.T, s.f[i] / s.F);
+  for (let i = m.length - 1; i >= 0; i--) {
+    const at = place(m[i] / s.T, f[i] / s.F);
     if (!at) continue;
     if (Math.abs(at[0] - px) + Math.abs(at[1] - py) < 0.8 && i) continue;
     points.push(at);
@@ -149,36 +120,42 @@ function thinPath(s, place) {  // one point a pixel or so is all a screen shows
   return points;
 }
 function drawCurve() {
-  const kind = state.curve, c = chart($("f-curve"), 420, 330, [46, 26, 20, 40]);
-  const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
+  const kind = state.curve, figure = $("f-curve"), width = widthOf(figure, SQUARE), c = chart(figure, width, width, [46, 26, 20, 40]);
   if (kind === "DET") {
     const most = Math.max(...SYSTEMS.map(s => Math.max(s.T, s.F)));
     curve.low = Math.max(probit(0.5 / most), -4.6); curve.high = probit(0.8);
     c.scaleX(curve.low, curve.high); c.scaleY(curve.low, curve.high);
-    const ticks = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5].filter(p => probit(p) > curve.low + 0.15).map(p => [probit(p), `${100 * p} %`]);
-    c.ticksY(ticks, "false negative rate"); c.ticksX(ticks.length > 6 ? ticks.filter(([, l], i) => i % 2 === 0) : ticks, "false positive rate");
+    const ticks = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5].filter(p => probit(p) > curve.low + 0.15).map(p => [probit(p), percent(p)]);
+    c.ticksY(ticks, t("axis.fnr")); c.ticksX(ticks.length > 6 ? ticks.filter((_, i) => i % 2 === 0) : ticks, t("axis.fpr"));
   } else {
     c.scaleX(0, 1); c.scaleY(0, 1);
-    c.ticksY(whole, kind === "ROC" ? "true positive rate" : "precision");
-    c.ticksX(whole, kind === "ROC" ? "false positive rate" : "recall (true positive rate)");
+    c.ticksY(quarters(), t(kind === "ROC" ? "axis.tpr" : "axis.precision"));
+    c.ticksX(quarters(), t(kind === "ROC" ? "axis.fpr" : "axis.recall"));
   }
   curve.c = c;
   curve.band = el("path", {}, c.svg);
-  curve.lines = [];
   const lines = el("g", {class: "lines"}, c.svg);
+  curve.lines = [];
   for (const i of chosenLast()) curve.lines[i] = el("path", {}, lines);
+  curve.hull = el("path", {class: "hull"}, c.svg);
   curve.ref = el("path", {class: "blind dot"}, c.svg);
   curve.word = el("text", {class: "soft halo"}, c.svg);
   if (SYSTEMS.length > 1) drawKey(c);
   curve.spot = el("circle", {class: "spot", r: 5}, c.svg);
   curve.prior = null;
+  const s = SYSTEMS[state.s], at = i => placer(kind, c, state.prior)(s.m[i] / s.T, s.f[i] / s.F);
+  const words = i => { const fnr = s.m[i] / s.T, fpr = s.f[i] / s.F; return t("at_threshold", {threshold: thresholdWords(s, s.thresholds[i], s.raw ? null : s.x[i]), fnr: percent(fnr), fpr: percent(fpr), dcf: short(dcf(tauOf(state), fnr, fpr))}); };
+  probe(c, {count: () => s.m.length, at, words, name: t("along_the_curve"), press: i => { if (Number.isFinite(s.thresholds[i])) set({rule: "manual", manual: s.thresholds[i]}); }});
+  describe(figure, () => t("says.curve", {kind, name: called(s.name), fnr: percent(now().fnr), fpr: percent(now().fpr), eer: percent(real(s.facts.eer.value)), auc: short(real(s.facts.auc))}),
+    () => ({head: ["system", "threshold", "false_positive_rate", "true_positive_rate"], rows: SYSTEMS.flatMap(one => Array.from(one.m, (m, i) => [called(one.name), one.thresholds[i], one.f[i] / one.F, (one.T - m) / one.T]))}));
 }
 function drawKey(c) {  // which line is whose, inside the frame where no curve is
-  const shown = SYSTEMS.slice(0, 8), det = state.curve === "DET", x = det ? c.right - 118 : c.right - 122, top = det ? c.top + 24 : c.bottom - 14 * shown.length - 4;
+  const shown = SYSTEMS.slice(0, 8), det = state.curve === "DET", low = state.curve === "precision-recall";
+  const left = low ? c.left + 8 : c.right - 128, top = det ? c.top + 24 : c.bottom - 15 * shown.length;
   shown.forEach((s, k) => {
-    const y = (state.curve === "precision-recall" ? c.bottom - 14 * shown.length - 4 : top) + 14 * k, left = state.curve === "precision-recall" ? c.left + 8 : x;
-    el("path", {class: `curve c${s.place % 8} d${dashOf(s.place)}`, d: `M${left} ${y}h20`}, c.svg);
-    el("text", {class: "halo", x: left + 25, y: y + 4}, c.svg, brief(called(s.name), 15));
+    const y = top + 15 * k;
+    el("path", {class: `curve ${look(s.place)}`, d: `M${left} ${y}h22`}, c.svg);
+    el("text", {class: "halo", x: left + 27, y: y + 4}, c.svg, brief(called(s.name), 16));
   });
 }
 function moveCurve(now) {
@@ -189,8 +166,9 @@ function moveCurve(now) {
     SYSTEMS.forEach((one, i) => {
       if (kind === "precision-recall" && i !== state.s && SYSTEMS.length > MOST) return;
       curve.lines[i].setAttribute("d", line(thinPath(one, place)));
-      curve.lines[i].setAttribute("class", `curve c${i % 8} d${dashOf(i)}${i === state.s ? "" : " thin"}`);
+      curve.lines[i].setAttribute("class", `curve ${look(i)}${i === state.s ? "" : " thin"}`);
     });
+    curve.hull.setAttribute("d", kind === "ROC" ? line(thinPath(s, place, s.hull)) : "");
     const b = kind === "precision-recall" ? null : s.facts.bands?.roc;
     const [low, high] = b ? bothEnds(b.fpr, [b.low, b.high], (fpr, fnr) => place(fnr, fpr)) : [[], []];
     curve.band.setAttribute("d", b ? `${line([...low, ...high.reverse()])}Z` : "");
@@ -202,7 +180,7 @@ function moveCurve(now) {
     const [wordX, wordY, anchor] = places[kind];
     curve.word.setAttribute("x", wordX); curve.word.setAttribute("y", wordY);
     curve.word.setAttribute("class", `soft halo ${anchor}`);
-    curve.word.textContent = kind === "precision-recall" ? "accepting everything" : kind === "ROC" ? "deciding by chance" : "both equal: EER";
+    curve.word.textContent = t({ROC: "by_chance", DET: "both_equal", "precision-recall": "accepting_everything"}[kind]);
   }
   const at = place(now.fnr, now.fpr);
   curve.spot.setAttribute("visibility", at ? "visible" : "hidden");
@@ -210,70 +188,77 @@ function moveCurve(now) {
 }
 
 // ---- cost at every prior
-const bayes = {};
-function costs(s, from, to, count) {
-  if (s.grid && s.grid.from === from) return s.grid;
+const bayes = {}, SPAN = 7, STEPS = 280;
+function costs(s) {
+  if (s.grid) return s.grid;
   const actual = [], minimum = [];
-  for (let i = 0; i <= count; i++) {
-    const tau = from + (to - from) * i / count;
+  for (let i = 0; i <= STEPS; i++) {
+    const tau = -SPAN + 2 * SPAN * i / STEPS;
     if (!s.raw) { const {m, f} = errorsAt(s, 0 - tau); actual.push([tau, dcf(tau, m / s.T, f / s.F)]); }
     minimum.push([tau, least(s, tau).dcf]);
   }
-  return s.grid = {from, actual, minimum};
+  return s.grid = {actual, minimum};
 }
+function usefulSpans(s) {  // where the Bayes decisions cost less than deciding without the scores; edges by halving
+  const cost = tau => { const {m, f} = errorsAt(s, 0 - tau); return dcf(tau, m / s.T, f / s.F); }, spans = [];
+  const edge = (a, b) => { const inside = cost(a) < 1; for (let i = 0; i < 40; i++) { const mid = (a + b) / 2; if (cost(mid) < 1 === inside) a = mid; else b = mid; } return (a + b) / 2; };
+  let from = null;
+  costs(s).actual.forEach(([tau, v], i, all) => {
+    if (v < 1 && from === null) from = i ? edge(tau, all[i - 1][0]) : -Infinity;
+    if (v >= 1 && from !== null) { spans.push([from, edge(all[i - 1][0], tau)]); from = null; }
+  });
+  if (from !== null) spans.push([from, Infinity]);
+  return spans;
+}
+const oddsShare = tau => 1 / (1 + Math.exp(-tau));
+function usefulWords(s) {
+  if (s.raw) return t("raw_no_bayes");
+  const spans = s.useful ??= usefulSpans(s), end = tau => shareWords(oddsShare(tau));
+  if (!spans.length) return t("never_useful");
+  return spans.slice(0, 2).map(([low, high]) => Number.isFinite(low) && Number.isFinite(high) ? t("useful_between", {low: end(low), high: end(high)})
+    : Number.isFinite(low) ? t("useful_from", {low: end(low)}) : Number.isFinite(high) ? t("useful_up_to", {high: end(high)}) : t("useful_everywhere")).join("; ") + ".";
+}
+function costFrame(c) {
+  c.scaleX(-SPAN, SPAN); c.scaleY(0, 1.2);
+  c.ticksY([[0, "0"], [0.5, local("0.5")], [1, "1"]], t("axis.dcf"));
+  const close = c.right - c.left < 420, marks = [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].filter((_, i) => !close || i % 2);
+  c.ticksX(marks.map(p => [logit(p), short(Number(logit(p).toFixed(1))), p <= 0.5 ? shareWords(p) : p === 0.9 ? t("share.of_ten", {n: 9}) : p === 0.99 ? t("share.of", {n: 99}) : t("share.of_thousand", {n: 999})]), t("axis.effective"));
+}
+const inFrame = (c, v) => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
 function drawBayes() {
-  const c = chart($("f-bayes"), narrow() ? 420 : 640, 300, [34, 26, narrow() ? 12 : 96, 56]), reach = 7;
+  const figure = $("f-bayes"), s = SYSTEMS[state.s], c = chart(figure, widthOf(figure), printing ? 240 : 310, [34, 26, 12, 58]), g = costs(s), plot = s.facts.bayes_plot, i = s.place;
   bayes.c = c;
-  c.scaleX(-reach, reach); c.scaleY(0, 1.2);
-  c.ticksY([[0, "0"], [0.5, "0.5"], [1, "1"]], "DCF; 1 is deciding without the scores");
-  const marks = [[0.001, "1 in 1,000"], [0.01, "1 in 100"], [0.1, "1 in 10"], [0.5, "1 in 2"], [0.9, "9 in 10"], [0.99, "99 in 100"], [0.999, "999 in 1,000"]];
-  const ticks = marks.filter((_, i) => !narrow() || i % 2).map(([p, words]) => [logit(p), short(Number(logit(p).toFixed(1))), words]);
-  c.ticksX(ticks, "effective prior (prior and costs in one): log-odds, and as a share");
-  const top = v => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
-  for (const i of chosenLast()) {
-    const s = SYSTEMS[i];
-    if (SYSTEMS.length > MOST && i !== state.s) continue;
-    const g = costs(s, -reach, reach, 280), thin = i === state.s ? "" : " thin", plot = s.facts.bayes_plot;
-    if (i === state.s) {  // intervals are known at the grid of the exact run
-      const edges = ends => bothEnds(plot.log_odds, ends ?? [], (t, v) => [c.X(t), top(v)]);
-      for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 8}`);
-      if (plot.dcf_ci) c.band(...edges(plot.dcf_ci), `c${i % 8}`);
-    }
-    if (g.actual.length) c.path(g.actual.map(([t, v]) => [c.X(t), top(v)]), `curve c${i % 8}${thin}`);
-    c.path(g.minimum.map(([t, v]) => [c.X(t), top(v)]), `curve dash c${i % 8}${thin}`);
+  costFrame(c);
+  for (const [low, high] of s.raw ? [] : s.useful ??= usefulSpans(s)) {
+    const from = c.X(Math.max(low, -SPAN)), to = c.X(Math.min(high, SPAN));
+    el("rect", {class: "useful", x: from, y: c.top, width: to - from, height: c.bottom - c.top}, c.svg);
+    el("text", {class: "soft halo still mid", x: (from + to) / 2, y: c.bottom - 6}, c.svg, to - from > 80 ? t("worth_using") : "");
   }
+  const edges = ends => bothEnds(plot.log_odds, ends ?? [], (x, v) => [c.X(x), inFrame(c, v)]);  // intervals are known at the grid of the exact run
+  for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 8}`);
+  if (plot.dcf_ci) c.band(...edges(plot.dcf_ci), `c${i % 8}`);
+  else if (!s.raw && limitsAt(s, {m: 0, f: 0, fnr: 0, fpr: 0, tau: 0, miss: 1, alarm: 1})) closedBand(s, c);
+  if (g.actual.length) c.path(g.actual.map(([x, v]) => [c.X(x), inFrame(c, v)]), `curve c${i % 8}`);
+  c.path(g.minimum.map(([x, v]) => [c.X(x), inFrame(c, v)]), `curve dash c${i % 8}`);
   c.path([[c.left, c.Y(1)], [c.right, c.Y(1)]], "blind dot");
-  bayes.harm = el("text", {class: "soft halo still", y: c.Y(1) - 6}, c.svg, "above this line it does harm");
-  if (!narrow()) drawEnds(c, reach);
+  bayes.harm = el("text", {class: "soft halo still", y: c.Y(1) - 6}, c.svg, t("above_harm"));
   bayes.line = el("path", {class: "here"}, c.svg);
   bayes.spot = el("circle", {class: "spot", r: 5}, c.svg);
   bayes.low = el("circle", {class: "spot", r: 3}, c.svg);
-  if (!narrow()) {
-    bayes.word = el("text", {class: "halo"}, c.svg);
-    bayes.best = el("text", {class: "soft halo"}, c.svg);
-  }
-  const press = el("rect", {class: "press", x: c.left, y: c.top, width: c.right - c.left, height: c.bottom - c.top}, c.svg);
-  const go = e => {
-    const box = c.svg.getBoundingClientRect(), tau = clamp(c.Xi((e.clientX - box.left) * c.svg.viewBox.baseVal.width / box.width), -reach, reach);
-    const odds = tau - (Math.log(state.fn) - Math.log(state.fp));
-    set({prior: clamp(1 / (1 + Math.exp(-odds)), 1e-6, 1 - 1e-6)});
-  };
-  press.addEventListener("pointerdown", e => { press.setPointerCapture(e.pointerId); bayes.held = true; go(e); });
-  press.addEventListener("pointermove", e => { if (bayes.held) go(e); });
-  for (const end of ["pointerup", "pointercancel"]) press.addEventListener(end, () => { bayes.held = false; });
+  bayes.word = el("text", {class: "halo"}, c.svg);
+  bayes.best = el("text", {class: "soft halo"}, c.svg);
+  const words = k => t("at_prior", {share: shareWords(oddsShare(g.minimum[k][0])), odds: short(Number(g.minimum[k][0].toFixed(2))), actual: g.actual.length ? short(g.actual[k][1]) : t("undefined"), minimum: short(g.minimum[k][1])});
+  const press = (_, [x]) => set({prior: clamp(oddsShare(clamp(c.Xi(x), -SPAN, SPAN) - (Math.log(state.fn) - Math.log(state.fp))), 1e-6, 1 - 1e-6)});
+  probe(c, {count: () => g.minimum.length, at: k => [c.X(g.minimum[k][0]), inFrame(c, Math.min((g.actual[k] ?? g.minimum[k])[1], 1.2))], words, across: true, press, name: t("along_the_priors")});
+  describe(figure, () => t("says.bayes", {name: called(s.name), dcf: short(now().dcf), minimum: short(now().min), share: shareWords(now().effective), useful: usefulWords(s)}),
+    () => ({head: ["log_odds", "effective_prior", "actual_dcf", "minimum_dcf"], rows: g.minimum.map(([x, v], k) => [x, oddsShare(x), g.actual[k]?.[1] ?? null, v])}));
 }
-const brief = (name, most) => name.length <= most ? name : `${name.slice(0, most - 8)}…${name.slice(-7)}`;  // names often differ at their end
-function drawEnds(c, reach) {  // names at the curves' ends instead of a legend, pushed apart where they would touch
-  const endOf = s => c.Y(Math.min(costs(s, -reach, reach, 280).minimum.at(-1)[1], 1.2));
-  const shown = SYSTEMS.filter((s, i) => SYSTEMS.length <= MOST || i === state.s);
-  const ends = shown.map(s => ({s, y: endOf(s)})).sort((a, b) => a.y - b.y);
-  let last = c.top - 20;
-  for (const {s, y} of ends) {
-    last = Math.max(y, last + 15);
-    el("path", {class: `curve c${s.place % 8}`, d: `M${c.right + 6} ${last}h10`}, c.svg);
-    const name = called(s.name);
-    el("text", {x: c.right + 20, y: last + 4}, c.svg, brief(name, 12));
-  }
+function closedBand(s, c) {
+  const ends = costs(s).actual.filter((_, k) => k % 4 === 0).map(([tau]) => {
+    const {m, f} = errorsAt(s, 0 - tau);
+    return [tau, limitsAt(s, {m, f, fnr: m / s.T, fpr: f / s.F, tau, miss: 1, alarm: 1}).dcf];
+  });
+  c.band(...[0, 1].map(side => ends.map(([tau, pair]) => [c.X(tau), inFrame(c, pair[side])])), `c${s.place % 8}`);
 }
 function moveBayes(now) {
   const c = bayes.c, x = clamp(c.X(now.tau), c.left, c.right), y = c.Y(Math.min(now.dcf, 1.2)), low = c.Y(Math.min(now.min, 1.2));
@@ -282,7 +267,6 @@ function moveBayes(now) {
   const late = x > (c.left + c.right) / 2;  // words keep off the cursor and stay within the frame
   bayes.harm.setAttribute("x", late ? c.left + 6 : c.right - 6);
   bayes.harm.setAttribute("class", `soft halo still${late ? "" : " end"}`);
-  if (!bayes.word) return;
   for (const [word, cls] of [[bayes.word, "halo"], [bayes.best, "soft halo"]]) {
     word.setAttribute("x", late ? x - 10 : x + 10);
     word.setAttribute("class", late ? `${cls} end` : cls);
@@ -290,48 +274,89 @@ function moveBayes(now) {
   const apart = Math.abs(y - low) < 15 ? (15 - Math.abs(y - low)) / 2 : 0;
   bayes.word.setAttribute("y", y + 4 - apart);
   bayes.best.setAttribute("y", low + 4 + apart);
-  bayes.word.textContent = now.rule === "min" ? "" : `${short(now.dcf)} actual`;
-  bayes.best.textContent = `${short(now.min)} minimum`;
+  bayes.word.textContent = now.rule === "min" ? "" : t("n_actual", {n: short(now.dcf)});
+  bayes.best.textContent = t("n_minimum", {n: short(now.min)});
 }
 
-// ---- reliability: what scores say against what they are worth (isotonic: the hull's segments)
+// ---- reliability: what scores say against what they are worth (isotonic: the hull's segments; and in ten bins)
 const trust = {};
+function binsOf(s) {  // as evaluated; else counted here, at the data's own share of targets
+  if (s.facts.bands?.reliability) return s.facts.bands.reliability;
+  const share = s.T / (s.T + s.F), shift = logit(share), of = Array.from({length: 10}, () => ({t: 0, f: 0, sum: 0}));
+  for (let i = 1; i < s.m.length; i++) {
+    const p = oddsShare(s.x[i] + shift), bin = of[Math.min(Math.floor(10 * p), 9)], hits = s.m[i] - s.m[i - 1], others = s.f[i - 1] - s.f[i];
+    bin.t += hits; bin.f += others; bin.sum += (hits + others) * p;
+  }
+  const used = of.filter(b => b.t + b.f > 0), ends = used.map(b => s.weighted ? [null, null] : rateLimits(b.t, b.t + b.f, levelOf(s)));
+  return {prior: share, forecast: used.map(b => b.sum / (b.t + b.f)), observed: used.map(b => b.t / (b.t + b.f)), low: ends.map(e => e[0]), high: ends.map(e => e[1]), rows: used.map(b => (b.t + b.f) * s.weight)};
+}
 function drawTrust(s) {
-  const c = chart($("f-reliability"), 420, 330, [46, 26, 20, 40]);
-  Object.assign(trust, {c, s, llrs: []});
-  $("bins").hidden = !s.facts.bands?.reliability;
-  const whole = [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]];
+  const figure = $("f-reliability"), width = widthOf(figure, SQUARE), c = chart(figure, width, width, [46, 26, 20, 40]);
+  Object.assign(trust, {c, s, llrs: [], bins: s.raw ? null : binsOf(s)});
   c.scaleX(0, 1); c.scaleY(0, 1);
-  c.ticksY(whole, "observed frequency"); c.ticksX(whole, "forecast probability of a target");
+  c.ticksY(quarters(), t("axis.observed")); c.ticksX(quarters(), t("axis.forecast"));
+  trust.expected = el("path", {class: "expected"}, c.svg);
   c.path([[c.left, c.bottom], [c.right, c.top]], "blind dot");
-  trust.bins = el("path", {class: "here"}, c.svg);
   trust.line = el("path", {class: `curve c${s.place % 8}`}, c.svg);
+  trust.marks = el("path", {class: "here"}, c.svg);
   trust.here = el("path", {class: "here dot"}, c.svg);
-  if (s.raw) el("text", {class: "soft", x: c.left + 10, y: c.top + 18}, c.svg, "raw scores state no probability: calibrate them first");
+  if (s.raw) el("text", {class: "soft", x: c.left + 10, y: c.top + 18}, c.svg, t("raw_no_probability"));
   const h = s.hull;
   for (let i = 0; i + 1 < h.m.length; i++) {
-    const t = (h.m[i + 1] - h.m[i]) / s.T, n = (h.f[i] - h.f[i + 1]) / s.F;
-    trust.llrs.push([i ? llrOf(s, h.thresholds[i]) : -Infinity, llrOf(s, h.thresholds[i + 1]), Math.log(t / n)]);
+    const hits = (h.m[i + 1] - h.m[i]) / s.T, others = (h.f[i] - h.f[i + 1]) / s.F;
+    trust.llrs.push([i ? llrOf(s, h.thresholds[i]) : -Infinity, llrOf(s, h.thresholds[i + 1]), Math.log(hits / others)]);
   }
+  describe(figure, () => s.raw ? t("raw_no_probability") : t("says.reliability", {name: called(s.name), inside: short(consistent(trust.bins, levelOf(s))), bins: short(trust.bins.forecast.filter(v => v !== null).length)}),
+    () => ({head: ["forecast", "observed", "low", "high", "trials"], rows: s.raw ? [] : trust.bins.forecast.map((v, k) => [v, ...["observed", "low", "high", "rows"].map(key => trust.bins[key]?.[k] ?? null)])}));
 }
-function whisker(c, shift, forecast, observed, low, high) {  // a bin's share of targets with its interval, moved to this prior
-  if (forecast === null || observed === null || low === null || high === null) return "";
-  const move = p => p <= 0 || p >= 1 ? p : 1 / (1 + Math.exp(-(logit(p) + shift)));
-  const x = c.X(move(forecast)).toFixed(1), [y, from, to] = [observed, low, high].map(p => c.Y(move(p)).toFixed(1));
-  return `M${x} ${from}V${to}m-3 0h6M${x - 3} ${from}h6M${x - 4} ${y}h8`;
-}
+const chanceOf = (bins, k, level) => { const p = bins.forecast[k], half = -probit((1 - level) / 2) * Math.sqrt(p * (1 - p) / bins.rows[k]); return [Math.max(p - half, 0), Math.min(p + half, 1)]; };
+const consistent = (bins, level) => bins.forecast.filter((p, k) => p !== null && bins.observed[k] !== null && chanceOf(bins, k, level)[0] <= bins.observed[k] && bins.observed[k] <= chanceOf(bins, k, level)[1]).length;
 function moveTrust(now) {
-  const {c, s} = trust;
+  const {c, s, bins} = trust;
   if (s.raw) return;
-  const odds = logit(state.prior), p = v => 1 / (1 + Math.exp(-(v + odds)));
+  const odds = logit(state.prior), p = v => oddsShare(v + odds), shift = odds - logit(bins.prior);
+  const move = v => v <= 0 || v >= 1 ? v : oddsShare(logit(v) + shift), X = v => c.X(move(v)).toFixed(1), Y = v => c.Y(move(v)).toFixed(1);
   let d = "";
   for (const [from, to, worth] of trust.llrs) {
     const y = c.Y(p(worth)).toFixed(1);
     d += `${d ? "L" : "M"}${c.X(p(from)).toFixed(1)} ${y}L${c.X(p(to)).toFixed(1)} ${y}`;
   }
   trust.line.setAttribute("d", d);
-  const b = s.facts.bands?.reliability;
-  if (b) trust.bins.setAttribute("d", b.forecast.map((at, k) => whisker(c, odds - logit(b.prior), at, b.observed[k], b.low[k], b.high[k])).join(""));
+  let marks = "", expected = "";
+  bins.forecast.forEach((at, k) => {
+    if (at === null || bins.observed[k] === null) return;
+    const x = X(at);
+    marks += `M${x - 4} ${Y(bins.observed[k])}h8`;
+    if (bins.low[k] !== null && bins.high[k] !== null) marks += `M${x} ${Y(bins.low[k])}V${Y(bins.high[k])}m-3 0h6M${x - 3} ${Y(bins.low[k])}h6`;
+    if (bins.rows && !s.weighted) { const [low, high] = chanceOf(bins, k, levelOf(s)); expected += `M${x} ${Y(low)}V${Y(high)}`; }
+  });
+  trust.marks.setAttribute("d", marks); trust.expected.setAttribute("d", expected);
   const x = c.X(p(now.llr));
   trust.here.setAttribute("d", Number.isFinite(x) ? `M${x.toFixed(1)} ${c.top}V${c.bottom}` : "");
+}
+
+// ---- a thousand cases, one sign each
+const icons = {}, ACROSS = 40, ICONS = 1000;
+function drawIcons(s) {
+  const figure = $("f-icons"), width = widthOf(figure, 620), cell = width / ACROSS;
+  const c = chart(figure, width, Math.round(cell * ICONS / ACROSS) + 46, [0, 4, 0, 42]);
+  Object.assign(icons, {c, cell, key: ""});
+  icons.paths = ["reject", "alarm", "miss", "hit"].map(kind => el("path", {class: `icon ${kind}`}, c.svg));
+  icons.words = [0, 1].map(k => el("text", {class: "soft", x: 0, y: c.bottom + 18 + 17 * k}, c.svg));
+  describe(figure, () => icons.words.map(node => node.textContent).join(" "), () => ({head: ["outcome", "of_1000"], rows: Object.entries(icons.counts)}));
+}
+function moveIcons(s, now) {
+  const targets = apportioned(ICONS, [state.prior, 1 - state.prior])[0], [hit, miss] = apportioned(targets, [s.T - now.m, now.m]), [alarm, reject] = apportioned(ICONS - targets, [now.f, s.F - now.f]);
+  const key = [hit, miss, alarm, reject].join(" "), {cell} = icons;
+  icons.counts = {hit, miss, alarm, reject};
+  if (key === icons.key) return;
+  icons.key = key;
+  const r = (cell * 0.3).toFixed(1), signs = {hit: `m-${r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 -${2 * r} 0`, alarm: `m-${r} -${r}l${2 * r} ${2 * r}m0 -${2 * r}l-${2 * r} ${2 * r}`, reject: "h.01"};
+  signs.miss = signs.hit;
+  const d = {hit: "", miss: "", alarm: "", reject: ""};
+  let i = 0;
+  for (const kind of ["hit", "miss", "alarm", "reject"]) for (let n = icons.counts[kind]; n > 0; n--, i++) d[kind] += `M${((i % ACROSS + 0.5) * cell).toFixed(1)} ${(4 + (Math.floor(i / ACROSS) + 0.5) * cell).toFixed(1)}${signs[kind]}`;
+  for (const path of icons.paths) path.setAttribute("d", d[path.getAttribute("class").split(" ")[1]]);
+  icons.words[0].textContent = t("icons.targets", {targets: group(targets), hit: group(hit), miss: group(miss)});
+  icons.words[1].textContent = t("icons.others", {others: group(ICONS - targets), alarm: group(alarm), reject: group(reject)});
 }

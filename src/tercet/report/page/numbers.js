@@ -19,7 +19,10 @@ function plainDigits([digits, exponent]) {  // without an exponent
   return filled.length > exponent ? `${filled.slice(0, exponent)}.${filled.slice(exponent)}` : filled;
 }
 const trimmed = text => text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
-const group = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+const grouped = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+// Italian writes 1.234,5 where English writes 1,234.5.
+const local = text => LANG === "it" ? text.replace(/[.,]/g, sign => sign === "." ? "," : ".") : text;
+const group = n => local(grouped(n));
 function powers([digits, exponent]) {
   const e = exponent - 1;
   return `${digits[0]}.${digits.slice(1).padEnd(2, "0")}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
@@ -31,7 +34,7 @@ function positiveWords(d, besideOne) {
   if (three[1] > 3) {
     if (exponent > 7) return powers(three);
     const whole = rounded(d, exponent);
-    return group(whole[0].padEnd(whole[1], "0"));
+    return grouped(whole[0].padEnd(whole[1], "0"));
   }
   if (exponent < -3) return powers(three);
   const text = digits.length <= 3 ? trimmed(plainDigits(d)) : plainDigits(three);
@@ -49,14 +52,14 @@ function beside(d, whole) {
   return gap > 0n ? `> ${whole}` : `> ${whole - 1}.999999`;
 }
 function short(x) {
-  if (x === null || Number.isNaN(x)) return "undefined";
+  if (x === null || Number.isNaN(x)) return t("undefined");
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  return (x < 0 ? "−" : "") + positiveWords(decimal(Math.abs(x)), x > 0);
+  return (x < 0 ? "−" : "") + local(positiveWords(decimal(Math.abs(x)), x > 0));
 }
 function percent(x) {  // 0 and 100 only where they are exact
-  if (x === null || Number.isNaN(x)) return "undefined";
+  if (x === null || Number.isNaN(x)) return t("undefined");
   const [digits, exponent] = decimal(Math.abs(x)), d = [digits, exponent + 2], text = positiveWords(d, true);
-  return `${text === "100" && !(digits === "1" && exponent === 1) ? beside(d, 100) : text} %`;
+  return `${x < 0 ? "−" : ""}${local(text === "100" && !(digits === "1" && exponent === 1) ? beside(d, 100) : text)} %`;
 }
 function apportioned(total, parts) {  // whole numbers that add up, by largest remainder, the first on ties
   const whole = parts.reduce((a, b) => a + b, 0);

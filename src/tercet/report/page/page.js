@@ -3,11 +3,13 @@ const evaluated = (SYSTEMS[0]?.facts.applications ?? []).filter(a => a.cost_fn >
 const TASKS = DATA.systems.flatMap((s, i) => s.posteriors ? [task(s, i)] : []);  // classes.js is there with rows only
 // Unless operating points were asked for, the page opens at the data's own share of targets, and says so.
 const share = s => s.T / (s.T + s.F), byDefault = DATA.default_applications || !evaluated.length;
-const first = byDefault && SYSTEMS.length ? {prior: share(SYSTEMS[0]), cost_fn: 1, cost_fp: 1} : evaluated[0] ?? {prior: 0.5, cost_fn: 1, cost_fp: 1};
-const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, curve: "ROC", dark: null};
-const pointWords = a => a.name ? called(a.name) : `evaluated: ${oneIn(a.prior, false)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
-const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points];  // operating points to choose from
+const first = byDefault && SYSTEMS.length && share(SYSTEMS[0]) > 0 && share(SYSTEMS[0]) < 1 ? {prior: share(SYSTEMS[0]), cost_fn: 1, cost_fp: 1} : byDefault ? {prior: 0.5, cost_fn: 1, cost_fp: 1} : evaluated[0];
+const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, misses: 0.05, alarms: 10, day: 0, currency: "", curve: "ROC", dark: null};
+const pointWords = a => a.name ? called(a.name) : t("evaluated_point", {share: shareWords(a.prior), fn: short(a.cost_fn), fp: short(a.cost_fp)});
+const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points.map(a => ({...a, label: a.label ?? t("equal_costs", {share: shareWords(a.prior)})}))];  // operating points to choose from
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
+const notNegative = v => v === "" || v === null ? null : within(Number(v), n => n >= 0);
+const RULES = ["bayes", "min", "manual", "fpr", "fnr", "alarms"];
 const START = {...state};
 function fromHash() {  // what the address does not say is as at the start
   Object.assign(state, START);
@@ -15,14 +17,15 @@ function fromHash() {  // what the address does not say is as at the start
   if (prior > 0 && prior < 1) state.prior = prior;
   state.fn = positive(q.get("fn")) ?? state.fn;
   state.fp = positive(q.get("fp")) ?? state.fp;
-  if (["bayes", "min", "manual", "fpr"].includes(q.get("r"))) state.rule = q.get("r");
+  if (RULES.includes(q.get("r"))) state.rule = q.get("r");
   if (q.has("t") && Number.isFinite(Number(q.get("t")))) state.manual = Number(q.get("t"));
-  const bound = Number(q.get("x"));
-  if (q.has("x") && bound >= 0 && bound <= 1) state.bound = bound;
+  for (const [name, key] of [["x", "bound"], ["y", "misses"]]) { const rate = Number(q.get(name)); if (q.has(name) && rate >= 0 && rate <= 1) state[key] = rate; }
+  for (const [name, key] of [["z", "alarms"], ["n", "day"]]) state[key] = notNegative(q.get(name)) ?? state[key];
+  state.currency = called(q.get("u") ?? "").slice(0, 8);
   if (CURVES.includes(q.get("c"))) state.curve = q.get("c");
   if (SYSTEMS[Number(q.get("s"))]) state.s = Number(q.get("s"));
   if (q.has("d")) state.dark = q.get("d") === "1";
-  for (const t of TASKS) taskFromHash(t, q.get(`m${t.place}`));
+  for (const one of TASKS) taskFromHash(one, q.get(`m${one.place}`));
 }
 let writing = 0;
 function toHash() {  // at most a few times a second: browsers refuse more, and no frame waits for it
@@ -32,88 +35,74 @@ function toHash() {  // at most a few times a second: browsers refuse more, and 
 }
 function address() {
   const q = SYSTEMS.length ? {s: state.s, p: state.prior, fn: state.fn, fp: state.fp, r: state.rule, c: state.curve} : {};
-  for (const t of TASKS) if (t.edited) q[`m${t.place}`] = taskHash(t);
+  for (const one of TASKS) if (one.edited) q[`m${one.place}`] = taskHash(one);
   if (state.rule === "manual") q.t = state.manual;
   if (state.rule === "fpr") q.x = state.bound;
+  if (state.rule === "fnr") q.y = state.misses;
+  if (state.rule === "alarms") q.z = state.alarms;
+  if (state.day > 0) q.n = state.day;
+  if (state.currency) q.u = state.currency;
   if (state.dark !== null) q.d = state.dark ? 1 : 0;
   return "#" + new URLSearchParams(q);
 }
 
 // ---- one change, one frame: everything that moves moves here
+let current = null, after = 0;
+const now = () => current ??= facts(SYSTEMS[state.s], state);
 function update() {
-  const s = SYSTEMS[state.s], now = facts(s, state);
-  $("small").textContent = s.weighted ? "sums of weights" : "counts in the data";
-  const cases = oneIn(state.prior, true), are = /^all|cases/.test(cases) ? "are targets" : "is a target";
-  const opening = `If ${cases} ${are}${state.prior === share(s) ? " (as in this data)" : ""}, and ${costWords(state.fn, state.fp)}, `;
-  verdicts.forEach(([p, one], i) => sentence(p, one, one !== s ? factsHere(one) : now, i ? "" : opening));
-  const about = now.about ? "about " : "", certain = key => now.open?.[key]?.[0] === now.open?.[key]?.[1] && now.open?.[key];
-  const told = (key, words) => show(`n-${key}`, now[key], (certain(key) ? "" : about) + words(now[key]));
-  for (const key of ["min", "threshold", "best"]) show(`n-${key}`, now[key]);
-  show("l-threshold", now.llr, asLlr(s, now.llr));
-  show("l-best", llrOf(s, now.best), asLlr(s, llrOf(s, now.best)));
-  for (const key in INTERVALS) if (key !== "min") told(key, INTERVALS[key]);
-  if (now.undecided) show("n-dcf", now.dcf, `${short(now.dcf)} minimum`);
-  show("n-ppv", now.ppv, now.ppv === null ? "nothing accepted" : about + percent(now.ppv));
-  show("n-effective", now.effective, percent(now.effective));
-  fillTable(s, now);
-  $("meant").hidden = !hasIntervals(s);
-  $("note").textContent = [caution(s, now), fillIntervals(s, now)].filter(words => words).join(" ");
-  const rates = `misses ${percent(now.fnr)}, false alarms ${percent(now.fpr)}`;
-  say(`${called(s.name)}: DCF ${short(now.dcf)}, minimum ${short(now.min)}, threshold ${thresholdWords(s, now.threshold, now.llr)}, ${rates}.`);
-  moveScores(now); moveCurve(now); moveBayes(now); moveTrust(now); moveRates(now); fillComparison(false);
-  fillControls();
+  current = null;
+  const s = SYSTEMS[state.s], found = now();
+  fillVerdicts(s, found);
+  const about = found.about ? t("about") : "", certain = key => found.open?.[key]?.[0] === found.open?.[key]?.[1] && found.open?.[key];
+  for (const key of ["min", "threshold", "best"]) show(`n-${key}`, found[key]);
+  show("l-threshold", found.llr, asLlr(s, found.llr));
+  show("l-best", llrOf(s, found.best), asLlr(s, llrOf(s, found.best)));
+  for (const [key, words] of Object.entries({...INTERVALS, loss: short})) if (key !== "min") show(`n-${key}`, found[key], (certain(key) ? "" : about) + words(found[key]));
+  for (const key in INTERVALS) { $(`i-${key}`).textContent = toWords(found.ends[key], INTERVALS[key]); $(`i-${key}`).dataset.value = (found.ends[key] ?? []).join(" "); }
+  if (found.undecided) show("n-dcf", found.dcf, t("n_minimum", {n: short(found.dcf)}));
+  show("n-ppv", found.ppv, found.ppv === null ? t("nothing_accepted") : about + percent(found.ppv));
+  show("n-effective", found.effective, percent(found.effective));
+  fillTable(s, found); fillUnits(found);
+  $("note").textContent = caution(s, found);
+  const rates = t("rates", {fnr: percent(found.fnr), fpr: percent(found.fpr)});
+  say(`${called(s.name)}: DCF ${$("n-dcf").textContent}, ${t("n_minimum", {n: short(found.min)})}, ${t("threshold")} ${thresholdWords(s, found.threshold, found.llr)}, ${rates}.`);
+  moveScores(found); moveCurve(found); moveBayes(found); moveTrust(found); moveIcons(s, found); moveCosts(found);
+  fillComparison(false); fillControls();
+  soonAfter(settle);
 }
-const casesShown = p => 10 ** clamp(Math.ceil(2 - Math.log10(Math.min(p, 1 - p))), 5, 12);  // so that the rarer class has a hundred
-function fillTable(s, now) {  // the confusion matrix: in so many cases at this prior, margins rounded first, and as counted
-  const p = state.prior, counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
-  const N = casesShown(p), targets = apportioned(N, [p, 1 - p])[0];
-  const [hit, miss] = apportioned(targets, [counted.hit, counted.miss]), [alarm, reject] = apportioned(N - targets, [counted.alarm, counted.reject]);
-  for (const [key, value] of Object.entries({hit, miss, alarm, reject})) {
-    show(`c-${key}`, value, group(value));
-    show(`k-${key}`, counted[key] * s.weight, (s.weighted ? "weight " : "") + short(counted[key] * s.weight));
-  }
-  $("cases").textContent = group(N);
-  $("few").textContent = s.weighted ? "Trials are weighted: small numbers are sums of weights, not counts." : fewWords(counted);
-}
-function fewWords({miss, alarm}) {  // the rule of 30
-  const few = [[miss, "miss", "misses"], [alarm, "false alarm", "false alarms"]].map(([n, one, more]) => [Math.round(n), one, more]).filter(([n]) => n < 30);
-  const told = few.map(([n, one, more]) => `${n} ${n === 1 ? one : more}`), was = few.length === 1 && few[0][0] === 1 ? "was" : "were";
-  return few.length ? `Only ${told.join(" and ")} ${was} counted here: fewer than 30 errors: the rate is unreliable.` : "";
-}
-function caution(s, now) {  // what is not exact here, and how far it may be off
-  if (now.open) return `Between two kept thresholds: certainly ${toWords(now.open.fnr, percent)} misses and ${toWords(now.open.fpr, percent)} false alarms.`;
-  if (now.about) return "Beyond log-odds ±9 these numbers are approximate.";
-  if (now.undecided) return "Raw scores have no Bayes threshold: the minimum cost is shown.";
-  return now.rule === "fpr" && !s.complete ? `The lowest of the ${group(s.x.length)} kept thresholds within the bound; its counts are exact.` : "";
-}
+function settle() { clearTimeout(after); moveDecision(); drawDifferences(); drawConditions(); describeAll(); }
+function soonAfter(draw) { clearTimeout(after); after = setTimeout(draw, 120); }  // what need not follow the hand frame by frame
 let speaking = 0;
 function say(words) {  // once, when the hand rests
   clearTimeout(speaking);
   speaking = setTimeout(() => { $("announce").textContent = words; }, 400);
 }
+const boxNumber = v => Number(v.toPrecision(6));
 const SHOWN = {  // what stands in each box
-  "prior-box": () => Number((100 * state.prior).toPrecision(6)), bound: () => Number((100 * state.bound).toPrecision(6)),
-  "cost-fn-box": () => Number(state.fn.toPrecision(6)), "cost-fp-box": () => Number(state.fp.toPrecision(6)), manual: () => Number(state.manual.toPrecision(8)),
+  "prior-box": () => local(String(boxNumber(100 * state.prior))), bound: () => local(String(boxNumber(100 * state.bound))), misses: () => local(String(boxNumber(100 * state.misses))),
+  "cost-fn-box": () => boxNumber(state.fn), "cost-fp-box": () => boxNumber(state.fp), manual: () => Number(state.manual.toPrecision(8)), alarms: () => boxNumber(state.alarms),
+  "per-day": () => state.day > 0 ? boxNumber(state.day) : "", currency: () => state.currency,
   points: () => POINTS.findIndex(a => a.prior === state.prior && a.cost_fn === state.fn && a.cost_fp === state.fp)};
+const BOXES = {manual: "manual", bound: "fpr", misses: "fnr", alarms: "alarms"};
 function fillControls() {
   const put = id => { const node = $(id); if (document.activeElement !== node) node.value = SHOWN[id](); };
   Object.keys(SHOWN).forEach(put);
   $("prior").value = logit(state.prior);
-  $("prior").setAttribute("aria-valuetext", oneIn(state.prior, true));
-  $("prior-words").textContent = `${oneIn(state.prior, true)}; log-odds ${short(logit(state.prior))}`;
-  for (const key of ["fn", "fp"]) {
-    $(`cost-${key}`).value = Math.log10(state[key]);
-    $(`cost-${key}`).setAttribute("aria-valuetext", short(state[key]));
-  }
-  $("manual").hidden = state.rule !== "manual"; $("bound").hidden = $("bound-unit").hidden = state.rule !== "fpr";
-  for (const radio of document.getElementsByName("rule")) radio.checked = radio.value === state.rule;
+  $("prior").setAttribute("aria-valuetext", shareWords(state.prior, "cases"));
+  $("prior-words").textContent = t("prior_words", {share: shareWords(state.prior), odds: short(logit(state.prior))});
+  $("ratio").value = Math.log10(state.fn) - Math.log10(state.fp);
+  $("ratio").setAttribute("aria-valuetext", costWords(state.fn, state.fp));
+  for (const [id, rule] of Object.entries(BOXES)) { $(id).hidden = state.rule !== rule; if ($(id).nextElementSibling) $(id).nextElementSibling.hidden = state.rule !== rule; }
+  for (const radio of document.getElementsByName("rule")) { radio.checked = radio.value === state.rule; if (radio.value === "alarms") radio.disabled = !(state.day > 0) && state.rule !== "alarms"; }
   $("system").value = state.s;
-  $("folded").textContent = `${oneIn(state.prior, true)} · miss ${short(state.fn)} : ${short(state.fp)} false alarm`;
+  const [key, slots] = costSentence(now());
+  $("folded").textContent = `${shareWords(state.prior)} · ${short(state.fn)} : ${short(state.fp)} · ${t(`line.${key.slice(2)}`, slots)}`;
 }
 let waiting = false;
 function set(change) {
   const other = "s" in change && change.s !== state.s, kind = "curve" in change && change.curve !== state.curve;
   Object.assign(state, change);
+  current = null;
   if (other) drawAll();
   if (kind) { drawCurve(); drawSwitch(); }
   toHash();
@@ -123,7 +112,7 @@ function set(change) {
 }
 function drawSwitch() {
   $("switch").replaceChildren(...CURVES.map(kind => {
-    const button = make("button", {type: "button"}, kind);
+    const button = make("button", {type: "button"}, kind === "precision-recall" ? t("precision_recall") : kind);
     button.setAttribute("aria-pressed", String(kind === state.curve));
     button.addEventListener("click", () => set({curve: kind}));
     return button;
@@ -131,7 +120,7 @@ function drawSwitch() {
 }
 function drawAll() {
   const s = SYSTEMS[state.s];
-  drawVerdicts(); drawScores(s); drawSwitch(); drawCurve(); drawBayes(); drawRates(s); drawTrust(s);
+  drawVerdicts(); drawScores(s); drawSwitch(); drawCurve(); drawBayes(); drawTrust(s); drawIcons(s); drawCosts(); drawDecision();
 }
 
 // ---- wiring
@@ -141,8 +130,7 @@ function theme() {
   $("theme").setAttribute("aria-pressed", String(dark));
 }
 function lineAt(s, w = state) {  // where the threshold stands, or the nearest end of the figure
-  const {low, high} = s.facts.histogram;
-  const {threshold} = facts(s, w);
+  const {low, high} = s.facts.histogram, {threshold} = facts(s, w);
   return nearest(s, Number.isFinite(threshold) ? threshold : clamp(threshold, low, high));
 }
 const refills = [];  // put into each box what the state says, whatever was being typed
@@ -150,39 +138,49 @@ const option = (value, text) => make("option", {value}, text);
 function wire() {
   $("system").append(...SYSTEMS.map((s, i) => option(i, called(s.name))));
   $("system-field").hidden = SYSTEMS.length < 2;
-  $("system").addEventListener("change", e => {  // a threshold by hand was on the other system's scale
+  $("system").addEventListener("change", e => {
     const s = Number(e.target.value), manual = lineAt(SYSTEMS[s], {...state, rule: "bayes"});
     set(state.rule === "manual" ? {s, manual} : {s});
   });
-  $("points").append(option(-1, "choose …"), ...POINTS.map((a, i) => option(i, a.label)));
+  $("points").append(option(-1, t("choose")), ...POINTS.map((a, i) => option(i, a.label)));
   $("points").addEventListener("change", e => { const a = POINTS[e.target.value]; if (a) set({prior: a.prior, fn: a.cost_fn, fp: a.cost_fp}); });
-  $("prior").addEventListener("input", e => set({prior: 1 / (1 + Math.exp(-Number(e.target.value)))}));
+  $("prior").addEventListener("input", e => set({prior: oddsShare(Number(e.target.value))}));
+  $("ratio").addEventListener("input", e => {  // the cheaper error keeps its price
+    const ratio = Number((10 ** Number(e.target.value)).toPrecision(3)), least = Math.min(state.fn, state.fp);
+    set(ratio >= 1 ? {fn: Number((least * ratio).toPrecision(6)), fp: least} : {fn: least, fp: Number((least / ratio).toPrecision(6))});
+  });
   const box = (id, key, read, why) => refills.push(entry($(id), $(`${id}-told`), {read, why, shown: SHOWN[id], take: v => set({[key]: v}),
     keep: () => { const before = state[key]; return () => set({[key]: before}); }}));
   box("prior-box", "prior", readPrior, WHY.prior);
-  for (const key of ["fn", "fp"]) {
-    $(`cost-${key}`).addEventListener("input", e => set({[key]: Number((10 ** Number(e.target.value)).toPrecision(3))}));
-    box(`cost-${key}-box`, key, positive, WHY.cost);
-  }
+  for (const key of ["fn", "fp"]) box(`cost-${key}-box`, key, positive, WHY.cost);
   for (const radio of document.getElementsByName("rule")) radio.addEventListener("change", () => {
     const s = SYSTEMS[state.s];
     set(radio.value === "manual" ? {rule: "manual", manual: lineAt(s)} : {rule: radio.value});
   });
+  const rate = text => within(readShare(text), v => v >= 0 && v <= 1);
   box("manual", "manual", text => text === "" ? null : within(Number(text), () => true), WHY.threshold);
-  box("bound", "bound", text => within(readShare(text), v => v >= 0 && v <= 1), WHY.bound);
+  box("bound", "bound", rate, WHY.bound); box("misses", "misses", rate, WHY.bound);
+  box("alarms", "alarms", notNegative, WHY.count); box("per-day", "day", notNegative, WHY.count);
+  $("currency").addEventListener("input", e => set({currency: called(e.target.value).slice(0, 8)}));
   $("controls").addEventListener("submit", e => e.preventDefault());
-  for (const figure of document.querySelectorAll(".figures figure")) {
-    if (figure.id === "f-table") continue;
-    const button = labelled(make("button", {type: "button", className: "get"}, "SVG"), "save this figure as SVG");
-    button.addEventListener("click", () => download(`${figure.id.slice(2)}.svg`, "image/svg+xml", standalone(figure)));
-    figure.append(button);
-  }
-  let was = narrow();  // a notebook may give its frame a width only later, and without a resize event
-  new ResizeObserver(() => { if (narrow() !== was) { was = narrow(); $("fold").open = !was; drawAll(); update(); } }).observe(document.documentElement);
+  let was = document.documentElement.clientWidth, small = narrow();  // a notebook may give its frame a width only later, and without a resize event
+  new ResizeObserver(() => {
+    if (printing || document.documentElement.clientWidth === was) return;
+    was = document.documentElement.clientWidth;
+    if (narrow() !== small) { small = narrow(); $("fold").open = !small; }
+    drawAll(); update();
+  }).observe(document.documentElement);
+  const paper = on => { printing = on; $("fold").open = on || !narrow(); drawAll(); update(); settle(); };
+  addEventListener("beforeprint", () => paper(true));
+  addEventListener("afterprint", () => paper(false));
 }
 function wireTools() {
   $("theme").addEventListener("click", () => { state.dark = !document.documentElement.classList.contains("dark"); theme(); toHash(); });
   $("print").addEventListener("click", () => print());
+  $("copy").addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(summary()); $("announce").textContent = $("copy").textContent = t("copied"); } catch { download("tercet.txt", "text/plain", summary()); }
+  });
+  $("save-text").addEventListener("click", () => download("tercet.txt", "text/plain", summary()));
   $("save-json").addEventListener("click", () => download("tercet.json", "application/json", JSON.stringify(unpacked())));
   $("save-csv").addEventListener("click", () => download("tercet.csv", "text/csv", csv()));
   // The address holds the state, so links within the page scroll without touching it.
@@ -192,22 +190,27 @@ function wireTools() {
     e.preventDefault();
     const entry = $(link.getAttribute("href").slice(1));
     document.querySelectorAll(".flash").forEach(node => node.classList.remove("flash"));
-    entry.classList.add("flash"); entry.tabIndex = -1;
-    entry.scrollIntoView({block: "center"}); entry.focus({preventScroll: true});
+    if (entry.closest("dl")) entry.classList.add("flash");
+    entry.tabIndex = -1;
+    entry.scrollIntoView({block: entry.closest("dl") ? "center" : "start"}); entry.focus({preventScroll: true});
   });
   addEventListener("hashchange", () => { fromHash(); theme(); draw(); refills.forEach(refill => refill()); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
 }
 function draw() {
-  for (const t of TASKS) drawTask(t);
-  if (SYSTEMS.length) { drawAll(); update(); }
+  for (const one of TASKS) drawTask(one);
+  if (SYSTEMS.length) { drawAll(); update(); settle(); }
 }
 document.documentElement.classList.add("js");
 $("tools").hidden = false;
 fromHash(); theme(); wireTools();
 if (SYSTEMS.length) {
-  $("live").hidden = false;
+  for (const id of ["live", "why", "comparing"]) $(id).hidden = false;
   $("fold").open = !narrow();
-  wire(); drawIntervals(); drawComparison();
-} else $("static").hidden = $("save-csv").hidden = true;  // several classes only
+  wire(); drawComparison();
+} else {  // several classes only
+  for (const id of ["static", "save-csv"]) $(id).hidden = true;
+  document.querySelectorAll(".live-only").forEach(node => { node.hidden = true; });
+}
 draw();
+saveTables();

@@ -5,6 +5,11 @@ function doubles(text) {
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
+function rowsOf(kept) {  // log-likelihoods of rows: doubles, or steps below 0 in 16 bits, the last standing for minus infinity
+  if (!kept.step) return doubles(kept.log_likelihoods);
+  const raw = atob(kept.log_likelihoods);
+  return Float64Array.from({length: raw.length / 2}, (_, i) => { const code = raw.charCodeAt(2 * i) + 256 * raw.charCodeAt(2 * i + 1); return code === 65535 ? -Infinity : 0 - code * kept.step; });
+}
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~", WORD = 2 ** 32;
 const VALUES = Uint8Array.from({length: 128}, (_, code) => Math.max(DIGITS.indexOf(String.fromCharCode(code)), 0));
 function numbers(text) {  // what packing.py wrote; a page opens with this, so it works on words of 32 bits
@@ -45,7 +50,7 @@ function pathOf(turns, length) {  // how counts go up to each point: l on lines,
 function system(facts, place) {
   const c = facts.curve, thresholds = numbers(c.thresholds), llrs = c.llrs ? numbers(c.llrs) : thresholds;
   return {
-    facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete,
+    facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete, within: c.within ?? c.private?.cost ?? 0,
     weight: 2 ** c.unit, weighted: c.unit !== 0, thresholds, x: llrs, m: numbers(c.misses), f: falling(c.false_alarms),
     path: c.path ? pathOf(c.path, thresholds.length) : "",
     hull: {thresholds: numbers(c.hull.thresholds), m: numbers(c.hull.misses), f: falling(c.hull.false_alarms)},
@@ -127,21 +132,34 @@ function nearest(s, score) {  // a kept threshold, where counts are exact; every
   return Number.isFinite(x[i]) && score - x[i] <= x[j] - score || !Number.isFinite(x[j]) ? x[i] : x[j];
 }
 
-// Intervals, where they were asked for: of the Bayes decisions and of the minimum at the evaluated applications.
+// Intervals: as evaluated; else in closed form; of groups (speakers, patients ...) between the priors of the exact run.
 const pair = ends => ends && !ends.includes(null) ? ends.map(real) : null;
-function endsOf(known, rule) {
-  if (!known) return {};
-  const least = {min: pair(known.min_dcf_ci)};
-  if (rule !== "bayes") return least;
-  return {...least, dcf: pair(known.dcf_ci), fnr: pair(known.fnr_ci), fpr: pair(known.fpr_ci), dcfu: pair(known.dcf_u_ci)};
+function endsOf(s, known, rule, here) {
+  const least = {min: pair(known?.min_dcf_ci)};
+  if (rule === "bayes" && pair(known?.dcf_ci)) return {...least, dcf: pair(known.dcf_ci), fnr: pair(known.fnr_ci), fpr: pair(known.fpr_ci), dcfu: pair(known.dcf_u_ci), from: "evaluated"};
+  const closed = limitsAt(s, here);
+  if (closed) return {...least, ...closed, from: "closed"};
+  const plot = s.facts.bayes_plot, dcf = rule === "bayes" && groupsOf(s).length ? endsBetween(here.tau, plot.log_odds, plot.dcf_ci) : null;
+  return dcf ? {...least, dcf, from: "between"} : {...least, from: ""};
 }
 
 // Everything that is shown of one system at one operating point. Evaluated applications give the package's own numbers.
-const WORDS = ["name", "dummy_action"];  // what is a text in a result; other texts are infinite numbers
-const numeric = app => Object.fromEntries(Object.entries(app).map(([key, v]) => [key, WORDS.includes(key) ? v : real(v)]));
+const TEXTS = ["name", "dummy_action"];  // what is a text in a result; other texts are infinite numbers
+const numeric = app => Object.fromEntries(Object.entries(app).map(([key, v]) => [key, TEXTS.includes(key) ? v : real(v)]));
+const placeOfPoint = (s, w) => s.facts.applications.findIndex(a => a.prior === w.prior && a.cost_fn === w.fn && a.cost_fp === w.fp);
 function evaluatedAt(s, w) {
-  const found = s.facts.applications.find(a => a.prior === w.prior && a.cost_fn === w.fn && a.cost_fp === w.fp);
+  const found = s.facts.applications[placeOfPoint(s, w)];
   return found && numeric(found);
+}
+function firstWithin(length, holds) {  // the lowest place from which on a bound holds
+  let low = 0, high = length - 1;
+  while (low < high) { const mid = (low + high) >> 1; if (holds(mid)) high = mid; else low = mid + 1; }
+  return low;
+}
+function bounded(s, w, rule) {  // the lowest kept threshold with few enough false alarms or alarms; the highest with few enough misses
+  if (rule === "fpr") return firstWithin(s.f.length, i => s.f[i] / s.F <= w.bound);
+  if (rule === "fnr") return Math.max(firstWithin(s.m.length + 1, i => s.m[i] / s.T > w.misses || i === s.m.length) - 1, 0);
+  return firstWithin(s.f.length, i => w.day * (w.prior * (s.T - s.m[i]) / s.T + (1 - w.prior) * s.f[i] / s.F) <= w.alarms);
 }
 function decision(s, w, rule, known, best, tau) {  // the threshold of a rule, a score, and the errors that it makes
   if (rule === "min") return {threshold: best.threshold, m: best.m, f: best.f};
@@ -149,11 +167,7 @@ function decision(s, w, rule, known, best, tau) {  // the threshold of a rule, a
     const exact = w.manual === best.threshold || w.manual === known?.min_threshold;
     return {threshold: w.manual, ...exact ? {m: best.m, f: best.f, open: null} : {...errorsAbove(s, w.manual), open: between(s, w.manual)}};
   }
-  if (rule === "fpr") {  // the lowest kept threshold whose exact count is within the bound
-    let low = 0, high = s.f.length - 1;
-    while (low < high) { const mid = (low + high) >> 1; if (s.f[mid] / s.F <= w.bound) high = mid; else low = mid + 1; }
-    return {threshold: s.thresholds[low], m: s.m[low], f: s.f[low]};
-  }
+  if (rule !== "bayes") { const i = bounded(s, w, rule); return {threshold: s.thresholds[i], m: s.m[i], f: s.f[i]}; }
   const llr = known ? known.threshold : 0 - tau, table = known?.confusion;
   return {llr, threshold: scoreOf(s, llr), ...table ? {m: table[0][1] / s.weight, f: table[1][0] / s.weight} : errorsAt(s, llr)};
 }
@@ -163,8 +177,7 @@ function facts(s, w) {
   const tau = tauOf(w), best = least(s, tau), known = evaluatedAt(s, w);
   const undecided = s.raw && w.rule === "bayes", rule = undecided ? "min" : w.rule;  // raw scores have no Bayes threshold
   const {threshold, m, f, llr, open = null} = decision(s, w, rule, known, best, tau);
-  const fnr = m / s.T, fpr = f / s.F;
-  const miss = w.prior * w.fn, alarm = (1 - w.prior) * w.fp;
+  const fnr = m / s.T, fpr = f / s.F, miss = w.prior * w.fn, alarm = (1 - w.prior) * w.fp;
   const cost = known && rule === "bayes" ? known.dcf : dcf(tau, fnr, fpr);
   const lowest = known && known.min_dcf !== null ? known.min_dcf : best.dcf;
   const hits = w.prior * ((s.T - m) / s.T), wrong = (1 - w.prior) * fpr;
@@ -172,8 +185,9 @@ function facts(s, w) {
   return {
     rule, undecided, tau, threshold, llr: s.raw ? null : llr ?? llrOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
     best: known ? known.min_threshold : best.threshold, loss: s.raw && rule === "min" ? null : gap(cost, lowest), lost: rule === "bayes" && known ? blamed(known) : null,
-    dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr,
-    open, about: open !== null || rule === "bayes" && !known && !s.complete && Math.abs(tau) > REACH, ends: endsOf(known, rule),
-    effective: known ? known.effective_prior : a / (a + b), ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
+    dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr, dummy: Math.min(miss, alarm), lowestU: lowest * Math.min(miss, alarm),
+    open, about: open !== null || rule === "bayes" && !known && !s.complete && (s.within > 0 || Math.abs(tau) > REACH),
+    ends: endsOf(s, known, rule, {m, f, fnr, fpr, tau, miss, alarm}), known: Boolean(known),
+    effective: known ? known.effective_prior : a / (a + b), accepted: hits + wrong, ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
   };
 }

@@ -1,16 +1,25 @@
 const $ = id => document.getElementById(id);
-const DATA = JSON.parse($("data").textContent);
+const DATA = JSON.parse($("data").textContent), WORDS_HERE = DATA.words, LANG = document.documentElement.lang;
 const NS = "http://www.w3.org/2000/svg";
 const REACH = 9;  // log-odds up to which costs between kept points are promised
 
+// Every sentence is in strings.json, in each language; {slots} are filled in, {*bold} ones stand out.
+const t = (key, slots = {}) => (WORDS_HERE[key] ?? key).replace(/\{\*?(\w+)\}/g, (_, name) => slots[name] ?? "");
+function rich(node, key, slots) {
+  for (const part of WORDS_HERE[key].split(/(\{\*?\w+\})/)) {
+    const slot = part.match(/^\{(\*?)(\w+)\}$/), words = slot ? slots[slot[2]] ?? "" : part;
+    if (words !== "") node.append(slot?.[1] ? make("b", {}, words) : words);
+  }
+  node.append(" ");
+}
 // A name as it may be shown: no control, bidi or other invisible characters, and not endless.
 function called(name) {
-  const clean = String(name ?? "this system").replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+  const clean = String(name ?? t("this_system")).replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
   return clean.length <= 64 ? clean : `${clean.slice(0, 63)}…`;
 }
-// A share as people type it: per cent with a point or a comma ("0.5", "0,5 %"), "1/100", "1 in 100". NaN if it is none of these.
+// A share as people type it: per cent with a point or a comma ("0.5", "0,5 %"), "1/100", "1 in 100", "1 su 100". NaN if it is none of these.
 function readShare(text) {
-  const words = text.trim().toLowerCase().replace(/\s*%$/, ""), parts = words.match(/^([\d.,]+)\s*(?:\/|in)\s*([\d.,]+)$/);
+  const words = text.trim().toLowerCase().replace(/\s*%$/, ""), parts = words.match(/^([\d.,]+)\s*(?:\/|in|su)\s*([\d.,]+)$/);
   const decimalOf = digits => /^\d*[.,]?\d*(e[+-]?\d+)?$/.test(digits) && /\d/.test(digits) ? digits.replace(",", ".") : NaN;
   if (parts && !text.includes("%")) return Number(decimalOf(parts[1])) / Number(decimalOf(parts[2]));
   const [digits, power] = String(decimalOf(words)).split("e");
@@ -19,15 +28,15 @@ function readShare(text) {
 function toWords(ends, words) {
   if (!ends) return "";
   const [low, high] = ends.map(words);
-  return low === high ? low : `${low} to ${high}`.replace(" % to ", " to ");
+  return low === high ? low : t("to", {low: low.replace(/ %$/, high.endsWith(" %") ? "" : " %"), high});
 }
-function oneIn(p, noun) {
-  const cases = n => noun ? (n === 1 ? " case" : " cases") : "";
+const inBrackets = (ends, words) => ends ? ` (${toWords(ends, words)})` : "";
+function shareWords(p, kind = "share") {  // "1 in 100", or with kind "cases": "1 case in 100 is a target"
   const most = p > 0.99, n = 1 / (most ? 1 - p : p), whole = Math.round(n), exact = Math.abs(n - whole) < 1e-6 * n;
-  if (!most && (p > 0.5 || n < 9.5 && !exact)) return `${short(100 * p)}${cases(2)} in 100`;
-  return `${most ? "all but " : ""}${exact ? "" : "about "}1${cases(1)} in ${n < 1e7 ? group(whole) : short(n)}`;
+  if (!most && (p > 0.5 || n < 9.5 && !exact)) return t(`${kind}.of`, {n: short(100 * p)});
+  return t(`${kind}.${most ? "but" : "one"}${exact ? "" : "_about"}`, {n: n < 1e7 ? group(whole) : short(n)});
 }
 function costWords(fn, fp) {
-  if (fn === fp) return "a miss and a false alarm cost the same";
-  return fn > fp ? `a miss costs ${short(fn / fp)} times a false alarm` : `a false alarm costs ${short(fp / fn)} times a miss`;
+  if (fn === fp) return t("cost.same");
+  return fn > fp ? t("cost.miss", {n: short(fn / fp)}) : t("cost.alarm", {n: short(fp / fn)});
 }

@@ -1,0 +1,139 @@
+"""What a page holds of a result: everything where there is room, else bands to six digits and curves thinned further.
+
+The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh, so a page over
+its limit keeps fewer points of each, all with exact counts, and says how far a cost read between them may be off. Hulls
+and the operating points that were evaluated stay as they are: their numbers are exact on every page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tercet._typing import Floats
+from tercet.application import normalised_dcf
+from tercet.metrics.curve_summary import REACH, interpolated
+from tercet.report.markup import Facts
+
+LIMIT = 250_000  # bytes of a page
+_DIGITS = 6
+_SIZES = {"misses": "targets", "false_alarms": "nontargets"}
+_TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
+
+
+def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, Sequence[Facts]], str]) -> str:
+    """The page as it is, or the finest one that keeps within the limit."""
+    page = written(document, systems)
+    for less in _less(systems):
+        if len(page.encode("utf-8")) <= LIMIT:
+            break
+        page = written({**document, "reduced": True}, less)
+    return page
+
+
+def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
+    """The systems with less and less in them."""
+    short = [_shortened(system) for system in systems]
+    yield short
+    for tolerance in _TOLERANCES:
+        yield [{**one, "curve": thinner(one["curve"], tolerance)} if _can_thin(one) else one for one in short]
+
+
+def _can_thin(system: Facts) -> bool:
+    return "curve" in system and system["meaning"] != "raw" and len(system["curve"]["thresholds"]) > 60
+
+
+def _shortened(system: Facts) -> Facts:
+    """Bands to six digits, the name of each method once, and without the decision curve, which the page computes."""
+    found = {key: value for key, value in system.items() if key != "decision_curve"}
+    for key in ("bands", "bayes_plot"):
+        if key in found:
+            found[key] = _rounded(found[key])
+    if "intervals" in found:
+        methods = found["intervals"].get("methods", {})
+        kept = {name: words for words, name in {words: name for name, words in reversed(methods.items())}.items()}
+        found["intervals"] = {**found["intervals"], "methods": kept}
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) and math.isfinite(value) else value
+
+
+def thinner(curve: Facts, tolerance: float) -> Facts:
+    """Fewer points of a curve, joined by lines that read its costs off to about this tolerance, which it states."""
+    key = "llrs" if "llrs" in curve else "thresholds"
+    x = np.array([float(value) for value in curve[key]])
+    rates = [np.array(curve[name], np.float64) / curve[size] for name, size in _SIZES.items()]
+    kept = _kept(x, rates, tolerance)
+    found = {**curve, "complete": False, "path": "s" + "l" * (len(kept) - 1)}
+    for name in ("thresholds", "llrs", "misses", "false_alarms"):
+        if name in curve:
+            found[name] = [curve[name][place] for place in kept]
+    found[key] = _short_numbers(found[key])
+    found["within"] = _off(curve, found, x)
+    return found
+
+
+def _kept(x: Floats, rates: Sequence[Floats], tolerance: float) -> list[int]:
+    """Places such that lines between them pass all others within the tolerance, each as far as the last one holds."""
+    prices = [np.exp(np.clip(sign * x, 0.0, REACH)) for sign in (-1.0, 1.0)]
+    cost = prices[0] * rates[0] + prices[1] * rates[1]
+    room = [tolerance * np.maximum(cost, 1.0) / price / 2.0 for price in prices]
+    kept, last = [0, 1] if len(x) > 1 else [0], 1
+    while last < len(x) - 1:
+        last = _furthest(last, x, rates, room)
+        kept.append(last)
+    return kept
+
+
+def _furthest(start: int, x: Floats, rates: Sequence[Floats], room: Sequence[Floats]) -> int:
+    """The last point that a line from this one may end in: its slope stays inside the cone of all points before it."""
+    low, high = [-math.inf, -math.inf], [math.inf, math.inf]
+    best = start + 1
+    for place in range(start + 1, len(x)):
+        across = x[place] - x[start]
+        if not math.isfinite(across) or across <= 0.0:
+            return best
+        slopes = [(own[place] - own[start]) / across for own in rates]
+        if all(low[k] <= slopes[k] <= high[k] for k in (0, 1)):
+            best = place
+        for k in (0, 1):
+            reach = room[k][place] / across
+            low[k], high[k] = max(low[k], slopes[k] - reach), min(high[k], slopes[k] + reach)
+        if low[0] > high[0] or low[1] > high[1]:
+            return best
+    return best
+
+
+def _short_numbers(values: Sequence[Any]) -> list[Any]:
+    """Ascending numbers to four decimals, never below the number itself, and still ascending."""
+    found: list[Any] = []
+    for value in values:
+        short = value if isinstance(value, str) else math.ceil(float(value) * 1e4) / 1e4
+        behind = found and not isinstance(short, str) and not isinstance(found[-1], str) and short < found[-1]
+        found.append(found[-1] if behind else short)
+    return found
+
+
+def _off(curve: Facts, less: Facts, x: Floats) -> float:
+    """How far a cost that is read off fewer points may be from what the curve says, relative above 1."""
+    inside = x[np.abs(x) <= REACH]
+    if not len(inside):
+        return 0.0
+    at = np.concatenate((inside, np.nextafter(inside, -np.inf), inside[:-1] + np.diff(inside) / 2.0))
+    costs = []
+    for one in (curve, less):
+        misses, alarms = (interpolated(one, key, at) for key in ("misses", "false_alarms"))
+        pairs = zip(0.0 - at, misses / one["targets"], alarms / one["nontargets"], strict=True)
+        costs.append(np.array([float(normalised_dcf(tau, m, f)) for tau, m, f in pairs]))
+    off = np.nan_to_num(np.abs(costs[0] - costs[1]) / np.maximum(costs[0], 1.0), nan=0.0, posinf=0.0)
+    worst = np.max(off, initial=0.0)
+    return float(f"{worst + 1e-4:.2g}")

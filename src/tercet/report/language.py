@@ -1,0 +1,105 @@
+"""The page's words: one table of strings for every language (page/strings.json), and numbers as it writes them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+from tercet.report import numbers
+from tercet.report.markup import tag, text
+
+Language = Literal["en", "it"]
+LANGUAGES: tuple[str, ...] = get_args(Language)
+_SLOT = re.compile(r"\{(\*?)(\w+)\}")
+_FAMILIES = ("share.", "cases.", "how.", "ends.", "line.", "axis.", "count_of_", "weight_of_", "n_")  # put together
+
+
+@cache
+def _table() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(
+        (files("tercet.report") / "page" / "strings.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+class Words:
+    """Sentences and numbers in one language.
+
+    >>> Words("it").number(1234.5), Words("en")("share.one", n=100)
+    ('1.234', '1 in 100')
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        if language not in LANGUAGES:
+            raise InputError(f"language must be one of {', '.join(LANGUAGES)}, not {shown(language)}.")
+        self.language = language
+        place = LANGUAGES.index(language)
+        self.strings = {key: both[place] for key, both in _table().items()}
+
+    def __call__(self, key: str, **slots: object) -> str:
+        """The sentence of a key with its slots filled."""
+        return _SLOT.sub(lambda slot: str(slots.get(slot[2], "")), self.strings[key])
+
+    def rich(self, key: str, **slots: object) -> str:
+        """The same as markup, slots escaped and those with a star in bold."""
+        parts, last = [], 0
+        sentence = self.strings[key]
+        for slot in _SLOT.finditer(sentence):
+            words = text(slots.get(slot[2], ""), 400)
+            parts += [text(sentence[last : slot.start()], 2000), tag("b", words) if slot[1] and words else words]
+            last = slot.end()
+        return "".join([*parts, text(sentence[last:], 2000)])
+
+    def number(self, value: object) -> str:
+        """Three significant digits."""
+        return numbers.short(value, self.language)
+
+    def percent(self, value: object) -> str:
+        """A rate in per cent."""
+        return numbers.percent(value, self.language)
+
+    def whole(self, count: int) -> str:
+        """A whole number with separators."""
+        return numbers.localised(f"{count:,}", self.language)
+
+    def to(self, ends: Sequence[Any], said: Callable[[Any], str]) -> str:
+        """Both ends of an interval: "2.1 to 3.4 %"."""
+        low, high = (said(end) for end in ends)
+        return low if low == high else self("to", low=low.removesuffix(" %") if high.endswith(" %") else low, high=high)
+
+    def brackets(self, ends: Sequence[Any] | None, said: Callable[[Any], str]) -> str:
+        """The same in brackets, or nothing."""
+        return "" if ends is None else f" ({self.to(ends, said)})"
+
+    def share(self, p: float, kind: str = "share") -> str:
+        """A prior as people say it: "1 in 100", or with kind "cases" "1 case in 100 is a target"."""
+        most = p > 0.99
+        rest = 1.0 - p if most else p
+        among = 1.0 / rest if rest > 0.0 else math.inf
+        near = among == math.inf or abs(among - round(among)) < 1e-6 * among
+        if not most and (p > 0.5 or (among < 9.5 and not near)):
+            return self(f"{kind}.of", n=self.number(100 * p))
+        size = self.whole(round(among)) if among < 1e7 else self.number(among)
+        return self(f"{kind}.{'but' if most else 'one'}{'' if near else '_about'}", n=size)
+
+    def costs(self, miss: float, alarm: float) -> str:
+        """What one error costs against the other."""
+        if miss == alarm:
+            return self("cost.same")
+        if not alarm or not miss:
+            return self("cost.miss_free" if not miss else "cost.alarm_free")
+        return self("cost.miss", n=self.number(miss / alarm)) if miss > alarm else self(
+            "cost.alarm", n=self.number(alarm / miss)
+        )  # fmt: skip
+
+    def for_scripts(self, script: str) -> dict[str, str]:
+        """The strings that a script names, or may put together."""
+        named = set(re.findall(r"[\"'`]([\w.\-]+)[\"'`]", script))
+        return {key: words for key, words in self.strings.items() if key in named or key.startswith(_FAMILIES)}
