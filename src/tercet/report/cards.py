@@ -15,7 +15,7 @@ import numpy as np
 
 from tercet._numeric.validation import whole
 from tercet._typing import Floats
-from tercet.report import sections, tables
+from tercet.report import tables, verdict
 from tercet.report.markup import tag, text
 from tercet.report.numbers import percent
 from tercet.report.numbers import short as number
@@ -296,7 +296,7 @@ def _evaluation(evaluation: Any) -> Card:
     rows = [[str(row[place]) for place in kept] for row in costs.rows]
     summary = tag("small", text(tables.summaries([facts])[0], 500))
     head = [costs.head[place] for place in kept]
-    return Card(f"{sections.sentence(facts)}<br>{summary}", head, rows, _evaluation_picture(facts))
+    return Card(f"{verdict.brief(facts)}<br>{summary}", head, rows, _evaluation_picture(facts))
 
 
 def _evaluation_picture(facts: dict[str, Any]) -> str:

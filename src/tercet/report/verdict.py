@@ -84,7 +84,7 @@ def level_of(system: Facts) -> float:
 
 def answer(system: Facts, point: Point) -> Answer:
     """The decisions of one two-class system: Bayes, or the best in hindsight for raw scores."""
-    curve, app = system["curve"], Application(*point[:3])
+    curve, app = system.get("curve", {}), Application(*point[:3])
     known = next((one for one in system["applications"] if _same(one, point)), None)
     raw = system["meaning"] == "raw"
     threshold: float | None
@@ -127,7 +127,7 @@ def _read(curve: Facts, key: str, llr: float) -> Any:
     try:
         return float(interpolated(curve, key, np.array([llr]))[0])
     except OverflowError:
-        x = np.array([float(value) for value in curve.get("llrs", curve["thresholds"])])
+        x = np.array([float(value) for value in (curve["llrs"] if "llrs" in curve else curve["thresholds"])])
         return curve[key][max(int(np.searchsorted(x, llr, "right")) - 1, 0)]
 
 
@@ -148,10 +148,10 @@ def _ends(
     """Intervals of FNR, FPR and DCF: as evaluated, else in closed form where trials are independent and counted."""
     if known is not None and (dcf := known_ends(known, "dcf")) is not None:
         return known_ends(known, "fnr"), known_ends(known, "fpr"), dcf
-    curve = system["curve"]
-    if groups_of(system) or curve["unit"]:
+    sizes = [float(system["input"][side]) for side in ("targets", "nontargets")]
+    if groups_of(system) or system.get("curve", {}).get("unit") or not all(size.is_integer() for size in sizes):
         return None, None, None
-    parts = Proportion(rates[0], float(curve["targets"])), Proportion(rates[1], float(curve["nontargets"]))
+    parts = Proportion(rates[0], sizes[0]), Proportion(rates[1], sizes[1])
     costly = math.exp(min(abs(app.log_odds), 700.0))
     factors = (1.0, costly) if app.log_odds <= 0.0 else (costly, 1.0)
     with np.errstate(over="ignore"):
@@ -195,6 +195,19 @@ def sentence(system: Facts, point: Point | None, words: Words) -> str:
         alarms_ends=words.brackets(alarms[1], words.whole),
     )  # fmt: skip
     return f"{told} {words.rich(key, **slots)}"
+
+
+def brief(system: Facts, words: Words | None = None) -> str:
+    """The setting and the sentence at the first operating point evaluated, for a card; curves are not needed."""
+    said = Words() if words is None else words
+    if "classes" in system:
+        return _several(system, said)
+    app = next((one for one in system["applications"] if one["dcf"] is not None and one["confusion"] is not None), None)
+    if app is None:
+        name, eer = system.get("name") or said("this_system"), system["eer"]["value"]
+        return said.rich("v.no_cost", name=name, eer=said.percent(eer), auc=said.number(system["auc"]))
+    point = Point(app["prior"], app["cost_fn"], app["cost_fp"])
+    return f"{text(setting(point, said), 300)} {sentence(system, point, said)}"
 
 
 Counted = tuple[int, tuple[int, int] | None]
