@@ -108,12 +108,17 @@ def method(document: Facts, systems: Sequence[Facts], words: Words) -> str:
             words("m.loss"),
         ]
     lines += [
-        words("m.thin", name=s.get("name") or words("this_system"), n=words.number(s["curve"].get("within", 1e-4)))
+        words("m.thin", name=s.get("name") or words("this_system"), n=words.number(_within(s["curve"])))
         for s in two if not s["curve"].get("complete")
     ]  # fmt: skip
     lines += [words("m.reduced")] if document.get("reduced") else []
     lines += [words("m.default")] if document.get("default_applications") and two else []
     return "".join(tag("p", text(line, 600)) for line in lines)
+
+
+def _within(curve: Facts) -> float:
+    """How far a cost that is read off a curve may be off."""
+    return float(curve.get("within") or curve.get("private", {}).get("cost_error") or 1e-4)
 
 
 def _interval_method(system: Facts, words: Words) -> str:

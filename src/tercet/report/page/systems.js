@@ -50,7 +50,7 @@ function pathOf(turns, length) {  // how counts go up to each point: l on lines,
 function system(facts, place) {
   const c = facts.curve, thresholds = numbers(c.thresholds), llrs = c.llrs ? numbers(c.llrs) : thresholds;
   return {
-    facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete, within: c.within ?? c.private?.cost ?? 0,
+    facts, place, name: facts.name, raw: facts.meaning === "raw", T: c.targets, F: c.nontargets, complete: c.complete, within: c.within ?? c.private?.cost_error ?? 0,
     weight: 2 ** c.unit, weighted: c.unit !== 0, thresholds, x: llrs, m: numbers(c.misses), f: falling(c.false_alarms),
     path: c.path ? pathOf(c.path, thresholds.length) : "",
     hull: {thresholds: numbers(c.hull.thresholds), m: numbers(c.hull.misses), f: falling(c.hull.false_alarms)},
