@@ -200,6 +200,8 @@ def undocumented(path):
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, ast.FunctionDef | ast.ClassDef) or child.name.startswith("_"):
                 continue
+            if any(isinstance(one, ast.Name) and one.id == "overload" for one in child.decorator_list):
+                continue  # the function itself has the docstring
             if ast.get_docstring(child) is None:
                 yield f"{path.name} line {child.lineno}: {prefix}{child.name}"
             if isinstance(child, ast.ClassDef):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -710,6 +710,9 @@ def costs_from_utilities(utilities: object) -> Floats:
         raise InputError("utilities must be finite.")
     costs: Floats = gains.max(axis=0) - gains
     return costs
+
+
+TwoClass: TypeAlias = Application | Sequence[float] | float | str  # an operating point in any form
 
 
 def listed(applications: Any) -> list[Any]:

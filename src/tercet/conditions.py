@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.validation import frozen, group_name, shown
-from tercet._typing import JSON, Facts
+from tercet._typing import JSON, EerDefinition, Facts
 from tercet.application import listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
@@ -136,7 +136,7 @@ def by_condition(
     method: Method | None = None,
     resamples: int | None = None,
     seed: int = 0,
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
 ) -> Conditions:
     """Results for each value of a group column, pooled, and equalised; with `ci` all of them carry intervals.

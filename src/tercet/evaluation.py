@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -14,9 +14,17 @@ from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
 from tercet._numeric.validation import listed as entries
-from tercet._typing import JSON, Counts, Floats
+from tercet._typing import JSON, Counts, EerDefinition, Floats
 from tercet._views import EvaluationViews, Shown
-from tercet.application import NO_NORMALISER, Application, MulticlassApplication, listed, normalised_dcf, sigmoid
+from tercet.application import (
+    NO_NORMALISER,
+    Application,
+    MulticlassApplication,
+    TwoClass,
+    listed,
+    normalised_dcf,
+    sigmoid,
+)
 from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
@@ -323,12 +331,43 @@ class MulticlassEvaluation(EvaluationViews):
         return "\n".join([self._headline(), *rows])
 
 
+class EvaluateOptions(TypedDict, total=False):
+    """The keywords of `evaluate`, for functions that hand them on."""
+
+    bayes_plot: tuple[float, float, int]
+    eer: EerDefinition
+    name: str | None
+    one_vs_rest: bool
+    ci: float | None
+    by: str | tuple[str, str] | None
+    method: Literal["percentile", "bca", "jeffreys", "uniform"] | None
+    resamples: int | None
+    seed: int
+    sampling: Sampling | None
+
+
+@overload
+def evaluate(
+    trials: Tally, applications: Iterable[TwoClass] = (), **options: Unpack[EvaluateOptions]
+) -> Evaluation: ...
+@overload
+def evaluate(
+    trials: Trials | HasSummary, applications: Iterable[TwoClass], **options: Unpack[EvaluateOptions]
+) -> Evaluation: ...
+@overload
+def evaluate(
+    trials: Trials | HasSummary, applications: Iterable[MulticlassApplication], **options: Unpack[EvaluateOptions]
+) -> MulticlassEvaluation: ...
+@overload
+def evaluate(
+    trials: Trials | HasSummary | Tally, applications: Iterable[object] = (), **options: Unpack[EvaluateOptions]
+) -> Evaluation | MulticlassEvaluation: ...
 def evaluate(
     trials: Trials | Tally | HasSummary,
     applications: Iterable[object] = (),
     *,
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     name: str | None = None,
     one_vs_rest: bool = False,
     ci: float | None = None,
@@ -337,13 +376,13 @@ def evaluate(
     resamples: int | None = None,
     seed: int = 0,
     sampling: Sampling | None = None,
-) -> Any:
+) -> Evaluation | MulticlassEvaluation:
     """Evaluate labelled trials for any number of applications.
 
     Parameters
     ----------
-    trials : Trials or Tally
-        Labelled trials, or the counts of two-class ones.
+    trials : Trials, Scan or Tally
+        Labelled trials, in memory or in files, or the counts of two-class ones.
     applications : iterable
         Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
     bayes_plot : tuple (low, high, points), default (-3, 3, 21)
@@ -417,7 +456,7 @@ class _Uncertainty:
     @classmethod
     def of(
         cls, ci: float | None, by: Any, method: str | None, resamples: int | None, seed: int, sampling: Any,
-        grid: tuple[float, float, int], eer: str,
+        grid: tuple[float, float, int], eer: EerDefinition,
     ) -> _Uncertainty | None:  # fmt: skip
         """None without a level, which every other option needs."""
         given = {"by": by, "method": method, "resamples": resamples, "sampling": sampling}
@@ -456,7 +495,7 @@ class _Uncertainty:
 
 
 def _evaluate_source(
-    source: HasSummary, asked: Sequence[object], plot: tuple[float, float, int], eer: str, name: str | None
+    source: HasSummary, asked: Sequence[object], plot: tuple[float, float, int], eer: EerDefinition, name: str | None
 ) -> Evaluation | MulticlassEvaluation:
     """The evaluation of trials that are not in memory; what is asked is judged before anything is read."""
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
@@ -473,7 +512,7 @@ def _evaluate_source(
 
 
 def evaluation_of(
-    summary: Summary, apps: Sequence[Application], grid: Floats, eer: str, name: str | None,
+    summary: Summary, apps: Sequence[Application], grid: Floats, eer: EerDefinition, name: str | None,
     losses: CalibrationLosses | None = None,
 ) -> Evaluation:  # fmt: skip
     """The one way from counts to an Evaluation, for trials in memory and for scans."""
@@ -663,8 +702,7 @@ def multiclass_evaluation_of(
 def _against_rest(trials: Trials, label: str) -> Evaluation:
     """One class against the others, mixed by the frequencies of the data."""
     task = trials.versus(label, prior=class_prior(trials).tolist())
-    found: Evaluation = evaluate(task, name=f"{label} against the rest")
-    return found
+    return evaluate(task, (), name=f"{label} against the rest")
 
 
 def _class_result(

@@ -148,11 +148,14 @@ def c_primary(
 def _costs(trials: Trials, mean: ApplicationMean, columns: tuple[str, ...]) -> Primary:
     kept = _equalised(trials, columns) if columns else trials
     rows = evaluate(kept, mean.applications).applications
-    if any(row.min_dcf is None for row in rows):
-        raise UndefinedError("C_primary is undefined: at one of the points one kind of error is free.")
-    costs = tuple(PointCost(app, row.dcf, row.min_dcf) for app, row in zip(mean.applications, rows, strict=True))
-    actual = None if rows[0].dcf is None else sum(row.dcf for row in rows) / len(rows)
-    return Primary(actual, sum(one.minimum for one in costs) / len(costs), costs, columns)
+    costs = []
+    for app, row in zip(mean.applications, rows, strict=True):
+        if row.min_dcf is None:
+            raise UndefinedError("C_primary is undefined: at one of the points one kind of error is free.")
+        costs.append(PointCost(app, row.dcf, row.min_dcf))
+    known = [one.actual for one in costs if one.actual is not None]
+    actual = sum(known) / len(known) if known else None
+    return Primary(actual, sum(one.minimum for one in costs) / len(costs), tuple(costs), columns)
 
 
 def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:

@@ -8,6 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from tercet._typing import EerDefinition
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, read_trials
 from tercet.cli._values import grouping, level, method, prior
@@ -133,7 +134,11 @@ def with_intervals(
 
 
 def conditions_of(
-    systems: Sequence[System], columns: Sequence[str], asked: Sequence[Any], draws: Resampling | None, eer: str
+    systems: Sequence[System],
+    columns: Sequence[str],
+    asked: Sequence[Any],
+    draws: Resampling | None,
+    eer: EerDefinition,
 ) -> list[Facts]:
     """The entries of "conditions" in the JSON: one for each system and column."""
     entries = []

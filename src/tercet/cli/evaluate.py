@@ -277,8 +277,9 @@ def _savings(one: System) -> str:
     after = tercet.evaluate(fitted, [Application(prior) for prior in DEFAULT_PRIORS]).applications
     before = one.evaluation.applications
     pairs = [(1.0 if old.dcf is None else old.dcf, new) for old, new in zip(before, after, strict=True)]
-    cost, best = max(pairs, key=lambda pair: min(pair[0], 1.0) - pair[1].dcf)
-    if min(cost, 1.0) - best.dcf < 0.01:
+    gains = [min(cost, 1.0) - (new.dcf or 0.0) for cost, new in pairs]  # llrs have a cost
+    cost, best = pairs[gains.index(max(gains))]
+    if max(gains) < 0.01:
         return "Calibration (logistic, judged by 5 folds) would make these scores no more useful at these priors."
     old = "the dummy's 1.000" if one.used().meaning == "raw" else f"{cost:.3f}"
     where = text.frequency(best.prior)

@@ -18,7 +18,7 @@ from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
-from tercet._typing import Array, Counts, Floats
+from tercet._typing import Array, Counts, EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
@@ -259,7 +259,7 @@ class Curve:
         """The area under the hull: what randomising between thresholds could reach."""
         return self.hull.area
 
-    def eer(self, definition: str = "rocch") -> Eer:
+    def eer(self, definition: EerDefinition = "rocch") -> Eer:
         """The equal error rate, where FPR = FNR.
 
         Parameters

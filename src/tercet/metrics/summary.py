@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from tercet._numeric.exact import UNIT, Counts, ratio
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, EerDefinition, Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.costs import softplus_sum
@@ -108,5 +108,5 @@ class HasSummary(Protocol):
     ) -> tuple[ClassSummary, str, tuple[str, ...], JSON]:
         """The summary of K classes, why their frequencies are undefined (else ""), their names, and facts."""
 
-    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, JSON]:
+    def _summary(self, thresholds: Floats, eer: EerDefinition) -> tuple[Summary, JSON]:
         """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

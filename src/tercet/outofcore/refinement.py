@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total
 from tercet._numeric.validation import frozen
-from tercet._typing import Floats
+from tercet._typing import EerDefinition, Floats
 from tercet.errors import InputError
 from tercet.metrics.curves import Curve, convex_vertices
 from tercet.metrics.summary import Summary
@@ -143,7 +143,7 @@ _COLUMNS = ("keys", "misses", "rejected", "rows", "top", "next")
 
 
 def two_class_summary(
-    passes: Passes, thresholds: Floats, eer: str, meaning: str, trained_prior: float | None
+    passes: Passes, thresholds: Floats, eer: EerDefinition, meaning: str, trained_prior: float | None
 ) -> tuple[Summary, dict[str, int]]:
     """The summary of all rows by passes over them, and how many passes and rows looked at one by one that took.
 
@@ -167,7 +167,7 @@ def two_class_summary(
     return found, {"passes": 1 + took + (ranges.rows > 0), "revisited": ranges.rows}
 
 
-def _narrowed(passes: Passes, points: Points, eer: str) -> tuple[Points, Ranges, int]:
+def _narrowed(passes: Passes, points: Points, eer: EerDefinition) -> tuple[Points, Ranges, int]:
     """The points after as many splits as it takes, the ranges whose rows must be looked at, and the passes taken."""
     budget, took = passes.budget, 0
     chosen = _must_be_seen(points, eer)
@@ -179,7 +179,7 @@ def _narrowed(passes: Passes, points: Points, eer: str) -> tuple[Points, Ranges,
     return points, everything if everything.rows <= budget.kept else ranges, took  # the AUC is exact where it can be
 
 
-def _must_be_seen(points: Points, eer: str) -> NDArray[np.bool_]:
+def _must_be_seen(points: Points, eer: EerDefinition) -> NDArray[np.bool_]:
     """The bins whose rows must be looked at."""
     return points.hiding() if eer == "rocch" else points.hiding() | points.crossing()
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tercet._numeric.parallel import together
 from tercet._numeric.validation import shown
-from tercet._typing import JSON, Facts, Floats
+from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
@@ -104,7 +104,7 @@ class Scan:
             raise InputError(f"{len(files)} files cannot be read as one: evaluate the scan, or join them first.")
         return read(files[0], **self.options)
 
-    def _summary(self, thresholds: Floats, eer: str) -> tuple[Summary, JSON]:
+    def _summary(self, thresholds: Floats, eer: EerDefinition) -> tuple[Summary, JSON]:
         """The summary that a two-class evaluation is built from.
 
         Parameters

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
 from tercet._numeric.validation import callback, chosen, frozen, numbers, shown
-from tercet._typing import Floats
+from tercet._typing import EerDefinition, Floats
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
@@ -51,7 +51,7 @@ def bootstrap(
     sampling: Sampling = "stratified",
     quantities: Iterable[str] | None = None,
     bayes_plot: tuple[float, float, int] | None = (-3.0, 3.0, 21),
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     roc: object = None,
     bins: object = None,
     rates: Iterable[str] = (),
@@ -218,7 +218,7 @@ def planned(
     apps: Sequence[Application],
     wanted: frozenset[str],
     bayes_plot: tuple[float, float, int] | None,
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     roc: object = None,
     bins: object = None,
 ) -> Plan:

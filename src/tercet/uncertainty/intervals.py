@@ -13,7 +13,7 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, listed, number, shown
-from tercet._typing import Floats
+from tercet._typing import EerDefinition, Floats
 from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -199,7 +199,7 @@ def closed_form_intervals(
     by: object = None,
     sampling: Sampling | None = None,
     grid: Floats | None = None,
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     wanted: frozenset[str] = frozenset(QUANTITIES),
 ) -> Intervals:
     """Intervals in closed form, as evaluate(..., ci=level) carries them."""
@@ -259,7 +259,7 @@ def two_class_estimates(
     losses: CalibrationLosses,
     apps: Sequence[Application],
     grid: Floats | None = None,
-    eer: str = "rocch",
+    eer: EerDefinition = "rocch",
     wanted: frozenset[str] = frozenset(QUANTITIES),
 ) -> Found:
     """Every number of an Evaluation with its estimate, or why it has none."""
@@ -293,7 +293,7 @@ def _or_reason(make: Any, *arguments: Any) -> Estimate | NotEstimable:
         return NotEstimable(str(error))
 
 
-def _equal_error(sample: TwoClassSample, definition: str) -> Bracket:
+def _equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
     """The EER's interval around the value of the definition asked for: all definitions estimate one number."""
     wanted = chosen(definition, "eer", EER_DEFINITIONS)
     found = equal_error(sample)

@@ -83,7 +83,7 @@ class _Display:
     def _computed(
         cls, trials: Trials, applications: Iterable[object]
     ) -> Evaluation | MulticlassEvaluation | DecisionCurve:
-        return evaluate(trials, applications)  # type: ignore[no-any-return]
+        return evaluate(trials, applications)
 
     @classmethod
     def from_predictions(

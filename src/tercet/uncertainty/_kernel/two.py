@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total
-from tercet._typing import Floats
+from tercet._typing import EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     applications: tuple[Application, ...]
     grid: Floats
     wants: frozenset[str]
-    eer: str = "rocch"
+    eer: EerDefinition = "rocch"
     fpr: Floats = np.empty(0)
     bins: Floats = np.empty(0)
 
