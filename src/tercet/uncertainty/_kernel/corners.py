@@ -90,30 +90,35 @@ class Corners(NamedTuple):
         targets, nontargets = self.t.whole.item(), self.n.whole.item()
         left = _Corner(0, 0, nontargets, -targets * nontargets)
         right = _Corner(self.t.each.size - 1, targets, 0, targets * nontargets)
-        for one in map(self._corner, known):
-            left, right = one.beside(left, right)
+        for step in known:
+            if left.step < step < right.step:
+                left, right = self._corner(step).beside(left, right)
+        first, last = left.step // len(self.t.each), right.step // len(self.t.each) + 1
+        within = [side.before[first:last] + side.inside[:, first:last] for side in (self.t, self.n)]
         while left.step < right.step:
-            one = self._below(left, right)
+            one = self._below(left, right, first, within)
             if not one.is_below(left, right):
                 break
             left, right = one.beside(left, right)
         return left, right
 
     def _corner(self, step: int) -> _Corner:
-        misses, alarms = (count.item() for count in self.errors(step))
-        return _Corner(step, misses, alarms, misses * self.n.whole.item() - alarms * self.t.whole.item())
+        targets, nontargets = self.t.whole.item(), self.n.whole.item()
+        misses, alarms = self.t.at_one(step), nontargets - self.n.at_one(step)
+        return _Corner(step, misses, alarms, misses * nontargets - alarms * targets)
 
     def _level(self, left: _Corner, right: _Corner) -> float:
         """The p at which p FNR + (1 - p) FPR is the same at two corners."""
         wide, high = (left.alarms - right.alarms) / self.n.whole, (right.misses - left.misses) / self.t.whole
         return float(wide / (wide + high))
 
-    def _below(self, left: _Corner, right: _Corner) -> _Corner:
-        """The corner farthest below the line through two, among the blocks from the one to the other."""
-        n, t, depth, share = self.n, self.t, len(self.t.each), self._level(left, right)
+    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Counts]) -> _Corner:
+        """The corner farthest below the line through two; `within` holds both totals from the block `origin` on."""
+        depth, share = len(self.t.each), self._level(left, right)
         first, last = left.step // depth, right.step // depth + 1
-        costs = share / t.whole * (t.before[first:last] + t.inside[:, first:last])
-        costs -= (1.0 - share) / n.whole * (n.before[first:last] + n.inside[:, first:last])
+        misses, rejected = (totals[:, first - origin : last - origin] for totals in within)
+        costs = share / self.t.whole * misses
+        costs -= (1.0 - share) / self.n.whole * rejected
         step, block = divmod(int(costs.argmin()), last - first)
         return self._corner((first + block) * depth + step)
 

@@ -96,7 +96,8 @@ class Totals(NamedTuple):
         depth = depth_of(len(running) - 1)
         before = running[::depth]
         after = running[1:].reshape(-1, depth) - before[:-1, None]
-        return cls(np.diff(running).astype(np.float64).reshape(-1, depth).T, after.astype(np.float64).T, before)
+        steps = running[1:] - running[:-1]
+        return cls(steps.astype(np.float64).reshape(-1, depth).T, after.astype(np.float64).T, before)
 
     @property
     def whole(self) -> Any:
@@ -107,6 +108,12 @@ class Totals(NamedTuple):
         """The total at the end of each step."""
         block, step = np.divmod(steps, len(self.each))
         return self.before[block] + self.inside[step, block].astype(self.before.dtype)
+
+    def at_one(self, step: int) -> Any:
+        """The total at the end of one step, as Python's number."""
+        block, row = divmod(step, len(self.each))
+        before = self.before[block].item()
+        return before + type(before)(self.inside[row, block])
 
     def flat(self) -> Counts:
         """0 and the total at the end of every step, one after the other."""

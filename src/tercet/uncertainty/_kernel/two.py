@@ -28,6 +28,7 @@ from tercet.uncertainty._kernel.steps import Steps, Totals
 
 Places = NDArray[np.intp]
 
+_BESIDE_EER = 4  # corners of the hull that are looked up first, two on either side of the EER
 _SMALLEST = 1e-290  # relative weight of the cheaper error; products with counts stay above the denormals
 
 
@@ -59,7 +60,7 @@ class TwoClass:
     places: tuple[Places, Places]  # rows at or below each actual threshold and each edge of a bin; raw scores have none
     spots: tuple[Spots, Spots]  # the places, among the runs
     costs: tuple[Floats, Floats] | None  # what each row adds to the mean cost of its class, for Cllr
-    factors: tuple[Floats, Floats]  # of misses and false alarms: minima at each tau, then two on both sides of the EER
+    factors: tuple[Floats, Floats]  # of misses and false alarms: minima at each tau, then some around the EER
 
     @classmethod
     def of(cls, trials: Trials, rows: Sequence[Places], plan: Plan, ranked: bool = False) -> TwoClass:
@@ -110,14 +111,17 @@ class TwoClass:
         if "minimum" in wants:
             parts += corners.rates(found[:count])
         if "eer" in wants:
-            parts.append([corners.eer(found[-2:].tolist()) if plan.eer == "rocch" else self._other_eer(weights)])
+            parts.append(
+                [corners.eer(found[-_BESIDE_EER:].tolist()) if plan.eer == "rocch" else self._other_eer(weights)]
+            )
         if "auc" in wants:
             parts.append([corners.auc(self.steps.tied)])
         if self.costs is not None:
             parts.append([self._cllr(weights, (n.whole, t.whole))])
         if len(plan.fpr):
             parts.append(corners.miss_rates(plan.fpr))
-        parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
+        if len(plan.bins):
+            parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
         return np.concatenate([np.asarray(part, np.float64) for part in parts])
 
     def _counted(self, side: int, weights: Any) -> tuple[Totals, Counts]:
@@ -184,8 +188,9 @@ def _factors(plan: Plan, steps: Steps) -> tuple[Floats, Floats]:
     if "eer" in plan.wants and plan.eer == "rocch":
         share = min(max(Corners(*map(Totals.between, steps.bounds)).level(), _SMALLEST), 1.0 - 1e-9)
         aside = 1.0 + 10.0 / math.cbrt(min(bounds[-1] for bounds in steps.bounds))  # slopes of hulls vary so much
-        miss = np.concatenate((miss, [share * aside, share / aside]))
-        alarm = np.concatenate((alarm, [1.0 - share] * 2))
+        near = math.sqrt(math.sqrt(aside))
+        miss = np.concatenate((miss, share * np.array([aside, near, 1.0 / near, 1.0 / aside])))
+        alarm = np.concatenate((alarm, [1.0 - share] * _BESIDE_EER))
     return miss, alarm
 
 
