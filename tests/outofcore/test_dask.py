@@ -249,9 +249,9 @@ def test_a_result_delivered_twice_or_lost_is_an_error(path, small, fault, says):
         evaluated(path, APPS, engine=Backwards(fault))
 
 
-@pytest.mark.parametrize("engine", ["spark", 3, None, object()])
+@pytest.mark.parametrize("engine", ["ray", 3, None, object()])
 def test_an_engine_that_is_none_is_refused(path, engine):
-    with pytest.raises(tc.InputError, match="engine is one of local, dask, or an Executor"):
+    with pytest.raises(tc.InputError, match="engine is one of local, dask, spark, or an Executor"):
         tc.scan(path, engine=engine)
 
 

@@ -113,19 +113,18 @@ def _as_ordered(scores: Floats) -> Keys:
 
 def sorted_ranks(among: Floats, values: Floats, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
     """np.searchsorted(among, values) where both ascend: a few values at a time find their places within the cache."""
-
-    def ranks(part: slice) -> NDArray[np.intp]:
-        found = np.empty(part.stop - part.start, np.intp)
-        for start in range(part.start, part.stop, _AT_A_TIME):
-            some = values[start : min(start + _AT_A_TIME, part.stop)]
-            low, high = among.searchsorted(some[0]), among.searchsorted(some[-1], "right")
-            places = among[low:high].searchsorted(some, side)
-            np.add(places, low, out=found[start - part.start :][: len(some)])
-        return found
-
     if len(values) <= _AT_A_TIME:
         return among.searchsorted(values, side)
-    return np.concatenate(over_parts(ranks, len(values)))
+    found = np.empty(len(values), np.intp)
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, _AT_A_TIME):
+            own = slice(start, min(start + _AT_A_TIME, part.stop))
+            low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
+            np.add(among[low:high].searchsorted(values[own], side), low, out=found[own])
+
+    over_parts(fill, len(values))
+    return found
 
 
 def sort_in_place(*arrays: NDArray[np.float64] | Keys) -> None:

@@ -161,7 +161,7 @@ def _typed(need: str, own: dict[str, Option]) -> str:
     return " and ".join(words)
 
 
-_EXTRAS = {"matplotlib": "plot", "dask": "dask", "distributed": "dask", "sklearn": "sklearn"}
+_EXTRAS = {"matplotlib": "plot", "dask": "dask", "distributed": "dask", "pyspark": "spark", "sklearn": "sklearn"}
 
 
 def _sentence(error: Exception, command: click.Command) -> str:

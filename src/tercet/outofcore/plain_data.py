@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -69,15 +69,41 @@ def digest(plain: Facts) -> str:
     return found.hexdigest()
 
 
-def save_plain(plain: Facts, path: str | os.PathLike[str]) -> None:
-    """Arrays into an npz, all else as one JSON text, with a checksum; the file appears whole or not at all."""
+def _write(plain: Facts, out: BinaryIO) -> None:
+    """Arrays into an npz, all else as one JSON text, with a checksum."""
     arrays = {name: value for name, value in plain.items() if isinstance(value, np.ndarray)}
     rest = {name: value for name, value in plain.items() if name not in arrays}
     text = json.dumps({"checksum": digest(plain), "rest": rest})
+    np.savez(out, allow_pickle=False, **arrays, _rest=np.frombuffer(text.encode(), np.uint8))
+
+
+def _read(content: bytes) -> tuple[Plain, bool]:
+    """What was written, and whether its checksum fits."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as held:
+        arrays = {name: held[name] for name in held.files}
+    text = json.loads(arrays.pop("_rest").tobytes())
+    plain = {**arrays, **text["rest"]}
+    return plain, text["checksum"] == digest(plain)
+
+
+def to_bytes(plain: Facts) -> bytes:
+    """Plain data as bytes, to be sent."""
+    with io.BytesIO() as out:
+        _write(plain, out)
+        return out.getvalue()
+
+
+def of_bytes(content: bytes) -> Plain:
+    """The plain data that was sent; a list stands for a tuple."""
+    return _read(content)[0]
+
+
+def save_plain(plain: Facts, path: str | os.PathLike[str]) -> None:
+    """Plain data into a file, which appears whole or not at all."""
     whole, new = Path(path), Path(f"{os.fspath(path)}.{os.getpid()}.new")
     try:
         with new.open("wb") as out:
-            np.savez(out, allow_pickle=False, **arrays, _rest=np.frombuffer(text.encode(), np.uint8))
+            _write(plain, out)
             out.flush()
             os.fsync(out.fileno())
         new.replace(whole)
@@ -95,11 +121,7 @@ def load_plain(path: str | os.PathLike[str]) -> Plain:
     """What save_plain wrote; anything else, or a changed bit, is refused."""
     called = Path(path).name
     try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-        text = json.loads(arrays.pop("_rest").tobytes())
-        plain = {**arrays, **text["rest"]}
-        sound = text["checksum"] == digest(plain)
+        plain, sound = _read(Path(path).read_bytes())
     except FileNotFoundError:
         raise InputError(f"{called}: there is no such file.") from None
     except (

@@ -28,7 +28,7 @@ from tercet.outofcore.reading import PartRows, Reader, _marks, planned
 
 Progress = Callable[[int, int], None]
 Ranges = tuple[tuple[int, int], ...]  # numbers of parts
-ENGINES = ("local", "dask")
+ENGINES = ("local", "dask", "spark")
 CHANGED = "The trials changed while they were read: two passes counted different rows. Evaluate again."
 
 _BATCHES = 32  # results a worker makes at most per pass, so that many parts stay few results
@@ -169,7 +169,7 @@ def _check_worker(job: Plain) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where parts are read: by threads of this process, by dask, or by an executor of the caller's."""
+    """Where parts are read: by threads of this process, by dask, by Spark, or by an executor of the caller's."""
 
     engine: str | Executor
     scheduler: str | None
@@ -201,6 +201,10 @@ class Where:
 
             with dask.connected(self.scheduler, self.workers) as client:
                 yield dask.Dask(client)
+        elif self.engine == "spark":
+            from tercet.outofcore.executors import spark
+
+            yield spark.Spark(spark.active_session(), self.workers)
         else:
             assert not isinstance(self.engine, str)
             yield self.engine

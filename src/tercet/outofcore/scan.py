@@ -35,7 +35,7 @@ from tercet.outofcore.refinement import two_class_summary
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
-Engine = Literal["local", "dask"] | Executor
+Engine = Literal["local", "dask", "spark"] | Executor
 StrPath = str | os.PathLike[str]
 _TEXT_ROW = 8  # bytes of text that a row takes at least, where only the size of a file is known
 _ARRAY_ROW = 4  # bytes of a number in an array, at least
@@ -277,8 +277,8 @@ def scan(
         The system's name; the file's without.
     memory_limit : int, default 1000000000
         Bytes that the whole process tree may take.
-    engine : {"local", "dask"} or Executor, default "local"
-        Threads of this process, a dask cluster, or an engine of your own.
+    engine : {"local", "dask", "spark"} or Executor, default "local"
+        Threads of this process, a dask cluster, the Spark session that is running, or an engine of your own.
     scheduler : str, optional
         The address of a running dask scheduler; without one dask starts workers on this machine.
     workers : int, optional

@@ -1,0 +1,106 @@
+"""The same bits from a Spark session on two cores of this machine, and a clear word where there is none."""
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tercet as tc
+from tercet.outofcore.executors import Executor, spark
+from tercet.outofcore.limits import Budget
+from tercet.outofcore.plain_data import of_bytes, to_bytes
+
+from .helpers import APPS, assert_same_bits, evaluated, in_memory
+
+pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # pyspark's own, about pandas and sockets
+JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
+needs_spark = pytest.mark.skipif(JAVA is None, reason="Spark needs Java, which is not installed here")
+
+
+@pytest.fixture(scope="module")
+def session():
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed here")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {"spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    builder = sql.SparkSession.builder.master("local[2]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def trials():
+    rng = np.random.default_rng(0)
+    labels = rng.random(4000) < 0.3
+    return rng.normal(size=4000) * 2 + labels * 2, labels
+
+
+@pytest.fixture
+def path(tmp_path, trials):
+    pq.write_table(pa.table({"score": trials[0], "label": trials[1]}), tmp_path / "a.parquet", row_group_size=200)
+    return tmp_path / "a.parquet"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(Budget, "of", lambda *_, **__: Budget(kept=1500, edges=128, part=200, at_once=0))
+
+
+@needs_spark
+def test_a_spark_session_gives_the_bits_of_memory(session, path, trials, small):
+    assert isinstance(spark.Spark(session), Executor)
+    assert_same_bits(evaluated(path, APPS, engine="spark"), in_memory(*trials))
+
+
+@needs_spark
+def test_what_is_wrong_with_a_file_is_said_as_on_one_machine(session, tmp_path, small):
+    scores = np.zeros(1000)
+    scores[730] = np.nan
+    pq.write_table(pa.table({"score": scores, "label": np.arange(1000) % 2}), tmp_path / "b.parquet")
+    with pytest.raises(tc.InputError, match="row 731") as local:
+        evaluated(tmp_path / "b.parquet", APPS)
+    with pytest.raises(tc.InputError) as there:
+        evaluated(tmp_path / "b.parquet", APPS, engine="spark")
+    assert str(there.value) == str(local.value)
+
+
+def failing(job, batch):
+    raise OSError("the disk of the worker is gone")
+
+
+@needs_spark
+def test_a_worker_that_fails_is_an_error_in_one_sentence(session):
+    with pytest.raises(tc.TercetError, match="The Spark job failed"):
+        list(spark.Spark(session).collect(failing, {}, [1, 2], None))
+
+
+def test_without_a_session_or_pyspark_the_way_out_is_named(monkeypatch):
+    class Sql:
+        class SparkSession:
+            getActiveSession = staticmethod(lambda: None)  # noqa: N815 - as pyspark has it
+
+    monkeypatch.setattr(spark, "import_module", lambda name: Sql)
+    with pytest.raises(tc.InputError, match=r"SparkSession\.builder\.getOrCreate\(\)"):
+        spark.active_session()
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(spark, "import_module", missing)
+    with pytest.raises(tc.InputError, match=r"pip install 'tercet\[spark\]'"):
+        spark.active_session()
+
+
+def test_plain_data_comes_back_from_its_bytes():
+    plain = {"counts": np.arange(3), "ends": np.array([-np.inf, 0.5]), "rest": [1, "two", {"three": 2**80}]}
+    found = of_bytes(to_bytes(plain))
+    assert found["rest"] == plain["rest"]
+    np.testing.assert_array_equal(found["counts"], plain["counts"])
+    np.testing.assert_array_equal(found["ends"], plain["ends"])
