@@ -274,6 +274,7 @@ def two_class_rows(rows: int, repeat: int, peers: bool) -> tuple[list[Row], list
             "sort": lambda: np.sort(scores),
             "evaluate": lambda: evaluated(scores, labels),
             "sort again": lambda: np.sort(scores),
+            "logaddexp": lambda: np.logaddexp(0.0, scores),
             "whole": lambda: evaluated(scores, labels, whole),
             "parts": lambda: evaluated(scores, labels, parts),
         },
@@ -287,11 +288,12 @@ def two_class_rows(rows: int, repeat: int, peers: bool) -> tuple[list[Row], list
     size = f"{rows:,} llrs"
     table = [
         Row(f"np.sort of {size}", f"{sort:.3f} s", "", None),
-        at_most(f"evaluate {size}, over np.sort (aim 1.5)", times["evaluate"] / sort, 3.0),
+        at_most(f"evaluate {size}, over np.sort (aim 1.5)", times["evaluate"] / sort, 2.0),
         at_most("  processor time of both", work["evaluate"] / work["sort"], None),
-        at_most("  with whole weights", times["whole"] / sort, None),
-        at_most("  with fractional weights", times["parts"] / sort, None),
-        at_most("  extra peak memory, over the scores", extra_memory("two", scores, labels), 3.0),
+        at_most("  over np.sort and one np.logaddexp", times["evaluate"] / (sort + times["logaddexp"]), 0.5),
+        at_most("  with whole weights, over np.sort", times["whole"] / sort, 4.0),
+        at_most("  with fractional weights, over np.sort", times["parts"] / sort, 6.0),
+        at_most("  extra peak memory, over the scores", extra_memory("two", scores, labels), 2.0),
     ]
     if peers:
         auc, _, costs, cllr = sklearn_evaluation(scores, labels)
@@ -315,20 +317,42 @@ def small_rows(repeat: int) -> list[Row]:
     scores, labels = two_class(1000)
     apps = [tc.Application(0.01)]
 
-    def calls(to_dict: bool) -> Job:
+    def calls(then: Callable[[Any], object]) -> Job:
         def job() -> None:
             for _ in range(50):
-                ev = tc.evaluate(tc.Trials.of_llr(scores, labels), apps)
-                if to_dict:
-                    ev.to_dict()
+                then(tc.evaluate(tc.Trials.of_llr(scores, labels), apps))
 
         return job
 
-    times = best({"plain": calls(False), "to_dict": calls(True)}, max(repeat, 5))
-    return [
-        at_most("1,000 trials, one application, per call", times["plain"] / 50 * 1e3, 1.0, "ms"),
-        at_most("  with to_dict", times["to_dict"] / 50 * 1e3, 1.0, "ms"),
-    ]
+    jobs = {
+        "1,000 trials, one application, per call": calls(lambda ev: None),
+        "  with to_dict(curves=False)": calls(lambda ev: ev.to_dict(curves=False)),
+        "  with to_dict()": calls(lambda ev: ev.to_dict()),
+    }
+    times = best(jobs, max(repeat, 5))
+    bars = (None, None, 0.5)
+    return [at_most(what, times[what] / 50 * 1e3, bar, "ms") for what, bar in zip(jobs, bars, strict=True)]
+
+
+SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000)
+
+
+def growth_row(largest: int, repeat: int) -> Row:
+    """The slope of log time over log rows from 10^5 to the largest size that is asked for."""
+    sizes = [size for size in SIZES if size <= largest]
+    times = []
+    for size in sizes:
+        scores, labels = two_class(size)
+        found = best({"evaluate": lambda scores=scores, labels=labels: evaluated(scores, labels)}, repeat)
+        times.append(found["evaluate"])
+    slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+    told = ", ".join(f"{time:.3g}" for time in times)
+    return at_most(f"growth from {sizes[0]:,} to {sizes[-1]:,} rows ({told} s), exponent", slope, 1.05, "")
+
+
+def numpy_decisions(scores: np.ndarray, app: tc.MulticlassApplication) -> np.ndarray:
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True)) * app.prior
+    return np.asarray((shares @ app.costs.T).argmin(axis=1))
 
 
 def import_row(repeat: int) -> Row:
@@ -356,15 +380,25 @@ def many_class_rows(rows: int, repeat: int) -> tuple[list[Row], list[str]]:
             log_loss(labels, posteriors),
             confusion_matrix(labels, posteriors.argmax(axis=1)),
         )
+        decided = posteriors.argmax(axis=1)
+        jobs["their table"] = lambda: confusion_matrix(labels, decided)
+        jobs["our table"] = lambda: tc.Confusion.of(decided, labels)
+    trials = tc.Trials.of_log_likelihoods(scores, labels)
+    jobs["decide"] = lambda: tc.decide(trials, full)
+    jobs["numpy"] = lambda: numpy_decisions(scores, full)
     times = best(jobs, repeat)
     size = f"{rows:,} x {CLASSES}"
-    table = []
+    what = f"{size}: decisions with full costs, over numpy's shifted exp, product and argmin"
+    table = [at_most(what, times["decide"] / times["numpy"], 0.5)]
     for kind in ("0-1", "full"):
         if log_loss is None:
             table.append(Row(f"{size}: confusion and risk, {kind} costs", f"{times[kind]:.3f} s", "", None))
         else:
             what = f"{size}: scikit-learn's log_loss + confusion_matrix, over confusion and risk, {kind} costs"
             table.append(at_least(what, times["sklearn"] / times[kind], 5.0))
+    if log_loss is not None:
+        what = f"{size}: confusion matrix of decided labels, over scikit-learn's"
+        table.append(at_most(what, times["our table"] / times["their table"], 0.3))
     return [*table, at_most("  extra peak memory, over the scores", extra_memory("many", scores, labels), 2.0)], wrong
 
 
@@ -384,10 +418,16 @@ def main() -> int:
     )
     parser.add_argument("--repeat", type=int, default=5, help="repetitions, of which the best counts")
     parser.add_argument("--peers", action="store_true", help="also time the evaluation by scikit-learn's parts (slow)")
+    parser.add_argument(
+        "--growth", type=int, default=10_000_000, metavar="ROWS",
+        help="largest size for the exponent of growth: 100000000 takes 4 GB; 0 for none",
+    )  # fmt: skip
     given = parser.parse_args()
     table, wrong = two_class_rows(given.rows, given.repeat, given.peers)
     table += small_rows(given.repeat)
     table.append(import_row(given.repeat))
+    if given.growth:
+        table.append(growth_row(given.growth, min(given.repeat, 3)))
     more, disagreements = many_class_rows(max(given.rows // 10, 1000), given.repeat)
     print(f"tercet {tc.__version__}, numpy {np.__version__}, {os.cpu_count()} cores")
     print(printed(table + more))

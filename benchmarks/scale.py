@@ -409,7 +409,7 @@ def linear(report: Report, folder: Path, rows: int, largest: dict[str, Any], plo
         slopes[called] = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
         shown = ", ".join(f"{value:.2f} s" for value in seconds)
         slope = slopes[called]
-        report.line(f"  exponent of {called} over rows", f"{slope:.2f} ({shown})", "at most 1.1", slope <= 1.1)
+        report.line(f"  exponent of {called} over rows", f"{slope:.2f} ({shown})", "at most 1.05", slope <= 1.05)
     report.facts["linear"] = {"rows": sizes, "seconds": [one["wall"] for one in found], "exponents": slopes}
     if plot is not None:
         draw(plot, sizes, found, slopes)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import many, over_parts, together
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 14
 _AT_A_TIME = 1 << 12
@@ -111,7 +111,7 @@ def _as_ordered(scores: Floats) -> Keys:
     return flipped
 
 
-def sorted_ranks(among: Floats, values: Floats, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
+def sorted_ranks(among: Array, values: Array, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
     """np.searchsorted(among, values) where both ascend: a few values at a time find their places within the cache."""
     if len(values) <= _AT_A_TIME:
         return among.searchsorted(values, side)

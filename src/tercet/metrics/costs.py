@@ -267,9 +267,8 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
 
     Sums add: those of two sets of llrs give that of both together, to the bit.
     """
-    split = int(
-        np.searchsorted(side.scores, -math.inf, "right") if sign < 0.0 else np.searchsorted(side.scores, math.inf)
-    )
+    end = side.scores.dtype.type(sign * math.inf)  # of another type, all scores would be converted to find it
+    split = int(side.scores.searchsorted(end, "right" if sign < 0.0 else "left"))
     finite = slice(split, len(side.scores)) if sign < 0.0 else slice(0, split)
 
     def cost(scores: Floats) -> Floats:

@@ -687,7 +687,7 @@ class _Meeting(NamedTuple):
         high = low
         if len(tied):
             high = low.copy()
-            high[tied] = np.searchsorted(many.scores, scores[tied], "right")
+            high[tied] = sorted_ranks(many.scores, scores[tied], "right")
         return cls(targets, nontargets, of_targets, scores, running, low, high)
 
     @property

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total, shifted
+from tercet._numeric.order import sorted_ranks
 from tercet._numeric.validation import frozen
 from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
@@ -163,7 +164,7 @@ class BinCounts(PlainState):
 
 
 def places_upto(scores: Array, ends: Floats) -> NDArray[np.intp]:
-    """How many of ascending scores are at or below each end; NaN counts as above all.
+    """How many of ascending scores are at or below each of ascending ends.
 
     Ends are rounded down to float32 for scores of float32: one of those is at or below either or neither.
     """
@@ -172,7 +173,7 @@ def places_upto(scores: Array, ends: Floats) -> NDArray[np.intp]:
         with np.errstate(over="ignore"):
             near = ends.astype(scores.dtype)
         near = np.where(near > ends, np.nextafter(near, scores.dtype.type(-math.inf)), near)
-    return np.searchsorted(scores, near, "right")
+    return sorted_ranks(scores, near, "right")
 
 
 def weight_of(side: Ranked, places: NDArray[np.intp]) -> Counts:
@@ -259,7 +260,8 @@ def _grouped(scores: Floats, weights: Counts) -> Ranked:
 
 def _picked(side: Ranked, low: Floats, high: Floats) -> tuple[Floats, Counts | None]:
     """The scores in the ranges low < score <= high, and their weights."""
-    starts = np.where(np.isnan(low), 0, places_upto(side.scores, low))
+    everything = np.isnan(low)
+    starts = np.where(everything, 0, places_upto(side.scores, np.where(everything, -math.inf, low)))
     lengths = places_upto(side.scores, high) - starts
     before = np.cumsum(lengths) - lengths
     places = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))

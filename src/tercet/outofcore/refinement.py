@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total
+from tercet._numeric.order import sorted_ranks
 from tercet._numeric.validation import frozen
 from tercet._typing import EerDefinition, Floats
 from tercet.errors import InputError
@@ -25,7 +26,9 @@ from tercet.outofcore.bins import (
     distinct_edges,
     edges_of,
     keys_of,
+    places_upto,
     scores_of,
+    weight_of,
 )
 from tercet.outofcore.runner import CHANGED, Passes
 
@@ -197,14 +200,14 @@ def resolved(
     seen = rows.tally(meaning, trained_prior, unit)
     sides, t, n = [], np.diff(points.misses), np.diff(points.rejected)
     for side, held in ((seen.targets, t), (seen.nontargets, n)):
-        if not np.array_equal(side.upto(ranges.high), np.cumsum(held[bins])):
+        if not np.array_equal(weight_of(side, places_upto(side.scores, ranges.high)), np.cumsum(held[bins])):
             raise InputError(CHANGED)
         rest = others & (held > 0)
         sides.append(_merged(side, points.top[1:][rest], held[rest]))
     hidden = others & (np.diff(points.rows) > 0)
     kept = np.union1d(sides[0].scores, sides[1].scores)
     following = np.append(kept, math.inf)
-    following[np.searchsorted(kept, points.top[1:][hidden])] = points.next[:-1][hidden]
+    following[sorted_ranks(kept, points.top[1:][hidden])] = points.next[:-1][hidden]
     x, y = points._wide
     pairs = int((np.diff(y) * np.diff(x))[others & points.mixed()].sum())
     return Tally(sides[0], sides[1], meaning, trained_prior, unit, Gaps(frozen(following), pairs))
@@ -213,6 +216,7 @@ def resolved(
 def _merged(rows: Ranked, tops: Floats, weights: Counts) -> Ranked:
     """One class: its known rows and, at the top of each other bin, all that the bin holds of it."""
     scores, running = rows.distinct()
-    every, heavy = np.concatenate((scores, tops)), np.concatenate((np.diff(running), weights))
-    order = np.argsort(every, kind="stable")  # two ascending runs: merged, not sorted
-    return Ranked(frozen(every[order]), frozen(running_total(heavy[order])))
+    places = sorted_ranks(scores, tops)
+    steps = np.diff(running).astype(np.result_type(running, weights), copy=False)
+    heavy = np.insert(steps, places, weights)
+    return Ranked(frozen(np.insert(scores, places, tops)), frozen(running_total(heavy)))
