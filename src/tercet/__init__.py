@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from tercet.uncertainty.compare import compare
     from tercet.uncertainty.sample_size import sample_size
     from tercet.uncertainty.sensitivity import label_noise, robust_thresholds, verification_bias, verification_bias_of
+    from tercet.uncertainty.simultaneous import difference_band, net_benefit_band
 
 __version__ = "0.1.0"
 
@@ -264,6 +265,10 @@ _PUBLIC = {
         "verification_bias",
         "verification_bias_of",
     ),
+    "uncertainty.simultaneous": (
+        "difference_band",
+        "net_benefit_band",
+    ),
 }
 _MODULES = (
     "biometrics",
@@ -343,6 +348,7 @@ __all__ = [
     "delong",
     "delong_test",
     "deployed_cost",
+    "difference_band",
     "empirical_cross_entropy",
     "enough_errors",
     "entropy",
@@ -367,6 +373,7 @@ __all__ = [
     "min_cross_entropy",
     "min_risk",
     "net_benefit",
+    "net_benefit_band",
     "neyman_pearson",
     "normalised_cross_entropy",
     "one_vs_rest_auc",

@@ -43,7 +43,8 @@ SOUND = (
     "Trials.versus", "confusion_of", "decide", "decisions", "expected_costs", "hull_rule", "neyman_pearson", "wilson",
     "k_sigma", "min_risk", "interval", "log_loss", "brier", "perplexity", "top_k_accuracy", "mcnemar", "delong_test",
     "load_model", "rate_posterior", "BetaPosterior.interval", "BetaPosterior.probability_below",
-    "robust_thresholds", "label_noise", "verification_bias", "verification_bias_of",
+    "robust_thresholds", "label_noise", "difference_band", "net_benefit_band",
+    "verification_bias", "verification_bias_of",
 )  # fmt: skip
 
 

@@ -147,6 +147,8 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "cross_entropy_of_truth": {"true": [[0.5, 0.5]], "model": [[0.25, 0.75]]},
         "cross_fit": {"by": None},
         "rate_posterior": {"prior": "uniform"},
+        "difference_band": {"log_odds": (-1.0, 1.0, 3), "by": None, "pair_by": None, "names": None},
+        "net_benefit_band": {"thresholds": [0.1, 0.2], "prevalence": None},
         "robust_thresholds": {"prior": (0.1, 0.3), "cost_fn": 5.0, "cost_fp": 1.0},
         "label_noise": {"wrong_targets": 0.05, "wrong_nontargets": [0.0, 0.1], "by": None},
         "verification_bias": {"accepted": (80, 20, 5), "rejected": (2, 98, 900)},

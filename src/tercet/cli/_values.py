@@ -50,12 +50,12 @@ def level(ci: float, flag: str = "--ci") -> float:
     return ci / 100.0
 
 
-def log_odds_grid(words: str) -> tuple[float, float, int]:
+def log_odds_grid(words: str, flag: str = "--bayes-plot") -> tuple[float, float, int]:
     """The grid of a Bayes error plot: from, to, how many points."""
-    low, high, count = numbers(words, "--bayes-plot", 3)
+    low, high, count = numbers(words, flag, 3)
     if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2 <= count <= MOST_POINTS:
         raise InputError(
-            f"--bayes-plot is LOW,HIGH,POINTS with LOW < HIGH and 2 to {MOST_POINTS:,} points, not {shown(words)}."
+            f"{flag} is LOW,HIGH,POINTS with LOW < HIGH and 2 to {MOST_POINTS:,} points, not {shown(words)}."
         )
     return low, high, int(count)
 

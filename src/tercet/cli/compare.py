@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import click
 
+from tercet._numeric.plain import plain
 from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import SEVERAL, WORDS, application_options, resampling_options, source_options
-from tercet.cli._output import out, stamp
+from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, resampling_options, source_options
+from tercet.cli._output import Facts, out, stamp
 from tercet.cli._systems import read_systems
-from tercet.cli._values import applications, grouping, level, reading
+from tercet.cli._values import applications, grouping, level, log_odds_grid, reading
 from tercet.report import text
 
 
@@ -21,6 +24,27 @@ from tercet.report import text
 @source_options()
 @application_options
 @resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also how probably one is cheaper,")
+@option(
+    "--margin",
+    type=float,
+    excludes=("resamples",),
+    metavar="M",
+    help="Also superiority, and non-inferiority and equivalence with this margin in cost.",
+)
+@option(
+    "--correction",
+    type=click.Choice(["pairs", "all"]),
+    default="pairs",
+    show_default=True,
+    help="Holm's correction over the pairs of systems in each number, or over all numbers too.",
+)
+@option(
+    "--band",
+    metavar="LO,HI,N",
+    meanings=TWO_CLASS,
+    excludes=("unpaired",),
+    help="Also differences over prior log-odds from LO to HI with a band that holds at all at once.",
+)
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Any) -> int:
@@ -37,10 +61,35 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     found = compare(
         *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
         ci=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
-        unpaired=unpaired, bayes=options["bayes"], progress=progress_bar(),
+        unpaired=unpaired, bayes=options["bayes"], correction=options["correction"], progress=progress_bar(),
     )  # fmt: skip
+    margins = () if options["margin"] is None else found.margin_tests(options["margin"])
+    bands = _bands(systems, options["band"], level(options["ci"]), grouping(source))
     if as_json:
-        print(json.dumps(stamp() | found.to_dict(), allow_nan=False))
-    else:
-        out(text.harmless_lines(repr(found)))
+        more: Facts = {"margin_tests": [plain(one._asdict()) for one in margins]} if margins else {}
+        more |= {"bands": [one.to_dict() for one in bands]} if bands else {}
+        print(json.dumps(stamp() | found.to_dict() | more, allow_nan=False))
+        return 0
+    lines = [repr(found)]
+    for one in margins:
+        shown = "shown" if one.shown else "not shown"
+        lines.append(
+            f"  {one.test} of {one.first} over {one.second} in {one.quantity}, margin {one.margin:g}: {shown}, "
+            f"p = {one.p_value:.2g}"
+        )
+    lines += [f"  {one.sentence}" for one in bands]
+    out(text.harmless_lines("\n".join(lines)))
     return 0
+
+
+def _bands(systems: Sequence[Any], words: str | None, share: float, by: Any) -> list[Any]:
+    """The simultaneous band of every pair of systems."""
+    from tercet.uncertainty import difference_band
+
+    if words is None:
+        return []
+    grid = log_odds_grid(words, "--band")
+    return [
+        difference_band(one.used(), other.used(), grid, level=share, by=by, names=(one.name, other.name))
+        for one, other in combinations(systems, 2)
+    ]

@@ -9,7 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import chosen, instance, mapping, names, number, same_index, same_kind, shown, whole
+from tercet._numeric.validation import (
+    chosen,
+    flag,
+    instance,
+    mapping,
+    names,
+    number,
+    same_index,
+    same_kind,
+    shown,
+    whole,
+)
 from tercet._typing import Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
@@ -327,8 +338,8 @@ class PairedAuc(NamedTuple):
         Upper end.
     p_value : float
         Two-sided p-value.
-    paired_by : {"id", "position"}
-        How trials were matched.
+    paired_by : {"id", "position"} or None
+        How trials were matched; None for independent sets.
     """
 
     difference: float
@@ -336,11 +347,13 @@ class PairedAuc(NamedTuple):
     low: float
     high: float
     p_value: float
-    paired_by: PairBy
+    paired_by: PairBy | None
 
 
-def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: PairBy | None = None) -> PairedAuc:
-    """DeLong's paired test of two systems' AUC on the same trials.
+def delong_test(
+    first: Trials, second: Trials, level: float = 0.95, *, pair_by: PairBy | None = None, unpaired: bool = False
+) -> PairedAuc:
+    """DeLong's test of two systems' AUC, on the same trials or on independent ones.
 
     Without variance, as where all trials differ alike, the interval allows for the pairs that none of n leaves
     possible, and the p-value is one minus the largest level at which it leaves out 0.
@@ -350,16 +363,19 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: 
     first : Trials
         The first system, labelled, without weights.
     second : Trials
-        The second system, on the same trials.
+        The second system, on the same trials unless `unpaired`.
     level : float, default 0.95
         Confidence level, between 0 and 1.
     pair_by : {"id", "position"}, optional
         How trials are matched; by id where they have ids, else by position if labels agree.
+    unpaired : bool, default False
+        Whether the systems were tried on independent sets of trials, so that their variances add.
 
     Returns
     -------
     PairedAuc
-        The difference first - second, its standard error, both ends and the p-value.
+        The difference first - second, its standard error, both ends and the p-value, which is never below what as many
+        trials could show that all fall on one side.
 
     References
     ----------
@@ -373,8 +389,10 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: 
     >>> delong_test(a, a).p_value
     1.0
     """
-    from scipy.special import ndtr
-
+    if flag(unpaired, "unpaired"):
+        if pair_by is not None:
+            raise InputError("pair_by matches trials, and unpaired=True says that there is nothing to match.")
+        return _unpaired_delong(two_class(first, "first"), two_class(second, "second"), level)
     (first, second), by = paired([two_class(first, "first"), two_class(second, "second")], by=pair_by)
     labels = first.known_labels().astype(np.bool_)
     second.known_labels()
@@ -386,9 +404,44 @@ def delong_test(first: Trials, second: Trials, level: float = 0.95, *, pair_by: 
     error = math.sqrt(sum(_variance(gap, None, len(gap)) for gap in gaps))
     if error <= _ROUNDING:
         return _without_variance(difference, len(gaps[0]), len(gaps[1]), level, by)
+    return _normal_difference(difference, error, min(len(gaps[0]), len(gaps[1])), level, by)
+
+
+def _unpaired_delong(first: Trials, second: Trials, level: float) -> PairedAuc:
+    """Two systems on independent trials: DeLong's variances add."""
+    tallies = [Tally.of(trials) for trials in (first, second)]
+    one, other = (delong(tally, level) for tally in tallies)
+    difference, error = one.value - other.value, math.sqrt(one.variance + other.variance)
+    sizes = [count for trials in (first, second) for count in np.bincount(trials.known_labels().astype(int)).tolist()]
+    if min(one.variance, other.variance) > 0.0:
+        return _normal_difference(difference, error, min(sizes), level, None)
+    low, high = _mover_difference(one, other)
+    below, above = 0.0, 1.0  # the p-value is one minus the largest level whose interval leaves out 0
+    for _ in range(30):
+        middle = (below + above) / 2.0
+        ends = _mover_difference(*(delong(tally, 1.0 - middle) for tally in tallies))
+        below, above = (below, middle) if ends[0] > 0.0 or ends[1] < 0.0 else (middle, above)
+    return PairedAuc(difference, error, low, high, max(above, _least_p(min(sizes))), None)
+
+
+def _mover_difference(one: AucInterval, other: AucInterval) -> tuple[float, float]:
+    """MOVER, where a set has no variance of its own."""
+    difference = one.value - other.value
+    down = math.hypot(one.value - one.low, other.high - other.value)
+    return difference - down, difference + math.hypot(one.high - one.value, other.value - other.low)
+
+
+def _normal_difference(difference: float, error: float, units: int, level: float, by: PairBy | None) -> PairedAuc:
+    from scipy.special import ndtr
+
     half = _quantile(level) * error
-    p = 2.0 * float(ndtr(-abs(difference) / error))
+    p = max(2.0 * float(ndtr(-abs(difference) / error)), _least_p(units))
     return PairedAuc(difference, error, difference - half, difference + half, p, by)
+
+
+def _least_p(units: int) -> float:
+    """The probability that this many fair coins all fall on one side."""
+    return 2.0 ** (1 - min(units, 1000))
 
 
 def _without_variance(difference: float, targets: int, nontargets: int, level: float, by: PairBy) -> PairedAuc:

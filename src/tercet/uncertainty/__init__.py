@@ -17,6 +17,7 @@ from tercet.uncertainty.sensitivity import (
     verification_bias,
     verification_bias_of,
 )
+from tercet.uncertainty.simultaneous import DifferenceBand, NetBenefitBand, difference_band, net_benefit_band
 
 __all__ = [
     "Bands",
@@ -24,8 +25,10 @@ __all__ = [
     "Bound",
     "Comparison",
     "Difference",
+    "DifferenceBand",
     "Intervals",
     "MarginTest",
+    "NetBenefitBand",
     "NoisyLabels",
     "Probability",
     "Rank",
@@ -38,9 +41,11 @@ __all__ = [
     "bands",
     "bootstrap",
     "compare",
+    "difference_band",
     "drawn",
     "holm",
     "label_noise",
+    "net_benefit_band",
     "progress_bar",
     "rate_posterior",
     "reliability",

@@ -117,17 +117,40 @@ class PairedTrials:
             parts.append(Proportion(value, own, self.clusters.freedoms[place], True))
         return Sum(tuple(parts), tuple(factors), None if moments is None else moments.correlations())
 
+    def influence(self, first: Losses, second: Losses) -> Floats:
+        """What each trial, or each group of the first grouping, adds to the difference."""
+        units = np.zeros(self.clusters.ways[0].groups)
+        for place, factor, one, other in zip(first.classes, first.factors, first.columns, second.columns, strict=True):
+            heavy = self.weights[place]
+            gap = one - other
+            mean = float((heavy * gap).sum() / heavy.sum())
+            units += self.clusters.ways[0].sums(place, factor * heavy * (gap - mean) / float(heavy.sum()))
+        return units
+
+    def least_p(self, first: Losses, second: Losses) -> float:
+        """The smallest p-value that these trials can show: all units that differ fall on one side by chance."""
+        differing = int((self._units(first, second) != 0.0).sum())
+        return 2.0 ** (1 - min(max(differing, 1), 1000))
+
+    def _units(self, first: Losses, second: Losses) -> Floats:
+        """What each trial, or each group, adds to the difference of the means."""
+        units = np.zeros(self.clusters.ways[0].groups)
+        for place, factor, other_factor, one, other in zip(
+            first.classes, first.factors, second.factors, first.columns, second.columns, strict=True
+        ):
+            heavy = self.weights[place]
+            with np.errstate(invalid="ignore"):  # two infinite losses
+                gap = heavy * (factor * one - other_factor * other) / float(heavy.sum())
+            units += self.clusters.ways[0].sums(place, gap)
+        return units
+
     def sign_flip(self, first: Losses, second: Losses, seed: int = 0) -> float:
         """The p-value of a sign-flip test: under no difference each trial (or group) could as well be mirrored.
 
         All flips of up to 13 units are tried; of more, 9,999 at random. The p-value is never below one in the number
         of flips.
         """
-        units = np.zeros(self.clusters.ways[0].groups)
-        for place, factor, one, other in zip(first.classes, first.factors, first.columns, second.columns, strict=True):
-            heavy = self.weights[place]
-            gap = factor * heavy * (one - other) / float(heavy.sum())
-            units += self.clusters.ways[0].sums(place, gap)
+        units = self._units(first, second)
         units = units[units != 0.0]
         if len(units) == 0:
             return 1.0

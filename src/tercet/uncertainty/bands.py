@@ -10,23 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import numbers, whole
+from tercet._numeric.validation import flag, numbers, whole
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.costs import class_prior, log_odds_grid
+from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import posteriors
 from tercet.trials import NO_LLR, Trials, logit, probability
 from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty._rows import group_codes, one_column
-from tercet.uncertainty.bootstrap import bootstrap
-from tercet.uncertainty.intervals import Bound, Intervals
+from tercet.uncertainty.bootstrap import band_points, bootstrap
+from tercet.uncertainty.intervals import Bound, Intervals, checked_level
+from tercet.uncertainty.simultaneous import simultaneous_miss_rates
 
 
 class RocBand(NamedTuple):
-    """For each false-alarm rate the lowest miss rate that keeps it, with its interval: pointwise, not joint.
+    """For each false-alarm rate the lowest miss rate that keeps it, with its interval.
 
     Attributes
     ----------
@@ -200,8 +202,8 @@ def bands(
     return Bands(found, _roc(rates, found, _targets(flat)), costs, diagram)
 
 
-def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
-    """A pointwise band around the ROC or DET curve.
+def roc_band(trials: Trials, fpr: object = None, *, simultaneous: bool = False, **options: Any) -> RocBand:
+    """A band around the ROC or DET curve: pointwise, or one that holds everywhere at once.
 
     Parameters
     ----------
@@ -209,6 +211,10 @@ def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
         Labelled two-class trials.
     fpr : array_like of float, optional
         False-alarm rates; a grid without.
+    simultaneous : bool, default False
+        Whether the band holds at all rates at once, without resampling: the rates of both classes are within Massart's
+        bound of the measured ones at every threshold (simultaneous joint region, Campbell 1994). It is wide where
+        errors are few, and takes no option but `ci`.
     **options
         Options of `bootstrap`: ci, resamples, seed, by, ...
 
@@ -216,6 +222,11 @@ def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
     -------
     RocBand
         The band.
+
+    References
+    ----------
+    Campbell (1994), Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,
+    doi:10.1002/sim.4780130513. Massart (1990), doi:10.1214/aop/1176990746.
 
     Examples
     --------
@@ -225,6 +236,12 @@ def roc_band(trials: Trials, fpr: object = None, **options: Any) -> RocBand:
     """
     flat = _two_classes(trials)
     rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
+    if flag(simultaneous, "simultaneous"):
+        if set(options) - {"ci"}:
+            raise InputError(f"A simultaneous band takes ci= only, not {', '.join(sorted(set(options) - {'ci'}))}.")
+        points = band_points(rates, "roc")
+        level = checked_level(options.get("ci", 0.95))
+        return RocBand(points, *simultaneous_miss_rates(Curve.of(flat), points, level))
     found = bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options)
     return _roc(rates, found, _targets(flat))
 

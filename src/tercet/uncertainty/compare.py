@@ -91,6 +91,8 @@ class Difference(NamedTuple):
         How the interval was made.
     relative : float or None
         The difference as a share of the second system's number.
+    least_p : float
+        The smallest p-value that these trials could show: all that differ fall on one side; 0 where it is not known.
     """
 
     quantity: str
@@ -102,7 +104,8 @@ class Difference(NamedTuple):
     p_value: float
     adjusted: float
     method: str
-    relative: float | None = None  # the difference as a share of the second system's number
+    relative: float | None = None
+    least_p: float = 0.0
 
 
 class MarginTest(NamedTuple):
@@ -163,13 +166,31 @@ class Rank(NamedTuple):
 
 
 class ExactTest(NamedTuple):
-    """A closed-form test beside the bootstrap: DeLong for the AUC, McNemar for the decisions of an application."""
+    """A test beside the intervals: DeLong for the AUC, McNemar for the decisions, sign flips for the costs.
+
+    Attributes
+    ----------
+    test : str
+        "DeLong", "McNemar" or "sign-flip".
+    quantity : str
+        What is compared.
+    first : str
+        The first system.
+    second : str
+        The second system.
+    p_value : float
+        Two-sided p-value.
+    effect : float or None
+        The effect size: of McNemar the odds that a trial only one system got wrong was the first's; of DeLong and of
+        sign flips the difference. None where it is undefined.
+    """
 
     test: str
     quantity: str
     first: str
     second: str
     p_value: float
+    effect: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,14 +286,62 @@ class Comparison(Shown):
         MarginTest
             The one-sided p-value at half of one minus the level, and whether it is shown.
         """
-        estimate, sign = self._estimate(quantity, first, second)
-        edge = _margin(margin)
+        return self._one_sided("non-inferiority", quantity, (first, second), _margin(margin))
+
+    def superior(self, quantity: str, first: str, second: str, margin: float = 0.0) -> MarginTest:
+        """Whether the first system is better than the second by more than a margin (one-sided).
+
+        Parameters
+        ----------
+        quantity : str
+            The name of a number, such as "applications.0.dcf".
+        first, second : str
+            Names of two compared systems.
+        margin : float, default 0
+            How much better it must be at least, in the number's own unit.
+
+        Returns
+        -------
+        MarginTest
+            The one-sided p-value, and whether it is at most (1 - level) / 2.
+        """
+        return self._one_sided("superiority", quantity, (first, second), -_margin(margin))
+
+    def _one_sided(self, test: str, quantity: str, systems: tuple[str, str], edge: float) -> MarginTest:
+        """Whether the first is worse by less than the edge; below 0 it must be better."""
+        estimate, sign = self._estimate(quantity, *systems)
         higher = quantity.split(".")[-1] in HIGHER_IS_BETTER
         null = -edge if higher else edge
         side = "greater" if higher == (sign > 0.0) else "less"
-        p = p_value(estimate, sign * null, side)
-        alpha = (1.0 - self.level) / 2.0
-        return MarginTest("non-inferiority", quantity, first, second, edge, p, p <= alpha + _HAIR)
+        p = max(p_value(estimate, sign * null, side), self._least_p(quantity, systems) / 2.0)
+        return MarginTest(test, quantity, *systems, abs(edge), p, p <= (1.0 - self.level) / 2.0 + _HAIR)
+
+    def _least_p(self, quantity: str, systems: tuple[str, str]) -> float:
+        """The smallest two-sided p-value that the trials could show."""
+        return next((one.least_p for one in self.of(quantity) if {one.first, one.second} == set(systems)), 0.0)
+
+    def margin_tests(self, margin: float) -> tuple[MarginTest, ...]:
+        """Superiority without, non-inferiority and equivalence with a margin, for every cost and pair of systems.
+
+        Parameters
+        ----------
+        margin : float
+            The largest difference in cost that does not matter.
+
+        Returns
+        -------
+        tuple of MarginTest
+            For each cost ("dcf", or "risk" of several classes), both directions of the one-sided tests.
+        """
+        last = "risk" if any(name.endswith(".risk") for name in self.values) else "dcf"
+        found = []
+        for quantity in (name for name in self.values if name.split(".")[-1] == last):
+            for one, other in combinations(self.names, 2):
+                for first, second in ((one, other), (other, one)):
+                    found.append(self.superior(quantity, first, second))
+                    found.append(self.non_inferior(quantity, first, second, margin))
+                found.append(self.equivalent(quantity, one, other, margin))
+        return tuple(found)
 
     def equivalent(self, quantity: str, first: str, second: str, margin: float) -> MarginTest:
         """Whether two systems differ by less than a margin either way: two one-sided tests (TOST).
@@ -497,7 +566,10 @@ def compare(
         found = _resampled(same, called, apps, wanted, settings, pairing is not None, progress)
     else:
         found = _in_closed_form(same, called, apps, wanted, level, groups, pairing is not None)
-    exact = () if pairing is None else _exact_tests(same, called, apps, groups, seed)
+    if pairing is not None:
+        exact = _exact_tests(same, called, apps, groups, seed)
+    else:
+        exact = () if groups else _unpaired_tests(same, called, apps)
     beliefs = () if bayes is None else _beliefs(same, called, apps, level, bayes, groups, pairing is not None, seed)
     notes = [note for one in found.intervals for note in one.notes]
     notes += ["paired by position"] if pairing is not None and pairing.by == "position" else []
@@ -544,11 +616,12 @@ def _in_closed_form(
             one, other = alone[i][name], alone[j][name]
             assert not isinstance(one, NotEstimable)
             assert not isinstance(other, NotEstimable)
-            known = pairs[name, i, j] if paired_trials else Independent(one, other)
+            known, least = pairs[name, i, j] if paired_trials else (Independent(one, other), 0.0)
             estimates[name, names[i], names[j]] = known
             low, high = known.limits(level)
-            ends = (float(low), float(high), p_value(known))
-            rows.append(_difference((name, names[i], names[j]), intervals[i], intervals[j], ends, known.method))
+            ends = (float(low), float(high), max(p_value(known), least))
+            row = _difference((name, names[i], names[j]), intervals[i], intervals[j], ends, known.method)
+            rows.append(row._replace(least_p=least))
     return _Compared(intervals, shared, rows, estimates)
 
 
@@ -571,13 +644,14 @@ def _estimates(trials: Trials, apps: Sequence[Any], by: tuple[str, ...], wanted:
 
 def _paired_differences(
     systems: Sequence[Trials], apps: Sequence[Any], by: tuple[str, ...]
-) -> dict[tuple[str, int, int], Estimate]:
-    """The difference of every pair of systems in every number that has losses."""
-    found: dict[tuple[str, int, int], Estimate] = {}
+) -> dict[tuple[str, int, int], tuple[Estimate, float]]:
+    """The difference of every pair of systems in every number that has losses, and the least p-value it can have."""
+    found: dict[tuple[str, int, int], tuple[Estimate, float]] = {}
     for rows, losses in _losses(systems, apps, by):
         for name in shared_names(losses):
             for i, j in combinations(range(len(systems)), 2):
-                found[name, i, j] = rows.difference(losses[i][name], losses[j][name])
+                pair = losses[i][name], losses[j][name]
+                found[name, i, j] = rows.difference(*pair), rows.least_p(*pair)
     return found
 
 
@@ -775,25 +849,40 @@ def _exact_tests(
     many = several(systems[0], apps)
     rows, losses = _losses(systems, apps, by)[0]
     for i, j in combinations(range(len(systems)), 2):
+        called = (names[i], names[j])
         if alone and not many and min(np.bincount(systems[i].known_labels(), minlength=2)) > 1:
-            p = delong_test(systems[i], systems[j], pair_by="position").p_value  # they are in one order
-            found.append(ExactTest("DeLong", "auc", names[i], names[j], p))
+            area = delong_test(systems[i], systems[j], pair_by="position")  # they are in one order
+            found.append(ExactTest("DeLong", "auc", *called, area.p_value, area.difference))
         for k, app in enumerate(apps):
             if "raw" in (systems[i].meaning, systems[j].meaning):
                 continue
             if alone:
-                p = _mcnemar(systems[i], systems[j], app)
-                found.append(ExactTest("McNemar", f"applications.{k}.confusion", names[i], names[j], p))
+                found.append(_mcnemar(systems[i], systems[j], app, (f"applications.{k}.confusion", *called)))
             cost = f"applications.{k}.{'risk' if many else 'dcf_u'}"
             p = rows.sign_flip(losses[i][cost], losses[j][cost], seed)
-            found.append(ExactTest("sign-flip", cost, names[i], names[j], p))
+            effect = float(rows.difference(losses[i][cost], losses[j][cost]).value)
+            found.append(ExactTest("sign-flip", cost, *called, p, effect))
     return tuple(found)
 
 
-def _mcnemar(first: Trials, second: Trials, app: object) -> float:
+def _unpaired_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any]) -> tuple[ExactTest, ...]:
+    """DeLong's test of two-class systems on independent, unweighted trials."""
+    if several(systems[0], apps) or any(one.weights is not None for one in systems):
+        return ()
+    if min(min(np.bincount(one.known_labels(), minlength=2)) for one in systems) < 2:
+        return ()
+    found = []
+    for i, j in combinations(range(len(systems)), 2):
+        area = delong_test(systems[i], systems[j], unpaired=True)
+        found.append(ExactTest("DeLong", "auc", names[i], names[j], area.p_value, area.difference))
+    return tuple(found)
+
+
+def _mcnemar(first: Trials, second: Trials, app: object, called: tuple[str, str, str]) -> ExactTest:
     right = first.known_labels().astype(np.intp)
     wrong, also = (decide(one, app) != right for one in (first, second))
-    return sign_test(int((wrong & ~also).sum()), int((also & ~wrong).sum()))
+    only, lone = int((wrong & ~also).sum()), int((also & ~wrong).sum())
+    return ExactTest("McNemar", *called, sign_test(only, lone), only / lone if lone else None)
 
 
 def _point(app: object) -> str:
