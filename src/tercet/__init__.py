@@ -95,7 +95,12 @@ if TYPE_CHECKING:
     from tercet.uncertainty.bayes import BetaPosterior, rate_posterior
     from tercet.uncertainty.bootstrap import bootstrap
     from tercet.uncertainty.compare import compare
-    from tercet.uncertainty.sample_size import sample_size
+    from tercet.uncertainty.sample_size import (
+        sample_size,
+        sample_size_for_auc,
+        sample_size_for_difference,
+        sample_size_for_rate,
+    )
     from tercet.uncertainty.sensitivity import label_noise, robust_thresholds, verification_bias, verification_bias_of
     from tercet.uncertainty.simultaneous import difference_band, net_benefit_band
 
@@ -258,7 +263,12 @@ _PUBLIC = {
     ),
     "uncertainty.bootstrap": ("bootstrap",),
     "uncertainty.compare": ("compare",),
-    "uncertainty.sample_size": ("sample_size",),
+    "uncertainty.sample_size": (
+        "sample_size",
+        "sample_size_for_auc",
+        "sample_size_for_difference",
+        "sample_size_for_rate",
+    ),
     "uncertainty.sensitivity": (
         "label_noise",
         "robust_thresholds",
@@ -389,6 +399,9 @@ __all__ = [
     "risk_path",
     "robust_thresholds",
     "sample_size",
+    "sample_size_for_auc",
+    "sample_size_for_difference",
+    "sample_size_for_rate",
     "scan",
     "select_calibrator",
     "shift_prior",

@@ -6,7 +6,13 @@ from tercet.uncertainty.bayes import BetaPosterior, Probability, rate_posterior
 from tercet.uncertainty.bootstrap import bootstrap, drawn
 from tercet.uncertainty.compare import Comparison, Difference, MarginTest, Rank, compare, holm
 from tercet.uncertainty.intervals import Bound, Intervals
-from tercet.uncertainty.sample_size import SampleSize, sample_size
+from tercet.uncertainty.sample_size import (
+    SampleSize,
+    sample_size,
+    sample_size_for_auc,
+    sample_size_for_difference,
+    sample_size_for_rate,
+)
 from tercet.uncertainty.sensitivity import (
     NoisyLabels,
     RobustThreshold,
@@ -52,6 +58,9 @@ __all__ = [
     "robust_thresholds",
     "roc_band",
     "sample_size",
+    "sample_size_for_auc",
+    "sample_size_for_difference",
+    "sample_size_for_rate",
     "verification_bias",
     "verification_bias_of",
 ]

@@ -26,6 +26,7 @@ from tercet.uncertainty._limits import (
     FEW,
     Bracket,
     Estimate,
+    Mapped,
     Mean,
     Proportion,
     Sum,
@@ -270,6 +271,28 @@ def actual_cost(sample: TwoClassSample, points: Points) -> tuple[RatePair, Sum] 
         return None
     pair = sample.rates_at(sample.llrs, 0.0 - points.log_odds)
     return pair, pair.cost(points.miss, points.alarm)
+
+
+def precision_and_f1(sample: TwoClassSample, app: Application, sampling: str) -> Found:
+    """Shares of the hits, at the data's own class frequencies: binomial given how many were accepted, or matter.
+
+    Precision is the share of hits among the accepted trials. F1 = 2 q / (1 + q), q the share of hits among hits, misses
+    and false alarms (Jaccard's index).
+    """
+    actual = actual_cost(sample, Points.of([app]))
+    if actual is None:
+        return {}
+    if sample.clusters is not None or sampling == "stratified":
+        why = "not in closed form for groups or at fixed class counts: ask for a bootstrap (rates=)"
+        return {"ppv": NotEstimable(why), "f1": NotEstimable(why)}
+    (n, t), pair = sample.sizes, actual[0]
+    hits = t - round(float(np.ravel(pair.fnr.value)[0]) * t)
+    alarms = round(float(np.ravel(pair.fpr.value)[0]) * n)
+    index = Proportion(hits / (t + alarms), t + alarms)
+    found: Found = {"f1": Mapped(index, lambda q: 2.0 * q / (1.0 + q))}
+    if hits + alarms > 0.0:
+        return found | {"ppv": Proportion(hits / (hits + alarms), hits + alarms)}
+    return found | {"ppv": NotEstimable("undefined: nothing is accepted")}
 
 
 def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum | NotEstimable]:

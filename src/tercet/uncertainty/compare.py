@@ -57,7 +57,8 @@ HIGHER_IS_BETTER = {"auc", "accuracy"}
 _COMPARED = tuple(
     name
     for name in QUANTITIES
-    if name not in ("bayes_plot", "contributions", "calibration_loss", "actual_minus_min", "cross_fitted_min_dcf")
+    if name
+    not in ("bayes_plot", "contributions", "calibration_loss", "actual_minus_min", "cross_fitted_min_dcf", "ppv", "f1")
 )
 _TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
 _WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
@@ -607,8 +608,9 @@ def _in_closed_form(
     """Every system's intervals, and every pair's difference."""
     alone = [_estimates(one, apps, by, wanted) for one in systems]
     intervals = [bounded(one, level, wanted, by) for one in alone]
-    shared = _asked([one.bounds for one in intervals], wanted)
     pairs = _paired_differences(systems, apps, by) if paired_trials else {}
+    both = [{n: b for n, b in one.bounds.items() if not pairs or (n, 0, 1) in pairs} for one in intervals]
+    shared = _asked(both, wanted)
     estimates: dict[tuple[str, str, str], Estimate] = {}
     rows = []
     for name in shared:

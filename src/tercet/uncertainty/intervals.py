@@ -36,15 +36,23 @@ from tercet.uncertainty._two_class import (
     log_costs,
     min_log_costs,
     minimum_cost,
+    precision_and_f1,
 )
 
 Sampling = Literal["stratified", "natural"]
 QUANTITIES = (
     "eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf_u", "dcf", "min_dcf", "min_dcf_u", "cross_fitted_min_dcf",
     "calibration_loss", "actual_minus_min", "bayes_plot", "accuracy", "log_loss", "normalised_cross_entropy", "brier",
-    "risk", "contributions",
+    "risk", "contributions", "ppv", "f1",
 )  # fmt: skip
-NATURAL = ("accuracy", "log_loss", "normalised_cross_entropy", "brier")  # at the data's own class frequencies
+NATURAL = (
+    "ppv",
+    "f1",
+    "accuracy",
+    "log_loss",
+    "normalised_cross_entropy",
+    "brier",
+)  # at the data's own class frequencies
 _FEW_GROUPS = 20  # below this many groups the coverage study has no figures
 
 
@@ -214,7 +222,8 @@ def closed_form_intervals(
         notes = group_notes(names, sample.clusters.freedoms)
     else:
         losses = source if isinstance(source, CalibrationLosses) else CalibrationLosses(source, names)
-        found = two_class_estimates(losses, [Application.of(app) for app in apps], grid, eer, wanted)
+        points = [Application.of(app) for app in apps]
+        found = two_class_estimates(losses, points, grid, eer, wanted, sampling or "natural")
         clusters = losses.sample.clusters
         notes = () if clusters is None else group_notes(names, clusters.freedoms)
     return bounded(found, level, wanted, names, sampling or "natural", notes)
@@ -261,6 +270,7 @@ def two_class_estimates(
     grid: Floats | None = None,
     eer: EerDefinition = "rocch",
     wanted: frozenset[str] = frozenset(QUANTITIES),
+    sampling: Sampling = "natural",
 ) -> Found:
     """Every number of an Evaluation with its estimate, or why it has none."""
     found: Found = {}
@@ -274,6 +284,8 @@ def two_class_estimates(
         own = _at_application(sample, app)
         if "calibration_loss" in wanted:
             own["calibration_loss"] = losses.at(app)
+        if wanted & {"ppv", "f1"}:
+            own |= precision_and_f1(sample, app, sampling)
         found |= {f"applications.{k}.{name}": one for name, one in own.items()}
     if grid is not None and len(grid) and "bayes_plot" in wanted:
         points = Points.along(grid)
