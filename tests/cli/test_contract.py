@@ -127,8 +127,8 @@ VALUES = {
     "calibrate_labels": "labels.csv", "calibrate_key": "key.csv", "report": "page.html", "plots": "figures",
     "names": "named", "sort": "dcf", "title": "A title", "metrics": "ppv,auc", "fpr_at_most": "0.1",
     "calibrator": "model.json", "out": "out.csv", "prior": "0.2", "priors_to_try": "0.2", "folds": "3", "by": "speaker",
-    "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1",
-    "conditions": "auc<0.1", "systems": "a",
+    "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1", "assurance": "60",
+    "conditions": "auc<0.1", "systems": "a", "design_effect": "3",
     "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
 }  # fmt: skip
 # What a value needs beside what its option declares.

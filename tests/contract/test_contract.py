@@ -44,6 +44,7 @@ SOUND = (
     "k_sigma", "min_risk", "interval", "log_loss", "brier", "perplexity", "top_k_accuracy", "mcnemar", "delong_test",
     "load_model", "rate_posterior", "BetaPosterior.interval", "BetaPosterior.probability_below",
     "robust_thresholds", "label_noise", "difference_band", "net_benefit_band",
+    "sample_size_for_rate", "sample_size_for_auc", "sample_size_for_difference",
     "verification_bias", "verification_bias_of",
 )  # fmt: skip
 

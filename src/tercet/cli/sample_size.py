@@ -29,6 +29,24 @@ _HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets
 )
 @option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate that you expect there.")
 @option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate that you expect there.")
+@option("--rate", type=float, metavar="RATE", excludes=("apps", "auc"), help="Instead: for the interval of this rate.")
+@option("--auc", type=float, metavar="AUC", excludes=("apps",), help="Instead: for the interval of this AUC.")
+@option(
+    "--assurance",
+    type=float,
+    default=80.0,
+    show_default=True,
+    metavar="LEVEL",
+    help="How likely the interval is to be that short, in per cent.",
+)
+@option(
+    "--design-effect",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="D",
+    help="How many times the variance of independent trials groups cause.",
+)
 @option("--half-width", type=float, required=True, metavar="H", help="Wanted half-width of the DCF.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
         help="Level of the interval, in per cent.")  # fmt: skip
@@ -39,10 +57,16 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
     """
     from tercet.uncertainty import sample_size
 
+    plan = {"assurance": level(options["assurance"], "--assurance"), "design_effect": options["design_effect"]}
+    if result is None and (options["rate"] is not None or options["auc"] is not None):
+        _print_one(options["rate"], options["auc"], half_width, level(ci), plan)
+        return 0
     rates = [("as expected", app, options["fnr"], options["fpr"]) for app in applications(options)]
     if rates and (options["fnr"] is None or options["fpr"] is None):
         raise click.UsageError("--app needs both --fnr and --fpr: the rates that you expect there.")
     rates += [] if result is None else _saved_rates(result)
+    if options["rate"] is not None or options["auc"] is not None:
+        raise click.UsageError("--rate and --auc go without RESULT.json.")
     if not rates:
         raise click.UsageError(
             "sample-size takes RESULT.json, or the operating point and expected rates: --app, --fnr and --fpr."
@@ -52,9 +76,20 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
         point = Application.of(app)
         if miss is None or alarm is None:
             raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
-        found = sample_size(miss, alarm, point, half_width, level(ci))
+        found = sample_size(miss, alarm, point, half_width, level(ci), **plan)
         print("\t".join(map(str, (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found))))
     return 0
+
+
+def _print_one(rate: float | None, auc: float | None, half_width: float, share: float, plan: dict[str, Any]) -> None:
+    """The trials that one rate or one area takes."""
+    from tercet.uncertainty import sample_size_for_auc, sample_size_for_rate
+
+    if rate is not None:
+        print(f"rate\ttrials\n{rate}\t{sample_size_for_rate(rate, half_width, share, **plan)}")
+    elif auc is not None:
+        found = sample_size_for_auc(auc, half_width, share, **plan)
+        print(f"auc\ttargets\tnontargets\n{auc}\t{found.targets}\t{found.nontargets}")
 
 
 def _saved_rates(path: str) -> list[tuple[str, Any, Any, Any]]:

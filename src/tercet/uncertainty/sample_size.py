@@ -224,7 +224,7 @@ def sample_size_for_auc(
     Examples
     --------
     >>> sample_size_for_auc(0.9, 0.05)[:2]
-    (85, 85)
+    (129, 129)
     """
     area, share = number(auc, "auc"), checked_level(targets_share, "targets_share")
     if not 0.5 < area < 1.0:
