@@ -24,7 +24,7 @@ Keys = NDArray[np.int64]
 
 
 class RowKeys:
-    """The keys of some scores; `keys` may be cut into parts, each of them sorted and read by itself.
+    """The keys of some scores. Those of rows that are marked lie above all others, so one sort parts two classes.
 
     >>> order = RowKeys(np.array([0.5, -1.0, 0.25]))
     >>> ranking = order.ranked(np.sort(order.keys))
@@ -34,14 +34,14 @@ class RowKeys:
     What is carried along lies beside the scores: a row of both is fetched at once from memory.
     """
 
-    def __init__(self, scores: Floats, carried: Floats | None = None) -> None:
+    def __init__(self, scores: Floats, carried: Floats | None = None, marks: NDArray[np.bool_] | None = None) -> None:
         columns = (scores,) if carried is None else (scores, carried)
         self.table = np.empty((len(scores), len(columns)))
         count = len(scores)
         ends = [scores.min(), scores.max()] if count else [0.0, 0.0]
         low, high = _as_ordered(np.array(ends)).tolist()
         self.row_bits = max(count - 1, 0).bit_length()
-        self.cut = max((high - low).bit_length() + self.row_bits - 64, 0)
+        self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
         self.keys: Keys = np.empty(count, np.int64)
 
         def fill(part: slice) -> None:
@@ -55,24 +55,30 @@ class RowKeys:
                 unsigned >>= self.cut
                 unsigned <<= self.row_bits
                 keys |= np.arange(rows.start, rows.stop)
+                if marks is not None:
+                    keys |= np.left_shift(marks[rows], 63, dtype=np.int64)
                 keys ^= _SIGN
                 self.keys[rows] = keys
 
         over_parts(fill, count)
 
-    def ranked(self, keys: Keys) -> Ranking:
-        """The rows of keys that have been sorted, by ascending score."""
-        found = Ranking(np.empty_like(keys), *np.empty((2, len(keys))))
-        packed = self.table.view(np.complex128 if self.table.shape[1] == 2 else np.float64)[:, 0]  # numpy fetches one
+    def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
+        """The rows of keys that have been sorted, by ascending score, and their numbers unless nobody needs them."""
+        carries = self.table.shape[1] == 2
+        sizes = (len(keys) if numbered else 0, len(keys), len(keys) if carries else 0)
+        found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
+        packed = self.table.view(np.complex128 if carries else np.float64)[:, 0]  # numpy fetches both at once
 
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
-                np.bitwise_and(keys[own], (1 << self.row_bits) - 1, out=found.rows[own])
-                both = packed[found.rows[own]]
+                rows = keys[own] & ((1 << self.row_bits) - 1)
+                both = packed.take(rows)
                 found.scores[own] = both.real
-                if packed.dtype == np.complex128:
+                if carries:
                     found.carried[own] = both.imag
+                if numbered:
+                    found.rows[own] = rows
 
         over_parts(fill, len(keys))
         if self.cut:
@@ -91,15 +97,16 @@ class RowKeys:
         places = np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         right = places[np.lexsort((found.scores[places], np.repeat(first, sizes)))]
         for column in found:
-            column[places] = column[right]
+            if len(column):
+                column[places] = column[right]
 
 
 class Ranking(NamedTuple):
     """Rows by ascending score: their numbers, their scores and what was carried along."""
 
-    rows: Keys
+    rows: Keys  # empty where nobody needs them
     scores: Floats
-    carried: Floats  # undefined where nothing was
+    carried: Floats  # empty where nothing was
 
 
 def _as_ordered(scores: Floats) -> Keys:

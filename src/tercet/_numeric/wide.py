@@ -113,14 +113,14 @@ def smallest_bit(weights: Floats) -> int:
     """
 
     def lowest(part: slice) -> float:
-        return min(_lowest_bit(weights[rows]) for rows in _blocks(part))
+        return min(_lowest_bit(weights[rows]) for rows in _blocks(part, 8 * BLOCK))
 
     return math.frexp(min(over_parts(lowest, len(weights))))[1] - 1
 
 
 def _lowest_bit(weights: Floats) -> float:
     """The least value of a last bit that is set in these doubles."""
-    if float(weights.max()) < 2.0**52:
+    if float(weights.max()) < 2.0**52 and float(weights[0]).is_integer():
         whole = weights.astype(np.int64)
         if np.array_equal(whole, weights):
             together = int(np.bitwise_or.reduce(whole))
@@ -181,9 +181,13 @@ def running_totals(weights: Column, rows: Integers) -> Column:
 def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
     """The same for positive doubles that are multiples of 2**unit, of which all totals need at most so many bits."""
     if bits <= INT64_BITS:
-        total = np.zeros(len(weights) + 1, np.int64)
-        total[1:] = _multiples(weights, unit)
-        np.cumsum(total[1:], out=total[1:])
+        total = np.empty(len(weights) + 1, np.int64)
+        total[0] = 0
+        for rows in _blocks(slice(0, len(weights))):  # each total and what follows it are still in the cache
+            after = slice(rows.start + 1, rows.stop + 1)
+            total[after] = _multiples(weights[rows], unit)
+            total[rows.start + 1] += total[rows.start]
+            np.cumsum(total[after], out=total[after])
         return total
 
     def fetch(part: slice) -> tuple[Integers, Integers]:
@@ -201,7 +205,8 @@ def _multiples(weights: Floats, unit: int) -> Floats:
 
 def _running_limbs(count: int, fetch: Fetch) -> Wide:
     """0, then the running totals of the limbs that fetch gives for a block of rows."""
-    total = Wide(np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64))
+    total = Wide(np.empty(count + 1, np.int64), np.empty(count + 1, np.int64))
+    total.high[0] = total.low[0] = 0
 
     def fill(part: slice) -> slice:
         above = below = 0
@@ -299,5 +304,5 @@ class Pieces:
         return shifts, cut, most
 
 
-def _blocks(part: slice) -> list[slice]:
-    return [slice(start, min(start + BLOCK, part.stop)) for start in range(part.start, part.stop, BLOCK)]
+def _blocks(part: slice, size: int = BLOCK) -> list[slice]:
+    return [slice(start, min(start + size, part.stop)) for start in range(part.start, part.stop, size)]

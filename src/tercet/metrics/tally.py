@@ -349,17 +349,17 @@ def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tup
     unit = smallest_bit(weights)
     bits = math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length()
     integers = None if bits <= INT64_BITS or fits_limbs(bits, unit) else as_integers(weights)[0]
-    order = RowKeys(scores, weights)
-    sides = together([lambda: order.keys[labels], lambda: order.keys[~labels]], len(labels))
-    sort_in_place(*sides)
+    order = RowKeys(scores, weights, labels)
+    sort_in_place(order.keys)
+    others = len(labels) - int(np.count_nonzero(labels))
 
     def ranked(keys: Keys) -> Ranked:
-        found = order.ranked(keys)
+        found = order.ranked(keys, numbered=integers is not None)
         if integers is not None:
             return _merged(found.scores, running_totals(integers, found.rows))
         return _merged(found.scores, running_doubles(found.carried, unit, bits))
 
-    targets, nontargets = map(ranked, sides)
+    targets, nontargets = ranked(order.keys[others:]), ranked(order.keys[:others])
     return targets, nontargets, unit
 
 
