@@ -128,3 +128,22 @@ def test_numbers_with_too_few_errors_carry_a_warning():
     assert "errors, fewer than 30" in many[0]
     raw = tc.Trials.of_scores(trials.scores, trials.labels)
     assert too_few_errors(tc.evaluate(raw, [(0.5, 1, 1)])) == ()
+
+
+def test_a_condition_with_one_class_has_the_rates_that_exist():
+    sites = list("aaaabb") + list("ccc")
+    trials = tc.Trials.of_llr(
+        [1.0, -1.0, 1.0, -3.0, 1.0, -2.0, 2.0, -1.0, -2.0], [1, 1, 0, 0, 1, 1, 0, 0, 0], groups={"site": sites}
+    )
+    found = by_condition(trials, "site", [(0.5, 1, 1)], ci=0.95)
+    only_targets, only_nontargets = found.rates["b"][0], found.rates["c"][0]
+    assert (only_targets.fnr, only_targets.fpr) == (0.5, None)
+    assert (only_nontargets.fnr, only_nontargets.fpr) == (None, 1 / 3)
+    assert only_nontargets.interval == tc.clopper_pearson(1, 3, 0.95)
+    rows = {row["value"]: row for row in found.to_dict()["rows"]}
+    assert rows["b"]["applications"][0]["fnr"] == 0.5
+    assert rows["b"]["applications"][0]["dcf"] is None
+    assert rows["b"]["applications"][0]["reasons"]["dcf"] == "there are no non-targets among the trials"
+    assert rows["c"]["applications"][0]["fpr_ci"] == list(only_nontargets.interval[:2])
+    raw = by_condition(tc.Trials.of_scores(trials.scores, trials.labels, groups={"site": sites}), "site", [0.5])
+    assert raw.rates["b"] == ()

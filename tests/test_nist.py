@@ -71,3 +71,36 @@ def test_named_means_and_bad_input():
         nist.c_primary(trials, "sre16", partitions="sex")
     with pytest.raises(tc.UndefinedError, match="free"):
         nist.c_primary(trials, [(0.5, 1, 0)])
+
+
+def test_a_mean_of_points_is_evaluated_row_by_row_and_averaged():
+    trials = tc.Trials.of_llr([9.0, 5.0, -9.0, -9.0, -9.0, 5.2], [1, 1, 0, 0, 0, 0])
+    mean = tc.Application.mean("sre16")
+    for asked in (mean, [mean], [0.5, mean, (0.1, 1, 10)]):
+        found = tc.evaluate(trials, asked)
+        rows = [found.applications[place] for place in found.means[0].places]
+        assert [(row.prior, row.cost_fn) for row in rows] == [(0.01, 1.0), (0.005, 1.0)]
+        assert found.means[0].dcf == sum(row.dcf for row in rows) / 2 == nist.c_primary(trials, "sre16").actual
+        assert found.means[0].min_dcf == sum(row.min_dcf for row in rows) / 2
+        assert found.to_dict(curves=False)["means"][0]["dcf"] == found.means[0].dcf
+    raw = tc.evaluate(tc.Trials.of_scores(trials.scores, trials.labels), mean).means[0]
+    assert raw.dcf is None
+    assert raw.min_dcf == 0.5
+    assert raw.reason is not None
+    assert "means" not in tc.evaluate(trials, 0.5).to_dict(curves=False)
+
+
+def test_equalised_costs_have_intervals_that_hold_them():
+    rng = np.random.default_rng(1)
+    labels = np.arange(400) % 2
+    sexes = np.where(np.arange(400) % 5 < 2, "f", "m")
+    trials = tc.Trials.of_llr(3 * rng.normal(size=400) + 5 * labels - 2, labels, groups={"sex": sexes})
+    found = nist.c_primary(trials, [0.5, 0.2], partitions="sex", ci=0.9, resamples=60)
+    assert found.actual_interval.low <= found.actual <= found.actual_interval.high
+    assert found.minimum_interval.method == "percentile"
+    assert found.minimum_interval.low < found.minimum_interval.high
+    by = np.array([f"s{k // 10}" for k in range(400)])
+    grouped = tc.Trials.of_llr(trials.scores, labels, groups={"sex": sexes, "speaker": by})
+    whole = nist.c_primary(grouped, [0.5, 0.2], partitions="sex", ci=0.9, by="speaker", resamples=60)
+    assert whole.actual == found.actual
+    assert whole.actual_interval.low <= whole.actual <= whole.actual_interval.high

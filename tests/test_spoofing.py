@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -319,3 +320,38 @@ def test_named_points_have_their_sources():
     assert set(spoofing.SpoofingPoint.names()) == {"asvspoof2019", "asvspoof2021", "asvspoof5", "asvspoof5-tandem"}
     for name in spoofing.SpoofingPoint.names():
         assert spoofing.SpoofingPoint.of(name).name == name
+
+
+def tandem(seed, count=240):
+    """Verification scores with three classes and countermeasure scores, both with speakers."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array(["target", "nontarget", "spoof"])[np.arange(count) % 3]
+    speakers = np.array([f"s{k // 12}" for k in range(count)])
+    shift = np.select([kinds == "target", kinds == "spoof"], [3.0, 1.5], 0.0)
+    asv = spoofing.of_key(rng.normal(size=count) + shift, kinds)
+    asv = replace(asv, groups={**asv.groups, "speaker": speakers})
+    genuine = kinds != "spoof"
+    cm = tc.Trials.of_scores(rng.normal(size=count) + 2.0 * genuine, genuine, groups={"speaker": speakers})
+    return asv, cm
+
+
+@pytest.mark.parametrize("by", [None, "speaker"])
+def test_intervals_of_tandem_costs_resample_both_sets(by):
+    asv, cm = tandem(3)
+    draws = {"ci": 0.9, "resamples": 60, "by": by, "seed": 4}
+    found = spoofing.t_dcf(cm, asv, threshold=1.0, **draws)
+    again = spoofing.t_dcf(cm, asv, threshold=1.0, **draws)
+    assert found.actual_interval == again.actual_interval
+    assert found.actual_interval.low <= found.actual <= found.actual_interval.high
+    fixed = spoofing.t_dcf(cm, found.asv, threshold=1.0, **draws)
+    width = found.actual_interval.high - found.actual_interval.low
+    assert width > fixed.actual_interval.high - fixed.actual_interval.low > 0.0  # error rates held fixed vary less
+    rate = spoofing.t_eer(asv, cm, **draws)
+    assert rate.interval.low <= rate.value <= rate.interval.high
+    assert rate.value == spoofing.t_eer(asv, cm).value
+
+
+def test_an_interval_is_refused_where_the_cost_is_often_undefined():
+    asv, cm = tandem(3, 60)
+    with pytest.raises(tc.UndefinedError, match="resamples, too many"):
+        spoofing.t_dcf(cm, asv, asv_threshold=3.4, ci=0.9, resamples=40)

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from tercet.metrics.net_benefit import DecisionCurve, decision_curve, net_benefit
     from tercet.metrics.posteriors import posteriors
     from tercet.metrics.tally import Tally
+    from tercet.outofcore.case_costs import scan_case_costs
     from tercet.outofcore.scan import Scan, scan
     from tercet.report import report
     from tercet.report.plots import Plot, plot
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from tercet.trials import Trials
     from tercet.uncertainty.bayes import BetaPosterior, rate_posterior
     from tercet.uncertainty.bootstrap import bootstrap
+    from tercet.uncertainty.case_costs import CaseCostLoss, case_cost_calibration_loss
     from tercet.uncertainty.compare import compare
     from tercet.uncertainty.sample_size import (
         sample_size,
@@ -236,6 +238,7 @@ _PUBLIC = {
     ),
     "metrics.posteriors": ("posteriors",),
     "metrics.tally": ("Tally",),
+    "outofcore.case_costs": ("scan_case_costs",),
     "outofcore.scan": (
         "Scan",
         "scan",
@@ -262,6 +265,7 @@ _PUBLIC = {
         "rate_posterior",
     ),
     "uncertainty.bootstrap": ("bootstrap",),
+    "uncertainty.case_costs": ("CaseCostLoss", "case_cost_calibration_loss"),
     "uncertainty.compare": ("compare",),
     "uncertainty.sample_size": (
         "sample_size",
@@ -303,6 +307,7 @@ __all__ = [
     "BetaPosterior",
     "CalibrationError",
     "CaseCostEvaluation",
+    "CaseCostLoss",
     "CaseCosts",
     "ClassificationReport",
     "Confusion",
@@ -342,6 +347,7 @@ __all__ = [
     "brier_parts",
     "by_condition",
     "calibration_line",
+    "case_cost_calibration_loss",
     "classification_report",
     "cllr",
     "clopper_pearson",
@@ -403,6 +409,7 @@ __all__ = [
     "sample_size_for_difference",
     "sample_size_for_rate",
     "scan",
+    "scan_case_costs",
     "select_calibrator",
     "shift_prior",
     "spiegelhalter_test",

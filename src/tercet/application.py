@@ -717,7 +717,7 @@ TwoClass: TypeAlias = Application | Sequence[float] | float | str  # an operatin
 
 def listed(applications: Any) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
-    if isinstance(applications, str | int | float | Application | MulticlassApplication):
+    if isinstance(applications, str | int | float | Application | ApplicationMean | MulticlassApplication):
         return [applications]
     if isinstance(applications, np.ndarray) and applications.ndim == 0:
         return [applications[()]]

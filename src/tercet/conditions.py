@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, group_name, shown
 from tercet._typing import JSON, EerDefinition, Facts
-from tercet.application import listed
+from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
+from tercet.metrics.binomial import Interval, clopper_pearson
+from tercet.metrics.mean_cost import without_means
+from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty._rows import group_codes, grouping
 from tercet.uncertainty.bootstrap import Method, settings_of
+from tercet.uncertainty.intervals import checked_level
 
 POOLED, EQUALISED = "pooled", "equalised"
 _LONG = ("curve", "histogram", "bayes_plot", "versus")
@@ -48,6 +53,39 @@ def too_few_errors(evaluation: Evaluation | MulticlassEvaluation) -> tuple[str, 
     return tuple(f"applications.{k}: {words}" for k, row in enumerate(rows) for words in row.warnings)
 
 
+@dataclass(frozen=True, slots=True)
+class OneClassRate:
+    """The error rate that exists at an operating point where a condition holds one class only.
+
+    Attributes
+    ----------
+    application : Application
+        The operating point.
+    threshold : float
+        Its llr threshold.
+    fnr, fpr : float or None
+        The miss rate of targets, or the false-alarm rate of non-targets; None for the class that is absent.
+    interval : Interval or None
+        Clopper-Pearson limits of that rate where a level was given and trials are neither grouped nor weighted.
+    """
+
+    application: Application
+    threshold: float
+    fnr: float | None
+    fpr: float | None
+    interval: Interval | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row under "applications" in the JSON; what needs both classes is null."""
+        app, named = self.application, "fnr" if self.fpr is None else "fpr"
+        row: dict[str, Any] = {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp, "name": app.name}
+        row |= {"threshold": self.threshold, "fnr": self.fnr, "fpr": self.fpr}
+        row |= dict.fromkeys(("dcf", "min_dcf", "min_threshold"))
+        row |= {} if self.interval is None else {f"{named}_ci": [self.interval.low, self.interval.high]}
+        absent = "non-targets" if named == "fnr" else "targets"
+        return dict(plain(row)) | {"reasons": {"dcf": f"there are no {absent} among the trials"}}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Conditions:
     """Evaluations by condition, of everything pooled, and equalised with every condition weighing the same.
@@ -73,6 +111,8 @@ class Conditions:
         The trials of the equalised one, each weighing one.
     without_intervals : mapping of str to str
         Why "column = value", "pooled" or "equalised" has no intervals.
+    rates : mapping of str to tuple of OneClassRate
+        The error rate at each operating point of a condition that holds one class only.
     """
 
     column: str
@@ -83,6 +123,7 @@ class Conditions:
     equalised: Any
     counted: Any  # the trials of the equalised one as they are, each weighing one
     without_intervals: Mapping[str, str]
+    rates: Mapping[str, tuple[OneClassRate, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> JSON:
         """One entry of "conditions" in the JSON; curves and histograms are left out.
@@ -96,7 +137,7 @@ class Conditions:
             {
                 "value": name,
                 "input": dict(self.sizes[name]),
-                "applications": [],
+                "applications": [one.to_dict() for one in self.rates.get(name, ())],
                 "reasons": {"applications": self.undefined[name]},
             }
             if name in self.undefined
@@ -177,6 +218,8 @@ def by_condition(
     >>> found = by_condition(trials, "site", [(0.5, 1, 1)])
     >>> found.results["a"].applications[0].fnr, found.undefined["b"]
     (0.5, 'There is no curve, EER, AUC or cost: there are no non-targets among the trials.')
+    >>> found.rates["b"][0].fnr    # what exists there: neither target of site b is missed
+    0.0
     """
     column = group_name(column, as_trials(trials).groups, "column")
     if ci is not None:
@@ -184,8 +227,8 @@ def by_condition(
         for name in grouping(by):
             group_codes(trials, name)
     apps, doubts = listed(applications), dict[str, str]()
-    plain: JSON = {"eer": eer, "bayes_plot": bayes_plot}
-    asked = {**plain, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
+    bare: dict[str, Any] = {"eer": eer, "bayes_plot": bayes_plot}
+    asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
 
     def evaluated(name: str, part: Trials) -> Any:
         """With intervals where they can be had; else without, and why."""
@@ -194,29 +237,49 @@ def by_condition(
                 return evaluate(part, apps, **asked)
             except (InputError, UndefinedError) as error:
                 doubts[name] = str(error)
-        return evaluate(part, apps, **plain)
+        return evaluate(part, apps, **bare)
 
     values = trials.groups[column].astype(str)
     parts = {name: trials.select(values == name) for name in np.unique(values).tolist()}
     results: JSON = {}
     undefined: dict[str, str] = {}
+    rates: dict[str, tuple[OneClassRate, ...]] = {}
     for name, part in parts.items():
         try:
             _need_every_class(part)
-            evaluate(part, apps, **plain)
+            evaluate(part, apps, **bare)
             results[name] = evaluated(f"{column} = {name}", part)
         except UndefinedError as error:
             undefined[name] = str(error)
+            rates[name] = _one_class_rates(part, apps, None if by else ci)
     kept = trials.select(np.isin(values, list(results)))
     weighted = evaluated(EQUALISED, equalised_trials(kept, column)) if results else None
-    counted = evaluate(kept, apps, **plain) if results else None
+    counted = evaluate(kept, apps, **bare) if results else None
     return Conditions(
         column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
         MappingProxyType(undefined), evaluated(POOLED, trials), weighted, counted, MappingProxyType(doubts),
+        MappingProxyType(rates),
     )  # fmt: skip
 
 
-def _sizes(part: Trials) -> JSON:
+def _one_class_rates(part: Trials, apps: Sequence[Any], ci: float | None) -> tuple[OneClassRate, ...]:
+    """The error rate of the only class at each operating point; none for raw scores and several classes."""
+    labels = part.known_labels()
+    if len(part.classes) > 2 or part.is_matrix or part.meaning == "raw" or len(set(labels.tolist())) != 1:
+        return ()
+    targets, tally = bool(labels[0]), Tally.of(part).as_llr()
+    side = tally.targets if targets else tally.nontargets
+    found = []
+    for app in map(Application.of, without_means(apps)[0]):
+        errors = int(tally.at(app.threshold)[0 if targets else 1])
+        rate = errors / side.total
+        exact = ci is not None and part.weights is None
+        ends = clopper_pearson(errors, side.total, checked_level(ci)) if exact else None
+        found.append(OneClassRate(app, app.threshold, rate if targets else None, None if targets else rate, ends))
+    return tuple(found)
+
+
+def _sizes(part: Trials) -> dict[str, Any]:
     """How many trials of each class, as "input" in the JSON says it."""
     heavy = np.bincount(part.known_labels(), part.weights, len(part.classes))
     sizes = [int(size) if size == int(size) else float(size) for size in heavy.tolist()]

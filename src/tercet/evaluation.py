@@ -39,6 +39,7 @@ from tercet.metrics.costs import (
 )
 from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
+from tercet.metrics.mean_cost import MeanCost, mean_cost, without_means
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials, logit, to_llr
@@ -153,6 +154,8 @@ class Evaluation(EvaluationViews):
         their middle.
     intervals : Intervals or None
         Confidence intervals, where `ci` was asked for.
+    means : tuple of MeanCost
+        The mean of the costs over the points of each `Application.mean` that was asked for.
 
     Examples
     --------
@@ -174,6 +177,7 @@ class Evaluation(EvaluationViews):
     reasons: dict[str, str] = field(default_factory=dict)
     brackets: dict[str, tuple[float, float]] = field(default_factory=dict)
     intervals: Intervals | None = None
+    means: tuple[MeanCost, ...] = ()
 
     @cached_property
     def histogram(self) -> JSON:
@@ -201,8 +205,10 @@ class Evaluation(EvaluationViews):
         >>> facts["auc"], "curve" in facts
         (1.0, False)
         """
-        result = dict(plain(self, leave_out=("curve", "applications", "intervals")))
+        result = dict(plain(self, leave_out=("curve", "applications", "intervals", "means")))
         result["applications"] = [row.to_dict() for row in self.applications]
+        if self.means:
+            result["means"] = [plain(one) for one in self.means]
         if flag(curves, "curves"):
             result["curve"] = thinned(self.curve)
             result["histogram"] = self.histogram
@@ -225,7 +231,12 @@ class Evaluation(EvaluationViews):
             f"min {_short(row.min_dcf)}, {_threshold(row, self.meaning)}"
             for row in self.applications
         )
-        return "\n".join([self._headline(), *rows])
+        means = (
+            f"  mean of {len(one.places)} operating points{f' ({one.name})' if one.name else ''}: "
+            f"DCF {_short(one.dcf)}, min {_short(one.min_dcf)}"
+            for one in self.means
+        )
+        return "\n".join([self._headline(), *rows, *means])
 
 
 class MulticlassResult(NamedTuple):
@@ -384,7 +395,8 @@ def evaluate(
     trials : Trials, Scan or Tally
         Labelled trials, in memory or in files, or the counts of two-class ones.
     applications : iterable
-        Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones.
+        Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones. Of an
+        `Application.mean` every point is a row, and `.means` has the mean of their costs.
     bayes_plot : tuple (low, high, points), default (-3, 3, 21)
         Log-odds of the Bayes error plot.
     eer : {"rocch", "interpolated", "nearest"}, default "rocch"
@@ -417,8 +429,19 @@ def evaluate(
     >>> evaluate(trials, [(0.5, 1, 1)])
     Evaluation: 3 targets, 3 non-targets, EER 0.1667 (rocch), AUC 0.8889, Cllr 0.6513, min Cllr 0.3333
       (0.5, 1, 1): DCF 0.6667, min 0.3333, llr threshold 0
+    >>> found = evaluate(trials, [Application.mean([(0.5, 1, 1), (0.5, 1, 2)])]).means[0]
+    >>> round(found.dcf, 4), round(found.min_dcf, 4)    # (2/3 + 1/3) / 2 and (1/3 + 1/3) / 2
+    (0.5, 0.3333)
     """
-    asked = listed(applications)
+    asked, means = without_means(listed(applications))
+    if means:
+        more: dict[str, Any] = {"ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
+        found = evaluate(
+            trials, asked, bayes_plot=bayes_plot, eer=eer, name=name, one_vs_rest=one_vs_rest, sampling=sampling, **more
+        )
+        if not isinstance(found, Evaluation):
+            raise InputError("A mean of operating points goes with two classes.")
+        return replace(found, means=tuple(mean_cost(*one, found.applications) for one in means))
     chosen(eer, "eer", EER_DEFINITIONS)
     flag(one_vs_rest, "one_vs_rest")
     if name is not None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import frozen, listed, shown
@@ -18,6 +20,7 @@ from tercet.evaluation import evaluate
 from tercet.metrics.binomial import Interval
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty.bootstrap import bootstrap
+from tercet.uncertainty.several_sets import percentile_intervals
 
 __all__ = ["Primary", "c_primary"]
 
@@ -102,7 +105,8 @@ def c_primary(
     partitions : str or sequence of str, optional
         Group columns, such as sex, language, number of enrolment cuts.
     ci : float, optional
-        Level of intervals by resampling; none without it.
+        Level of intervals by resampling; none without it. With partitions, trials are resampled within each cell of
+        partition and class.
     by : str, optional
         Name of the group column (speaker) that is resampled as a whole.
     resamples : int, optional
@@ -130,7 +134,7 @@ def c_primary(
     if ci is None:
         return found
     if columns:
-        raise InputError("ci= goes with pooled trials: resampling would empty partitions. Leave partitions= out.")
+        return _with_equalised_intervals(found, trials, mean, ci=ci, by=by, resamples=resamples, seed=seed)
     level, wanted = probability(ci, "ci"), {"minimum": "min_dcf"} | ({} if found.actual is None else {"actual": "dcf"})
     intervals: dict[str, Interval] = {}
     for name, key in wanted.items():
@@ -143,6 +147,18 @@ def c_primary(
         ends = np.quantile(drawn, ((1.0 - level) / 2.0, (1.0 + level) / 2.0)).tolist()
         intervals[name] = Interval(ends[0], ends[1], "percentile")
     return replace(found, actual_interval=intervals.get("actual"), minimum_interval=intervals["minimum"])
+
+
+def _with_equalised_intervals(found: Primary, trials: Trials, mean: ApplicationMean, **draws: Any) -> Primary:
+    """Percentile intervals of equalised costs, each cell of partition and class keeping its size."""
+    cells = _cells(trials, found.partitions) * 2 + trials.known_labels().astype(np.intp)
+
+    def drawn(sets: Sequence[Trials]) -> dict[str, float]:
+        one = _costs(sets[0], mean, found.partitions)
+        return {"minimum": one.minimum} | ({} if one.actual is None else {"actual": one.actual})
+
+    ends = percentile_intervals(drawn, [trials], [cells], **draws)
+    return replace(found, actual_interval=ends.get("actual"), minimum_interval=ends["minimum"])
 
 
 def _costs(trials: Trials, mean: ApplicationMean, columns: tuple[str, ...]) -> Primary:
@@ -164,6 +180,11 @@ def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:
         if name not in trials.groups:
             known = ", ".join(map(shown, trials.groups)) or "none"
             raise InputError(f"partitions={shown(name)} is not among the groups of these trials ({known}).")
-    cells = np.unique(np.stack([trials.groups[name].astype(str) for name in columns]), axis=1, return_inverse=True)[1]
-    joined = MappingProxyType({**trials.groups, "partition": frozen(np.asarray(cells).ravel().copy())})
+    joined = MappingProxyType({**trials.groups, "partition": frozen(_cells(trials, columns))})
     return equalised_trials(replace(trials, groups=joined), "partition")
+
+
+def _cells(trials: Trials, columns: tuple[str, ...]) -> NDArray[np.intp]:
+    """The number of each trial's combination of values."""
+    values = np.stack([trials.groups[name].astype(str) for name in columns])
+    return np.asarray(np.unique(values, axis=1, return_inverse=True)[1], np.intp).ravel().copy()

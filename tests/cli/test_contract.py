@@ -73,6 +73,7 @@ def write_files(folder):
     )
     keys = [f"t{i},{y}" for i, y in enumerate(labels)] + ["t99,1"]
     (folder / "key.csv").write_text("id,label\n" + "\n".join(keys) + "\n")
+    (folder / "utt2spk").write_text("".join(f"t{i} s{i % 10}\n" for i in range(60)))
     (folder / "tercet.toml").write_text("")
     (folder / "other.toml").write_text('weight-column = "weight"\n')
     for words, out in (
@@ -130,11 +131,15 @@ VALUES = {
     "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1", "assurance": "60",
     "conditions": "auc<0.1", "systems": "a", "design_effect": "3",
     "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
+    "group_map": "utt2spk", "enrolment_map": "utt2spk", "quality": "weight", "out_of_fold": "oof.csv",
 }  # fmt: skip
 # What a value needs beside what its option declares.
 _QUICK = ("--ci", "90", "--bootstrap", "39")
 COMPANIONS = {
-    "by": ("--group-column", "speaker"), "calibrate_labels": ("--calibrate-on", "c.csv"),
+    "by": ("--group-column", "speaker"), "group_map": ("--id-column", "id"), "enrolment_map": ("--id-column", "id"),
+    ("evaluate", "group_map"): ("--id-column", "id", "--ci", "90"),
+    ("evaluate", "enrolment_map"): ("--id-column", "id", "--ci", "90"),
+    "calibrate_labels": ("--calibrate-on", "c.csv"),
     "resume": ("--engine", "local"),
     "missing": ("--key", "key.csv"), "calibrate_key": ("--calibrate-on", "c.csv"), "key": ("--missing", "drop"),
     "baseline": ("--fail-if", "dcf>baseline+1"), "memory_limit": ("--engine", "local"),
@@ -187,7 +192,7 @@ def outcome(words):
 
 @cache
 def _outcome(words):
-    written = ("out.json", "out.csv", "page.html", "junit.xml", "figures", "demo", "parts")
+    written = ("out.json", "out.csv", "oof.csv", "page.html", "junit.xml", "figures", "demo", "parts")
     before = dict.fromkeys(written)
     for name in before:
         _remove(Path(name))

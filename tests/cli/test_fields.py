@@ -179,3 +179,79 @@ def test_a_sweep_over_models_trains_every_combination(tmp_path):
 
 def test_a_sweep_without_models_says_what_it_takes():
     assert "score files, or --train" in run("sweep", code=2).stderr
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Two systems on 240 trials of 24 speakers, with a quality measure that shifts both, and a map to speakers."""
+    folder = tmp_path_factory.mktemp("scored")
+    rng = np.random.default_rng(5)
+    labels, quality = np.arange(240) % 2, rng.normal(size=240)
+    for name in "ab":
+        scores = rng.normal(size=240) + 1.5 * labels + quality
+        rows = [f"m{k % 12},u{k},{float(scores[k])!r},{labels[k]},{float(quality[k])!r},s{k // 10}" for k in range(240)]
+        (folder / f"{name}.csv").write_text("enrol,test,score,label,snr,speaker\n" + "\n".join(rows) + "\n")
+    (folder / "utt2spk").write_text("".join(f"u{k} s{k // 10}\n" for k in range(240)))
+    return folder
+
+
+IDS = ("--id-column", "enrol", "--id-column", "test")
+
+
+def test_quality_columns_and_penalty_of_a_fusion_are_those_of_python(scored, tmp_path):
+    model, out, held = tmp_path / "fusion.json", tmp_path / "fused.csv", tmp_path / "held.csv"
+    files = (scored / "a.csv", scored / "b.csv", "--meaning", "raw", *IDS, "--quality-column", "snr")
+    dealt = ("--scheme", "interleaved", "--folds", 3)
+    run("fuse", *files, "--penalty", 0.01, *dealt, "--out-of-fold", held, "-o", model)
+    run("calibrate", "apply", model, *files, "-o", out)
+    systems = [read(scored, one, meaning="raw", group_columns=["snr"]) for one in "ab"]
+    quality = systems[0].groups["snr"].astype(float)
+    wanted = tc.cross_fit(
+        tc.Fusion, systems, folds=3, scheme="interleaved", penalty=0.01, quality=quality, pair_by="position"
+    )
+    assert tc.read(out).scores == pytest.approx(wanted.model(systems, quality=quality).scores, abs=1e-12)
+    back = tc.read(held, group_columns=["fold"])
+    assert back.scores == pytest.approx(wanted.scores.scores, abs=1e-12)
+    assert back.groups["fold"].tolist() == [str(k % 3) for k in range(240)]
+    assert "trained with 1 quality measures" in run("calibrate", "apply", model, *files[:4], code=1).stderr
+
+
+def test_a_group_map_is_a_group_column_in_every_command(scored, tmp_path):
+    mapped = (*IDS, "--group-map", scored / "utt2spk")
+    listed = ("--group-column", "speaker")
+    assert "lacks" not in run("compare", scored / "a.csv", scored / "b.csv", *mapped).stdout
+    for words in (
+        ("evaluate", scored / "a.csv", "--app", "0.1", "--ci", 95),
+        ("forensics", "report", scored / "a.csv", "--bootstrap", 39, "-o", tmp_path / "sheet.html"),
+        ("biometrics", "fnmr", scored / "a.csv", "--fmr", "0.1"),
+        ("primary", scored / "a.csv", "--points", "sre16", "--ci", 95, "--bootstrap", 39),
+    ):
+        one, other = (json.loads(run(*words, *more, "--json").stdout) for more in (mapped, listed))
+        assert _without_input(one) == _without_input(other), words
+    lacking = tmp_path / "utt2spk"
+    lacking.write_text("u0 s0\n")
+    found = run("evaluate", scored / "a.csv", "--ci", 95, *IDS, "--group-map", lacking, code=1)
+    assert "lacks 239 utterances" in found.stderr
+
+
+def _without_input(facts):
+    if isinstance(facts, dict):
+        return {name: _without_input(value) for name, value in facts.items() if name not in ("input", "created")}
+    return [_without_input(one) for one in facts] if isinstance(facts, list) else facts
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--method", "isotonic-linear", "--pseudo-errors", 3), ("--method", "kernel-density", "--bandwidth", 0.4),
+     ("--method", "offset"), ("--method", "logistic", "--penalty", 0.1)],
+)  # fmt: skip
+def test_calibrators_of_the_command_line_are_those_of_python(scored, tmp_path, words):
+    run("calibrate", "fit", scored / "a.csv", "--meaning", "raw", *words, "-o", tmp_path / "model.json")
+    trials = read(scored, "a", meaning="raw")
+    wanted = {
+        "isotonic-linear": lambda: tc.Isotonic.fit(trials, interpolation="linear", pseudo_errors=3),
+        "kernel-density": lambda: tc.KernelDensity.fit(trials, bandwidth=0.4),
+        "offset": lambda: tc.Offset.fit(trials),
+        "logistic": lambda: tc.Logistic.fit(trials, penalty=0.1),
+    }[words[1]]()
+    assert (tmp_path / "model.json").read_text() == wanted.to_json()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
+from tercet.deployment.prevalence import _lang_reiczigel
 
 
 def simulated(rng, share, size, labelled, distance=2.0):
@@ -94,6 +95,22 @@ def test_rogan_gladen_is_refused_where_the_threshold_separates_nothing():
     unlabelled, calibration = simulated(rng, 0.2, 500, 50, distance=0.05)
     with pytest.raises(tc.UndefinedError, match="holds 0"):
         tc.estimate_prevalence(unlabelled, calibration, method="rogan-gladen", threshold=0.0)
+
+
+@pytest.mark.parametrize("labelled", [100, 1000])
+def test_lang_and_reiczigels_interval_covers_its_level_with_few_labelled_trials(labelled):
+    rng = np.random.default_rng(labelled)
+    rate, share, kept = 0.841344746, 0.05, 0  # TPR and TNR of normal scores with d' = 2
+    accepted = share * rate + (1.0 - share) * (1.0 - rate)
+    for hits, rejected, count in zip(
+        rng.binomial(labelled, rate, 3000),
+        rng.binomial(labelled, rate, 3000),
+        rng.binomial(5000, accepted, 3000),
+        strict=True,
+    ):
+        low, high = _lang_reiczigel(count, 5000, (hits, labelled), (rejected, labelled), 0.95)
+        kept += low <= share <= high
+    assert 0.935 <= kept / 3000 <= 0.97
 
 
 def test_rogan_gladen_inverts_the_confusion_matrix():

@@ -153,3 +153,44 @@ def test_the_command_makes_one_table_with_groups(tmp_path):
     run("assemble", "--genuine", genuine, "--impostor", impostor, "-o", tmp_path / "two.csv")
     assert json.loads(run("evaluate", tmp_path / "two.csv", "--json").stdout)["systems"][0]["auc"] == 1.0
     assert "takes SCORES" in run("assemble", "-o", out, code=2).stderr
+
+
+def awkward(count=60):
+    """Doubles that a short form would spoil: many digits, tiny, huge, whole; ordered by neither class nor size."""
+    rng = np.random.default_rng(7)
+    scores = rng.normal(size=count) * 10.0 ** rng.integers(-12, 12, count)
+    scores[:6] = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -(2.0**-40), 12345678901234567.0]
+    return scores, np.arange(count) % 2
+
+
+@pytest.mark.parametrize("layout", ["kaldi", "voxceleb", "sre", "numbers", "csv", "tsv", "csv.gz", "parquet"])
+def test_every_layout_goes_through_read_calibrate_and_write_bit_by_bit(tmp_path, layout):
+    scores, labels = awkward()
+    fields = [(f"m{k % 7}", f"u{k}", "a") for k in range(len(scores))]
+    ids = fields if layout == "sre" else [one[:2] for one in fields]
+    trials = tc.Trials.of_llr(
+        scores, labels, ids=ids, weights=np.arange(1, 61) / 8, groups={"speaker": [f"s{k % 9}" for k in range(60)]}
+    )
+    plain = layout in score_sets.LAYOUTS
+    first, second, third = (tmp_path / f"{n}.{'txt' if plain else layout}" for n in ("first", "second", "third"))
+    if plain:
+        score_sets.write_scores(first, trials, layout)
+    else:
+        tc.io.write_like(first, [(trials, {"score": trials.scores})])
+    table = ("--id-column", "enrol", "--id-column", "test", "--weight-column", "weight", "--group-column", "speaker")
+    reading = {
+        "kaldi": (), "voxceleb": (), "numbers": ("--columns", "score"),
+        "sre": ("--separator", "\t", "--score-column", "LLR", "--id-column", "modelid", "--id-column", "segmentid",
+                "--id-column", "side"),
+    }.get(layout, table)  # fmt: skip
+    more = (*reading, *(("--layout", layout) if plain else ()))
+    identity = tc.Logistic(1.0, 0.0, tc.Logistic.fit(tc.Trials.of_llr([0.0, 1.0, 0.5, 0.7], [0, 1, 1, 0])).training)
+    steep = tc.Logistic(1.0 / 3.0, 0.1, identity.training)
+    one, other = write(tmp_path, "one.json", identity.to_json()), write(tmp_path, "other.json", steep.to_json())
+    run("calibrate", "apply", one, first, *more, "-o", second)
+    assert second.read_bytes() == first.read_bytes()
+    run("calibrate", "apply", other, first, *more, "-o", third)
+    run("calibrate", "apply", one, third, *more, "-o", second)
+    assert second.read_bytes() == third.read_bytes()
+    if layout == "numbers":
+        assert score_sets.read_numbers(third).tobytes() == steep(scores).tobytes()

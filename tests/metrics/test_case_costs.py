@@ -269,3 +269,83 @@ def test_a_scikit_learn_classifier_decides_with_the_costs_of_each_sample():
     assert (model.predict(samples, cost_fn=np.full(200, 5.0)) == model.predict(samples)).all()
     with pytest.raises(tc.InputError, match="cost_fp"):
         model.predict(samples, cost_fp=-np.ones(200))
+
+
+@pytest.mark.parametrize("rows", [700, 4096])
+def test_a_scan_of_files_gives_the_bits_of_the_rows_in_memory(tmp_path, monkeypatch, rows):
+    monkeypatch.setattr("tercet.outofcore.case_costs._MOST_ROWS", rows)
+    rng = np.random.default_rng(rows)
+    labels = rng.random(6000) < 0.2
+    scores = np.round(rng.normal(size=6000) + 2.0 * labels - 1.0, 2)
+    amounts, fees = np.round(np.exp(rng.normal(3, 1, 6000)), 2), rng.integers(0, 5, 6000)
+    columns = {"score": scores, "label": labels.astype(int), "amount": amounts, "fee": fees}
+    for part in range(3):
+        own = {name: values[part * 2000 : part * 2000 + 2000] for name, values in columns.items()}
+        tc.io.write_table(tmp_path / f"part-{part}.csv", own)
+    trials, scanned = tc.Trials.of_llr(scores, labels), tc.scan(str(tmp_path / "part-*.csv"))
+    ways = ({"cost_fp": "fee"}, {"cost_fp": 3.5}, {"cost_fp": "fee", "cost_tp": "fee"}, {"cost_fp": 2, "cost_tp": 1})
+    for more in ways:
+        whole = {name: fees if value == "fee" else value for name, value in more.items()}
+        found = tc.scan_case_costs(scanned, 0.1, cost_fn="amount", **more)
+        assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.1, amounts, **whole))
+
+
+def test_a_scan_is_refused_where_its_costs_are_no_numbers_or_a_class_is_missing(tmp_path):
+    file = tmp_path / "cases.csv"
+    file.write_text("score,label,amount\n1,1,x\n2,0,3\n")
+    with pytest.raises(tc.InputError, match="must hold numbers"):
+        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1)
+    file.write_text("score,label,amount\n1,1,2\n2,1,3\n")
+    with pytest.raises(tc.UndefinedError, match="no non-targets"):
+        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1)
+    with pytest.raises(tc.InputError, match="all numbers"):
+        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn=1, cost_fp=1)
+
+
+def simulated_cases(seed, size=600):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(size) < 0.3
+    costs = tc.CaseCosts(0.3, np.exp(rng.normal(2, 1, size)), 4.0)
+    return rng, labels, rng.normal(size=size) + 2.0 * labels - 1.0, costs
+
+
+def test_compared_costs_per_case_are_paired_by_case():
+    rng, labels, llr, costs = simulated_cases(1)
+    a = tc.Trials.of_llr(llr, labels, name="a", ids=[f"t{k}" for k in range(600)])
+    b = tc.Trials.of_llr(llr + 0.7 * rng.normal(size=600), labels, name="b", ids=a.ids)
+    one = tc.compare(a, b, costs).of("applications.0.cost")[0]
+    costly = [tc.evaluate_case_costs(each, costs).cost for each in (a, b)]
+    assert one.value == pytest.approx(costly[0] - costly[1], abs=1e-12)
+    assert one.low < one.value < one.high
+    order = rng.permutation(600)
+    again = tc.compare(a, b.select(order), costs).of("applications.0.cost")[0]
+    assert again == one  # matched by id, whatever the order of the other system
+    apart = tc.evaluate_case_costs(a, costs, ci=0.95)
+    assert one.high - one.low < 2 * (apart.cost_ci[1] - apart.cost_ci[0])
+    for more in ({"unpaired": True}, {"resamples": 100}, {"quantities": ["auc"]}):
+        with pytest.raises(tc.InputError, match="closed form"):
+            tc.compare(a, b, costs, **more)
+
+
+def test_paired_differences_cover_their_level():
+    kept = 0
+    for seed in range(300):
+        rng, labels, llr, costs = simulated_cases(seed, 300)
+        a, b = (tc.Trials.of_llr(llr + rng.normal(size=300), labels, name=name) for name in "ab")  # equally good
+        one = tc.compare(a, b, costs).of("applications.0.cost")[0]
+        kept += one.low <= 0.0 <= one.high
+    assert 0.91 <= kept / 300 <= 0.985
+
+
+def test_the_calibration_loss_of_cases_is_cross_fitted_and_free_of_the_order_of_rows():
+    rng, labels, llr, costs = simulated_cases(2, 2000)
+    good, wrong = (tc.Trials.of_llr(one, labels) for one in (2.0 * llr, 2.0 * llr + 3.0))
+    fair = tc.case_cost_calibration_loss(good, costs)
+    blamed = tc.case_cost_calibration_loss(wrong, costs)
+    assert fair.low < 0.0 < fair.high
+    assert blamed.low > 0.0
+    assert blamed.value == pytest.approx(blamed.actual - blamed.calibrated)
+    assert blamed.actual == pytest.approx(tc.evaluate_case_costs(wrong, costs).cost)
+    assert blamed.calibrated == pytest.approx(fair.calibrated, abs=1e-9)  # a shift is calibrated away
+    order = rng.permutation(2000)
+    assert tc.case_cost_calibration_loss(wrong.select(order), costs.select(order)).value == pytest.approx(blamed.value)

@@ -122,6 +122,8 @@ def _paths(ctx: click.Context, one: click.Parameter) -> Iterator[str]:
     value = ctx.params.get(str(one.name))
     for path in (value,) if isinstance(value, str) else value or ():
         yield path
+        if "=" in path:  # NAME=FILE
+            yield path.rpartition("=")[2]
         if any(mark in path for mark in "*?["):
             yield from glob.glob(path, recursive=True)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
-import numpy as np
 
 from tercet._typing import JSON
 from tercet.application import Application
@@ -14,7 +13,7 @@ from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts
 from tercet.cli._rows import Row, print_rows
-from tercet.cli._systems import System
+from tercet.cli._systems import System, number_column
 from tercet.cli._values import level
 from tercet.errors import InputError
 from tercet.metrics.case_costs import CaseCosts, evaluate_case_costs
@@ -51,10 +50,7 @@ def case_costs(trials: Trials, app: Any, columns: dict[str, str]) -> CaseCosts:
         raise InputError("Costs per case go with a two-class operating point (--app).")
     costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
-        try:
-            costs[name] = np.array([float(value) for value in trials.groups[column].tolist()])
-        except ValueError as error:
-            raise InputError(f"The column {column!a} of costs must hold numbers: {error}.") from None
+        costs[name] = number_column(trials, column, "costs")
     return CaseCosts(app.prior, **costs)
 
 
@@ -107,10 +103,16 @@ def print_decision_facts(systems: Sequence[Facts], output: str) -> None:
         return
     costs = [_cost_row(one, row) for one in systems for row in one.get("case_costs", ())]
     curves = [row for one in systems if "decision_curve" in one for row in _curve_rows(one)]
-    for rows in (costs, curves):
+    means = [_mean_row(one, mean) for one in systems for mean in one.get("means", ())]
+    for rows in (means, costs, curves):
         if rows:
             print()
             print_rows(rows, output)
+
+
+def _mean_row(system: Facts, mean: Facts) -> Row:
+    name = mean["name"] or f"{len(mean['places'])} points"
+    return {"system": system.get("name"), "mean_of": name, "mean_dcf": mean["dcf"], "mean_min_dcf": mean["min_dcf"]}
 
 
 def _cost_row(system: Facts, row: Facts) -> Row:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 import tercet
 from tercet.application import Application
 from tercet.cli._output import Facts, say
-from tercet.cli._systems import System
+from tercet.cli._systems import System, number_column
 from tercet.cli._values import DEFAULT_PRIORS
 from tercet.errors import InputError
 from tercet.report import tables
@@ -31,13 +35,34 @@ def saved_model(path: str) -> Any:
 def fit_and_save(systems: Sequence[System], given: Any, maker: Any, settings: Facts, options: Facts, out: str) -> None:
     """Trains a model on trials in memory, prints by folds what it does to the costs, and saves it."""
     from tercet.calibration.cross_fit import cross_fit
-    from tercet.io import write_text_atomically
+    from tercet.io import write_like, write_text_atomically
 
     folds = 5 if options["folds"] is None else options["folds"]
-    fitted = cross_fit(maker, given, options["prior"], folds=folds, by=options["by"], **settings)
+    dealt = {"folds": folds, "by": options["by"], "scheme": options["scheme"], "seed": options["seed"]}
+    fitted = cross_fit(maker, given, options["prior"], **dealt, **settings)
     _print_before_and_after(systems, fitted.scores)
     write_text_atomically(out, fitted.model.to_json())
     say(f"the model, trained on all {len(systems[0].used())} trials, is in {out}.")
+    if options["out_of_fold"] is not None:
+        facts = score_columns(fitted.scores) | {"fold": fitted.folds}
+        write_like(options["out_of_fold"], [(fitted.scores, facts)], **options["names"])
+        say(f"scores out of fold are in {options['out_of_fold']}.")
+
+
+def score_columns(result: Trials) -> Facts:
+    """The scores of trials as columns: one, or one per class."""
+    if result.is_matrix:
+        return {name: result.scores[:, place] for place, name in enumerate(result.classes)}
+    return {"score": result.scores}
+
+
+def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Any, Trials]:
+    """The measures in these columns, one row per trial, and the trials without them."""
+    if not columns:
+        return None, trials
+    measures = [number_column(trials, name, "quality measures") for name in columns]
+    groups = {name: values for name, values in trials.groups.items() if name not in columns}
+    return np.stack(measures, axis=1), replace(trials, groups=MappingProxyType(groups))
 
 
 def _print_before_and_after(systems: Sequence[System], after: Trials) -> None:

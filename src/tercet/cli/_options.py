@@ -51,7 +51,11 @@ def source_options(
         option("--weight-column", metavar="NAME"),
         option("--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
                needs=groups, help="A column that groups trials: speaker, patient, ...; repeat it."),
-        option("--id-column", multiple=True, metavar="NAME", needs=ids,
+        option("--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
+               needs=groups, help="Groups (named speaker by default) of the last part of the trial id, as in utt2spk."),
+        option("--enrolment-map", "enrolment_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
+               needs=groups, help="The same, by the first part of the trial id; named model_speaker by default."),
+        option("--id-column", multiple=True, metavar="NAME", needs=(*ids, "group_map", "enrolment_map") if ids else (),
                help="The column with the trial's id; repeat it for an id of several parts."),
         option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"),
                help="The label of the target class; not needed for 0/1, false/true and nontarget/target."),
@@ -82,6 +86,10 @@ engine_options = options(
 )  # fmt: skip
 
 
+quality_option = option("--quality-column", "quality", multiple=True, metavar="NAME", meanings=TWO_CLASS,
+                        help="A quality measure in the first file; repeat it.")  # fmt: skip
+
+
 def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
     """How a model is trained, judged and saved; `excludes` are options under which it is not judged."""
     return options(
@@ -90,8 +98,13 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
         option(
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
         ),
+        option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
+               show_default=True, excludes=excludes, help="How folds are dealt; interleaved: by row number."),
+        option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Of the folds."),
+        option("--out-of-fold", metavar="FILE", writes=True, excludes=excludes,
+               help="Also write each trial's score by the model that did not see it (csv, tsv, parquet)."),
         option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the model goes."),
-    )
+    )  # fmt: skip
 
 
 def resampling_options(

@@ -8,7 +8,7 @@ from typing import Any
 
 import tercet
 from tercet.cli._output import Bar, Facts, log, say
-from tercet.cli._values import size_in_bytes
+from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 
@@ -35,7 +35,7 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
         return
     from tercet.outofcore.scan import memory_needed
 
-    needed = max(memory_needed(path, **source) for path in files)
+    needed = max(memory_needed(path, **read_options(source)) for path in files)
     if needed <= limit:
         log(f"reading into memory: about {in_words(needed)}, memory limit {options['memory_limit']}.")
         return
@@ -73,5 +73,5 @@ def fit_parts(maker: Any, paths: Sequence[str], prior: Any, settings: Facts, sou
 def _columns(source: Facts) -> Facts:
     """The reading options of files that are parts of one system; others are refused."""
     if source.get("group_columns"):
-        raise InputError("--engine does not go with --group-column: leave one of them out.")
+        raise InputError("--engine does not go with --group-column and --group-map: leave one of them out.")
     return source

@@ -12,8 +12,9 @@ from typing import Any
 import click
 import numpy as np
 
-from tercet._typing import Array
+from tercet._typing import Array, Floats
 from tercet.cli._output import Bar, Facts, printable, say
+from tercet.cli._values import read_options
 from tercet.errors import InputError
 from tercet.report.quantities import is_larger_better, value_of
 from tercet.report.quantities import named as quantity_named
@@ -83,7 +84,7 @@ def read_trials(path: str, source: Facts) -> Trials:
     from tercet.io import read
 
     with Bar(path) as bar:
-        return read(path, progress=bar, notes=say, **source)
+        return with_maps(read(path, progress=bar, notes=say, **read_options(source)), source)
 
 
 def read_pieces(path: str, source: Facts) -> Iterator[Trials]:
@@ -91,7 +92,17 @@ def read_pieces(path: str, source: Facts) -> Iterator[Trials]:
     from tercet.io import read_chunks
 
     with Bar(path) as bar:
-        yield from read_chunks(path, progress=bar, notes=say, **source)
+        for piece in read_chunks(path, progress=bar, notes=say, **read_options(source)):
+            yield with_maps(piece, source)
+
+
+def with_maps(trials: Trials, source: Facts) -> Trials:
+    """The trials with the groups of --group-map and --enrolment-map."""
+    from tercet.io.score_sets import read_group_map, with_group_map
+
+    for name, path, field in source.get("group_maps", ()):
+        trials = with_group_map(trials, read_group_map(path), name, field=field)
+    return trials
 
 
 def read_systems(paths: Sequence[str], source: Facts, names: Sequence[str] = ()) -> list[System]:
@@ -131,6 +142,14 @@ def with_files(facts: Facts, path: str, source: Facts) -> Facts:
 
     files = [path, *(source[key] for key in ("labels", "key") if key in source)]
     return facts | {"input": {"files": [fingerprint(file) for file in files], **facts["input"]}}
+
+
+def number_column(trials: Trials, name: str, what: str) -> Floats:
+    """A column that was read as a group, as numbers."""
+    try:
+        return np.array([float(value) for value in trials.groups[name].tolist()])
+    except ValueError as error:
+        raise InputError(f"The column {name!a} of {what} must hold numbers: {error}.") from None
 
 
 def trial_column(trials: Trials, before: int = 0) -> Facts:

@@ -14,6 +14,7 @@ from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
 from tercet.errors import InputError
+from tercet.metrics.mean_cost import without_means
 
 Facts = JSON
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
@@ -72,6 +73,8 @@ def reading(options: Facts) -> Facts:
     """The reading options as tercet.read takes them, taken out of the options."""
     source = {name: options.pop(name) for name in _READING if name in options}
     source = {name: value for name, value in source.items() if value is not None and value != ()}
+    if maps := _group_maps(options):  # their groups are group columns like any other
+        source |= {"group_maps": maps, "group_columns": _joined(source.get("group_columns", ()), maps)}
     if "trained_prior" in source:
         source["trained_prior"] = prior(source["trained_prior"], "--trained-prior")
     for name in ("columns", "class_columns", "classes"):
@@ -80,6 +83,22 @@ def reading(options: Facts) -> Facts:
     if "classes" in source:  # names in the order of the columns, or of the confusion matrix
         source["class_columns"] = source.pop("classes")
     return source
+
+
+_MAPS = (("group_map", -1, "speaker"), ("enrolment_map", 0, "model_speaker"))  # option, field of the id, usual name
+
+
+def _group_maps(options: Facts) -> list[tuple[str, str, int]]:
+    """The maps from utterances to groups: the group's name, the file, and the field of the trial id."""
+    found = []
+    for key, field, usual in _MAPS:
+        for words in options.pop(key, ()):
+            name, equals, path = words.rpartition("=")
+            found.append((name if equals else usual, path, field))
+    names = [name for name, _, _ in found]
+    if len(set(names)) < len(names):
+        raise InputError("--group-map: two maps make a group of the same name; name them (NAME=FILE).")
+    return found
 
 
 def applications(options: Facts) -> list[Application | MulticlassApplication]:
@@ -94,6 +113,18 @@ def applications(options: Facts) -> list[Application | MulticlassApplication]:
         matrix = _cost_matrix(costs[place if len(costs) > 1 else 0]) if costs else "0-1"
         asked.append(Application.multiclass(numbers(words, "--priors"), matrix, actions=named))
     return asked
+
+
+Means = list[tuple[str | None, tuple[int, ...]]]  # per mean: its name, and the places of its points
+
+
+def points_and_means(options: Facts) -> tuple[list[Application | MulticlassApplication], Means]:
+    """The applications, where the name of an evaluation stands for the points whose costs it averages."""
+    known = Application.means()
+    words = [(Application.mean(one) if one in known else application(one)) for one in options["apps"]]
+    points, means = without_means(words)
+    options["apps"] = ()
+    return [*map(Application.of, points), *applications(options)], means
 
 
 def _cost_matrix(words: str) -> Any:
@@ -111,6 +142,19 @@ def application(words: str, flag: str = "--app") -> Application:
         return Application.of(float(words))
     except ValueError:
         return Application.of(words)
+
+
+def _joined(columns: Sequence[str], maps: Sequence[tuple[str, str, int]]) -> list[str]:
+    return list(dict.fromkeys([*columns, *(name for name, _, _ in maps)]))
+
+
+def read_options(source: Facts) -> Facts:
+    """What tercet.read takes of the reading options: groups of maps are added to the trials afterwards."""
+    own = {name: value for name, value in source.items() if name != "group_maps"}
+    made = {name for name, _, _ in source.get("group_maps", ())}
+    if made:
+        own |= {"group_columns": [one for one in own["group_columns"] if one not in made], "keep_ids": True}
+    return own
 
 
 def grouping(source: Facts) -> str | tuple[str, str] | None:

@@ -11,8 +11,8 @@ from tercet._typing import JSON
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import say
-from tercet.cli._systems import names_of, read_trials, trial_column
-from tercet.cli._values import reading
+from tercet.cli._systems import names_of, read_trials, trial_column, with_maps
+from tercet.cli._values import read_options, reading
 from tercet.trials import Trials
 
 _MEANINGS = ("llr", "lr", "log10-llr", "raw")
@@ -24,8 +24,6 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--genuine", metavar="FILE", needs=("impostor",), help="Targets' scores, one number per line.")
 @option("--impostor", metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
 @option("--beside", metavar="FILE", excludes=("genuine",), help="A trial list; SCORES holds one number per line.")
-@option("--group-map", multiple=True, metavar="[NAME=]FILE", help="Groups of test utterances, as in utt2spk.")
-@option("--enrolment-map", multiple=True, metavar="[NAME=]FILE", help="The same, but by the enrolment.")
 @option("--only", metavar="FILE", help="Keep the trials listed here, one id per line.")
 @option("--without", metavar="FILE", help="Drop the trials listed here.")
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
@@ -34,15 +32,12 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
     from tercet.io import write_table
-    from tercet.io.score_sets import chosen_by_id, merged, read_group_map, with_group_map, write_scores
+    from tercet.io.score_sets import chosen_by_id, merged, write_scores
 
     extra = {name: options.pop(name) for name in ("genuine", "impostor", "beside", "only", "without", "layout")}
-    maps = [(options.pop("group_map"), -1, "speaker"), (options.pop("enrolment_map"), 0, "model_speaker")]
-    trials = merged(_sets(scores, extra, reading(options)))
-    for files, field, usual in maps:
-        for words in files:
-            name, equals, path = words.rpartition("=")
-            trials = with_group_map(trials, read_group_map(path), name if equals else usual, field=field)
+    source = reading(options)
+    plain = {key: value for key, value in read_options(source).items() if value != []}
+    trials = with_maps(merged(_sets(scores, extra, plain)), source)
     for key, keep in (("only", True), ("without", False)):
         if extra[key] is not None:
             trials = chosen_by_id(trials, _listed(extra[key]), keep=keep)

@@ -7,14 +7,25 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._models import fit_and_save, saved_model
-from tercet.cli._options import METHODS, WORDS, engine_options, fit_options, source_options
+from tercet.cli._decision_facts import with_columns
+from tercet.cli._models import fit_and_save, quality_of, saved_model, score_columns
+from tercet.cli._options import (
+    METHODS,
+    TWO_CLASS,
+    WORDS,
+    engine_options,
+    fit_options,
+    quality_option,
+    source_options,
+)  # fmt: skip
 from tercet.cli._output import Facts, say
 from tercet.cli._parts import fit_parts, limits_of
 from tercet.cli._systems import names_in, read_pieces, read_systems, read_trials
 from tercet.cli._values import method, prior, reading
 from tercet.errors import InputError
 from tercet.trials import Trials
+
+_PENALISED = ("logistic", "beta", "affine", "temperature", "scale", "matrix")
 
 
 @click.group()
@@ -32,6 +43,27 @@ def command() -> None:
     show_default=True,
     help="The calibrator; the last four are for several classes.",
 )
+@option(
+    "--penalty",
+    type=float,
+    metavar="X",
+    needs=tuple(f"method={one}" for one in _PENALISED),
+    help="Ridge on the standardised slopes; none unless asked for.",
+)
+@option(
+    "--pseudo-errors",
+    type=int,
+    metavar="N",
+    needs=("method=isotonic", "method=isotonic-linear"),
+    help="Errors made up per class, so that llrs stay finite. [default: 1]",
+)
+@option(
+    "--bandwidth",
+    type=float,
+    metavar="X",
+    needs=("method=kernel-density",),
+    help="Of the kernels. [default: normal reference rule]",
+)
 @fit_options(excludes=("engine",))
 @engine_options  # fmt: skip
 def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
@@ -39,6 +71,9 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
     from tercet.io import write_text_atomically
 
     source, (maker, settings) = reading(options), method(options["method"])
+    wanted = {name: options.pop(name) for name in ("penalty", "pseudo_errors", "bandwidth")}
+    settings |= {name: value for name, value in wanted.items() if value is not None}
+    options |= {"names": names_in(source)}
     options["prior"] = prior(options["prior"])
     if options["engine"] is not None:
         model = fit_parts(maker, scores, options["prior"], settings, source, **limits_of(options))
@@ -58,29 +93,41 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
 @click.argument("calibrator")
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
+@quality_option
+@option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
+        show_default=True, meanings=TWO_CLASS, help="Of the file that is written.")  # fmt: skip
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def apply(calibrator: str, scores: tuple[str, ...], out: str, **options: Any) -> int:
+def apply(
+    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Any, **options: Any
+) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like
+    from tercet.io.score_sets import merged, write_scores
 
-    model, source = saved_model(calibrator), reading(options)
+    model, source = saved_model(calibrator), with_columns(reading(options), quality)
     fusion = "systems" in model.training
+    if quality and not fusion:
+        raise click.UsageError("--quality-column goes with a fusion that was trained with quality measures.")
     if not fusion and len(scores) > 1:
         raise InputError(f"{calibrator} calibrates one system and was given {len(scores)} files.")
     if fusion or out == "-":  # a pipe cannot take back what was written before an error
-        trials = [read_trials(one, source) for one in scores]
-        results = iter([model(trials if fusion else trials[0])])
+        results = iter([_fused(model, scores, source, quality) if fusion else model(read_trials(scores[0], source))])
     else:
         results = map(model, read_pieces(scores[0], source))
-    write_like(out, ((result, _scores(result)) for result in results), **names_in(source))
+    if layout == "table":
+        write_like(out, ((result, score_columns(result)) for result in results), **names_in(source))
+    else:
+        write_scores(out, merged(results), layout)
     return 0
 
 
-def _scores(result: Trials) -> Facts:
-    """The scores of trials as columns: one, or one per class."""
-    if result.is_matrix:
-        return {name: result.scores[:, place] for place, name in enumerate(result.classes)}
-    return {"score": result.scores}
+def _fused(model: Any, scores: tuple[str, ...], source: Facts, quality: tuple[str, ...]) -> Trials:
+    """The fused scores; quality measures stand in the first file."""
+    first, *others = scores
+    rest = {**source, "group_columns": [one for one in source.get("group_columns", ()) if one not in quality]}
+    measures, trials = quality_of(read_trials(first, source), quality)
+    fused: Trials = model([trials, *(read_trials(one, rest) for one in others)], quality=measures)
+    return fused
 
 
 command.add_command(fit)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import tercet
+from tercet._numeric.plain import plain
 from tercet.application import Application
 from tercet.cli import _decided, _resampling
 from tercet.cli._command import new_command, option, options
@@ -40,10 +41,11 @@ from tercet.cli._options import (
 from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
 from tercet.cli._parts import choose_road, evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, level, log_odds_grid, reading
+from tercet.cli._values import DEFAULT_PRIORS, Means, grouping, level, log_odds_grid, points_and_means, reading
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
+from tercet.metrics.mean_cost import mean_cost
 from tercet.report import tables, text
 from tercet.report.quantities import with_quantities
 from tercet.report.terminal import print_command, print_lines, width
@@ -101,7 +103,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
 
     One system per file; "-" is stdin.
     """
-    apps, source = applications(options), reading(options)
+    (apps, means), source = points_and_means(options), reading(options)
     style = Style.of(options, by_default=not apps and source["meaning"] in TWO_CLASS)
     options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
@@ -119,6 +121,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
         systems = [_in_parts(scores, asked, source, options, style)]
     else:
         systems, conditions = _in_memory(scores, asked, source, options, style)
+    systems = [_with_means(one, means) for one in systems]
     _check_wanted(systems, style)
     for one in systems:
         for hint in hints_about(one):
@@ -181,6 +184,14 @@ def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts
 def _with_wanted(one: System, style: Style) -> System:
     """The system with the quantities of --metrics among its facts."""
     return replace(one, facts=with_quantities(one.known(), getattr(one.evaluation, "curve", None), style.wanted))
+
+
+def _with_means(one: System, means: Means) -> System:
+    """The system with the mean of its costs over the points of each evaluation that was named."""
+    if not means:
+        return one
+    found = tuple(mean_cost(*own, one.evaluation.applications) for own in means)
+    return one.with_facts(means=[plain(own) for own in found])
 
 
 def _check_wanted(systems: Sequence[System], style: Style) -> None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from tercet.cli._command import new_command
-from tercet.cli._models import fit_and_save
-from tercet.cli._options import WORDS, fit_options, source_options
-from tercet.cli._systems import read_systems
+from tercet.cli._command import new_command, option
+from tercet.cli._decision_facts import with_columns
+from tercet.cli._models import fit_and_save, quality_of
+from tercet.cli._options import WORDS, fit_options, quality_option, source_options
+from tercet.cli._systems import distinct_names, names_in, read_systems
 from tercet.cli._values import method, prior, reading
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(groups=("by",))
+@quality_option
+@option("--penalty", type=float, default=0.0, show_default=True, metavar="X", help="Ridge on the standardised weights.")
 @fit_options()
-def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
+def command(scores: tuple[str, ...], out: str, quality: tuple[str, ...], penalty: float, **options: Any) -> int:
     """Trains one score out of several systems' scores for the same trials, and saves the model."""
     source, (maker, settings) = reading(options), method("fusion")
-    systems = read_systems(scores, source)
-    asked = {"folds": options["folds"], "by": options["by"], "prior": prior(options["prior"])}
-    fit_and_save(systems, [one.used() for one in systems], maker, settings, asked, out)
+    systems = read_systems(scores[:1], with_columns(source, quality), distinct_names(scores)[:1])
+    measures, trials = quality_of(systems[0].used(), quality)
+    systems = [replace(systems[0], trials=trials), *read_systems(scores[1:], source, distinct_names(scores)[1:])]
+    asked = options | {"prior": prior(options["prior"]), "names": names_in(source)}
+    more = settings | {"penalty": penalty} | ({} if measures is None else {"quality": measures})
+    fit_and_save(systems, [one.used() for one in systems], maker, more, asked, out)
     return 0

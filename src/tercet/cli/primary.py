@@ -19,7 +19,7 @@ from tercet.cli._values import grouping, level, reading
 @source_options(TWO_CLASS)
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
-@option("--ci", type=float, metavar="LEVEL", excludes=("partitions",), help="Add intervals of this level, per cent.")
+@option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, per cent.")
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
 @option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
 @rows_options

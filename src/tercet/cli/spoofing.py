@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tercet.cli._command import new_command, option
+from tercet.cli._command import new_command, option, options
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
 from tercet.cli._rows import Row, print_rows, rows_options
@@ -20,6 +20,12 @@ _POINT = option("--point", default=None, metavar="NAME|6 NUMBERS",
 _THRESHOLD = option("--threshold", metavar="T|bayes", help="The threshold in use, for the actual cost.")
 _ATTACKS = option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column.")
 
+_DRAWS = options(
+    option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, in per cent: 95."),
+    option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples."),
+    option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws."),
+)
+
 
 @click.group()
 def command() -> None:
@@ -32,21 +38,20 @@ def command() -> None:
 @_POINT
 @_THRESHOLD
 @_ATTACKS
-@option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, in per cent: 95.")
-@option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
+@_DRAWS
 @rows_options
-def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **options: Any) -> int:
+def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
     """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
     from tercet.spoofing import a_dcf, a_dcf_by_attack
 
-    asked, point, threshold = _asked(options, "asvspoof5")
+    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
+    asked, point, threshold = _asked(given, "asvspoof5")
     by, column = asked["by_attack"], asked["label_column"]
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
         trials = three_class_trials(path, asked)
-        share = None if ci is None else level(ci)
-        whole = a_dcf(trials, point, threshold=threshold, key=column, ci=share, by=_group(asked), resamples=resamples)
+        whole = a_dcf(trials, point, threshold=threshold, key=column, **_drawn(draws, asked))
         parts = {} if by is None else dict(a_dcf_by_attack(trials, point, threshold=threshold, key=column, attack=by))
         for name, one in {"all": whole, **parts}.items():
             row = {
@@ -77,17 +82,19 @@ def a_dcf_command(scores: tuple[str, ...], ci: float | None, resamples: int, **o
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True)
 @_THRESHOLD
 @_ATTACKS
+@_DRAWS
 @rows_options
-def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any, **options: Any) -> int:
+def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any, **given: Any) -> int:
     """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
     from tercet.spoofing import TDcf, t_dcf, t_dcf_by_attack
 
-    asked, point, threshold = _asked(options, "asvspoof2021")
+    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
+    asked, point, threshold = _asked(given, "asvspoof2021")
     by = asked["by_attack"]
     behind = three_class_trials(asv, asked | {"target": None})
     front = read_trials(scores, _source(asked, () if by is None else (by,)))
     more: Facts = {"form": form, "threshold": threshold, "asv_threshold": asv_threshold, "key": asked["label_column"]}
-    found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more)}
+    found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more, **_drawn(draws, asked))}
     if by is not None:
         found |= t_dcf_by_attack(front, behind, point, attack=by, **more)
     rows: list[Row] = [
@@ -95,6 +102,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
         if isinstance(one, str)
         else {"attack": name, "min_t_dcf": one.minimum, "min_threshold": one.min_threshold, "t_dcf": one.actual,
               "threshold": one.threshold, "c0": one.c0, "c1": one.c1, "c2": one.c2}
+        | _ends("min_t_dcf", one.minimum_interval) | _ends("t_dcf", one.actual_interval)
         for name, one in found.items()
     ]  # fmt: skip
     facts = {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
@@ -107,17 +115,23 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
 @click.argument("countermeasure")
 @source_options(("llr", "raw"))
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
+@_DRAWS
 @rows_options
-def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **options: Any) -> int:
+def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **given: Any) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
     from tercet.spoofing import t_eer
 
-    asked, _, _ = _asked(options | {"point": None, "threshold": None, "by_attack": None}, "asvspoof5")
+    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
+    asked, _, _ = _asked(given | {"point": None, "threshold": None, "by_attack": None}, "asvspoof5")
     behind = three_class_trials(asv, asked | {"target": None})
     found = t_eer(
-        behind, read_trials(countermeasure, _source(asked, ())), prevalence=prevalence, key=asked["label_column"]
+        behind, read_trials(countermeasure, _source(asked, ())), prevalence=prevalence, key=asked["label_column"],
+        **_drawn(draws, asked),
+    )  # fmt: skip
+    row = {name: value for name, value in found.to_dict().items() if name != "interval"}
+    print_rows(
+        [row | _ends("value", found.interval)], asked["format_asked"], {"schema_version": 1, "t_eer": found.to_dict()}
     )
-    print_rows([found.to_dict()], asked["format_asked"], {"schema_version": 1, "t_eer": found.to_dict()})
     return 0
 
 
@@ -146,6 +160,13 @@ def _asked(options: Facts, default: str) -> tuple[Facts, object, Any]:
     point: object = default if words is None else numbers(words, "--point", 6) if "," in words else words
     asked = {"source": source, "target": target, "by_attack": by, "format_asked": output}
     return asked | {"label_column": source.get("label_column", "label")}, point, _threshold(threshold)
+
+
+def _drawn(draws: Facts, asked: Facts) -> Facts:
+    """How intervals are made, where they are asked for."""
+    if draws["ci"] is None:
+        return {}
+    return {"ci": level(draws["ci"]), "resamples": draws["resamples"], "seed": draws["seed"], "by": _group(asked)}
 
 
 def _threshold(words: str | None) -> Any:

@@ -389,7 +389,7 @@ def _lang_reiczigel(
     se, sp = ((count + 1.0) / (out_of + 2.0) for count, out_of in (sensitive, specific))
     se_spread, sp_spread = se * (1.0 - se) / (sensitive[1] + 2.0), sp * (1.0 - sp) / (specific[1] + 2.0)
     found = (share + sp - 1.0) / (se + sp - 1.0)
-    shift = 2.0 * z * z * (found * se_spread - (1.0 - found) * sp_spread) / (se + sp - 1.0) ** 2
+    shift = 2.0 * z * z * (found * se_spread - (1.0 - found) * sp_spread)  # their equation 17
     variance = share * (1.0 - share) / size + found**2 * se_spread + (1.0 - found) ** 2 * sp_spread
     half = z * math.sqrt(variance) / (se + sp - 1.0)
     return found + shift - half, found + shift + half

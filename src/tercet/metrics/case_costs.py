@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -377,10 +378,11 @@ class _Split(NamedTuple):
     unit: int
 
     @classmethod
-    def of(cls, trials: Trials, costs: CaseCosts) -> _Split:
+    def of(cls, trials: Trials, costs: CaseCosts, *, part: bool = False) -> _Split:
+        """The cases by class; `part` of more cases may lack a class, and its costs differ from those of others."""
         labels, llr = trials.known_labels().astype(np.bool_, copy=False), trials.llr
         weights, unit = _row_weights(trials)
-        same = costs.common()
+        same = None if part else costs.common()
         limits = costs.thresholds(len(llr)) if same is None else np.broadcast_to(same.threshold, llr.shape)
         open_ = True if same is not None or np.all(limits < math.inf) else limits < math.inf
         margins, blind = _margins(llr, limits), limits < 0.0
@@ -399,7 +401,7 @@ class _Split(NamedTuple):
             [lambda: side(labels, costs.cost_tp, costs.cost_fn), lambda: side(~labels, costs.cost_fp, 0.0)], len(llr)
         )
         for one, called in zip(sides, ("targets", "non-targets"), strict=True):
-            if one.size == 0:
+            if one.size == 0 and not part:
                 raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
         return cls(sides[0], sides[1], costs.prior, unit)
 
@@ -502,33 +504,41 @@ def _whole_prices(split: _Split) -> list[Floats] | None:
     """What errors cost on a grid so fine that all of them together are an exact double; None where all are free."""
     shares = (split.prior / split.targets.size, (1.0 - split.prior) / split.nontargets.size)
     prices = [side.prices * share for side, share in zip(split.sides, shares, strict=True)]
-    total = math.fsum(float(one.sum()) for one in prices)
-    if not 0.0 < total < math.inf:
-        return None
-    scale = math.ldexp(1.0, min(_GRID_BITS - math.frexp(total)[1], 1000))
-    return [np.rint(one * scale) for one in prices]
+    scale = _grid_scale(math.fsum(float(one.sum()) for one in prices))
+    return None if scale is None else [np.rint(one * scale) for one in prices]
+
+
+def _grid_scale(total: float) -> float | None:
+    """The factor that makes costs of this sum whole numbers of 52 bits together; None where all are free."""
+    return math.ldexp(1.0, min(_GRID_BITS - math.frexp(total)[1], 1000)) if 0.0 < total < math.inf else None
 
 
 def _buckets(margins: list[Floats]) -> list[NDArray[np.intp]]:
     """A number from 0 to _BUCKETS - 1 for each margin, never falling as the margin rises."""
+    scale = _bucket_scale(margins)
+    return [_bucketed(one, *scale) for one in margins]
+
+
+def _bucket_scale(margins: list[Floats]) -> tuple[float, float]:
+    """Where the buckets begin, and how many there are per unit of margin, from a sample."""
     sample = np.sort(np.concatenate([one[:: len(one) // _SAMPLE + 1] for one in margins]))
     sample = sample[np.isfinite(sample)]
     low, high = (float(sample[place]) for place in (0, -1)) if len(sample) else (0.0, 0.0)
     rise = (_BUCKETS - 1) / (high - low) if high > low else 1.0
+    return low, rise if math.isfinite(rise) else 1.0
 
-    def placed(values: Floats) -> NDArray[np.intp]:
-        found = np.empty(len(values), np.intp)
 
-        def fill(part: slice) -> None:
-            with np.errstate(over="ignore"):
-                scaled = values[part] - low
-                scaled *= rise if math.isfinite(rise) else 1.0
-            found[part] = np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
+def _bucketed(values: Floats, low: float, rise: float) -> NDArray[np.intp]:
+    found = np.empty(len(values), np.intp)
 
-        over_parts(fill, len(values))
-        return found
+    def fill(part: slice) -> None:
+        with np.errstate(over="ignore"):
+            scaled = values[part] - low
+            scaled *= rise
+        found[part] = np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
 
-    return [placed(one) for one in margins]
+    over_parts(fill, len(values))
+    return found
 
 
 def _first_least(margins: Floats, moves: Floats, places: NDArray[np.intp], before: Floats) -> float:
@@ -572,7 +582,162 @@ def _ordinary(trials: Trials, app: Application) -> CaseCostEvaluation:
     )  # fmt: skip
 
 
+# --- In parts ---
+
+Parts = Callable[[], Iterable[tuple[Trials, CaseCosts]]]
+
+
+class _Totals(NamedTuple):
+    """Exact sums of costs of one class: they add over parts of the cases, in any order."""
+
+    size: int
+    counted: int  # cases accepted
+    actual: int
+    accept: int
+    reject: int
+    own: int
+    open: int  # all that can be accepted are
+    price: float  # rounded: tells the grid only
+
+    @classmethod
+    def of(cls, side: _Side) -> _Totals:
+        accepted = side.margins > 0.0
+
+        def paid(rows: Flags) -> int:
+            return side._sum(side.accept, rows) + side._sum(side.reject, ~rows)
+
+        every = np.broadcast_to(side.open, side.margins.shape)
+        return cls(
+            side.size, int(accepted.sum()), paid(accepted), side._sum(side.accept, slice(None)),
+            side._sum(side.reject, slice(None)), paid(side.blind), paid(every), float(side.prices.sum()),
+        )  # fmt: skip
+
+    def plus(self, other: _Totals) -> _Totals:
+        """The totals of both parts."""
+        return _Totals(
+            self.size + other.size, self.counted + other.counted, self.actual + other.actual,
+            self.accept + other.accept, self.reject + other.reject, self.own + other.own, self.open + other.open,
+            self.price + other.price,
+        )  # fmt: skip
+
+
+def case_costs_of_parts(parts: Parts, prior: float) -> CaseCostEvaluation:
+    """The evaluation of cases that come in parts, the same to the bit as that of all of them together.
+
+    Four passes: sums; costs by bucket of margins; the cases of the few buckets in which the least cost may lie; the
+    cost there. Held are one part, 2 x 16,384 sums, and the cases of these buckets (24 bytes each).
+    """
+    totals: list[_Totals] | None = None
+    scale: tuple[float, float] | None = None
+    for split in _splits(parts):
+        own = [_Totals.of(side) for side in split.sides]
+        totals = own if totals is None else [one.plus(two) for one, two in zip(totals, own, strict=True)]
+        scale = _bucket_scale([side.margins for side in split.sides]) if scale is None else scale
+    if totals is None or scale is None or min(one.size for one in totals) == 0:
+        called = "targets" if totals is None or totals[0].size == 0 else "non-targets"
+        raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
+    t, f = totals
+
+    def joined(name: str) -> float:
+        means = (ratio(getattr(one, name), one.size, UNIT) for one in totals)
+        return sum(share * mean for share, mean in zip((prior, 1.0 - prior), means, strict=True))
+
+    constants = {"reject": joined("reject"), "accept": joined("accept")}
+    action = min(constants, key=lambda name: constants[name])
+    candidates = {0.0: joined("actual"), math.inf: constants["reject"], -math.inf: joined("open")}
+    found = _best_shift_of_parts(parts, totals, prior, scale)
+    if found is not None and found not in candidates:
+        candidates[found] = _cost_at(parts, found, (t.size, f.size), prior)
+    best = min(candidates.values())
+    shift = min(at for at, cost in candidates.items() if cost == best)
+    return CaseCostEvaluation(
+        candidates[0.0], best, shift, constants[action], action, joined("own"), t.size, f.size, t.counted, f.counted
+    )
+
+
+def _splits(parts: Parts) -> Iterator[_Split]:
+    for trials, costs in parts():
+        own = _one_column(trials)
+        if own.weights is not None:
+            raise InputError("Costs per case of a scan take cases without weights: repeat rows, or read them.")
+        costs._check_size(len(own))
+        if len(own):
+            yield _Split.of(own, costs, part=True)
+
+
+def _best_shift_of_parts(parts: Parts, totals: list[_Totals], prior: float, scale: tuple[float, float]) -> float | None:
+    """The shift of least cost, as `_best_shift` finds it, from sums by bucket and the cases of the buckets left."""
+    shares = (prior / totals[0].size, (1.0 - prior) / totals[1].size)
+    grid = _grid_scale(math.fsum(share * one.price for share, one in zip(shares, totals, strict=True)))
+    if grid is None:
+        return None
+    sums = np.zeros((2, _BUCKETS))
+    for split in _splits(parts):
+        for place, (side, share) in enumerate(zip(split.sides, shares, strict=True)):
+            at = _bucketed(side.margins, *scale)
+            sums[place] += np.bincount(at, np.rint(side.prices * share * grid), _BUCKETS)
+    after = np.cumsum(sums[0] - sums[1])
+    before = after - (sums[0] - sums[1])
+    kept = before - sums[1] <= after.min(initial=0.0)
+    rows: list[tuple[Floats, Floats, NDArray[np.intp]]] = []
+    for split in _splits(parts):
+        for sign, side, share in zip((1.0, -1.0), split.sides, shares, strict=True):
+            at = _bucketed(side.margins, *scale)
+            mine = np.flatnonzero(kept[at])
+            rows.append((side.margins[mine], sign * np.rint(side.prices * share * grid)[mine], at[mine]))
+    margins, moves, places = (np.concatenate([row[k] for row in rows]) for k in range(3))
+    return _first_least(margins, moves, places, before)
+
+
+def _cost_at(parts: Parts, shift: float, sizes: tuple[int, int], prior: float) -> float:
+    """The cost of all thresholds shifted alike."""
+    paid = [0, 0]
+    for split in _splits(parts):
+        for place, (side, mask) in enumerate(zip(split.sides, split.accepted(shift), strict=True)):
+            paid[place] += side._sum(side.accept, mask) + side._sum(side.reject, ~mask)
+    means = [ratio(total, size, UNIT) for total, size in zip(paid, sizes, strict=True)]
+    return prior * means[0] + (1.0 - prior) * means[1]
+
+
 # --- Intervals ---
+
+
+class Payments(NamedTuple):
+    """What each case costs, by class, and what the interval of their mean needs.
+
+    Attributes
+    ----------
+    paid : tuple of ndarray
+        What each target and each non-target costs; of a difference, one system minus the other.
+    split : object
+        Weights and prior of the cases.
+    groups : object
+        The groups whose sums vary together, or None.
+    """
+
+    paid: tuple[Floats, Floats]
+    split: _Split
+    groups: Any
+
+    def minus(self, other: Payments) -> Payments:
+        """The same cases decided otherwise: what each of them costs more."""
+        first, second = (one - two for one, two in zip(self.paid, other.paid, strict=True))
+        return self._replace(paid=(first, second))
+
+    def mean(self) -> tuple[float, float, float]:
+        """The mean cost per case, its standard error and the degrees of freedom of Student's t."""
+        return _moments(self.split, list(self.paid), self.groups)
+
+
+def payments(trials: Trials, costs: CaseCosts, by: str | None = None) -> Payments:
+    """What the decisions on each case cost; for paired differences on the same cases."""
+    own = _one_column(trials)
+    costs._check_size(len(own))
+    split = _Split.of(own, costs)
+    if split.unit < 0:
+        raise InputError("An interval needs whole weights: fractional ones follow no sampling law.")
+    first, second = _paid(split, split.accepted())
+    return Payments((first, second), split, _group_codes(own, by))
 
 
 def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: Any) -> CaseCostEvaluation:
@@ -620,6 +785,13 @@ def _welch(split: _Split, values: list[Floats], level: float, groups: Any) -> tu
     """Welch's interval of prior x mean over targets + (1 - prior) x mean over non-targets, or that over groups."""
     from scipy.special import stdtrit
 
+    mean, error, freedom = _moments(split, values, groups)
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error if error > 0.0 else 0.0
+    return mean - half, mean + half
+
+
+def _moments(split: _Split, values: list[Floats], groups: Any) -> tuple[float, float, float]:
+    """The mean per case, its standard error and Welch's degrees of freedom."""
     shares = (split.prior, 1.0 - split.prior)
     spread, mean = [], 0.0
     for place, (own, share, side) in enumerate(zip(values, shares, split.sides, strict=True)):
@@ -634,10 +806,9 @@ def _welch(split: _Split, values: list[Floats], level: float, groups: Any) -> tu
         parts = [_variance(moves, codes)]
     variance = math.fsum(part for part, _ in parts)
     if variance == 0.0:
-        return mean, mean
+        return mean, 0.0, math.inf
     freedom = variance**2 / math.fsum(part**2 / (count - 1) for part, count in parts if part > 0.0)
-    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(variance)
-    return mean - half, mean + half
+    return mean, math.sqrt(variance), freedom
 
 
 def _variance(moves: Floats, codes: Any) -> tuple[float, int]:

@@ -201,7 +201,9 @@ def _class_costs(systems: Sequence[Facts]) -> Table:
 def _remark(app: Facts) -> str:
     """A word beside a cost: whether it does harm, and whether it is unreliable."""
     few = "few errors" if app.get("warnings") else ""
-    return ", ".join(word for word in (verdict(app["dcf"]), few) if word)
+    known = [key for key in ("fnr", "fpr") if app.get(key) is not None]
+    alone = f"{known[0].upper()} {short(app[known[0]])}" if app["dcf"] is None and len(known) == 1 else ""
+    return ", ".join(word for word in (verdict(app["dcf"]), few, alone) if word)
 
 
 def _between(app: Facts, key: str) -> Cell:

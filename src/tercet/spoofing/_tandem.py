@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -15,6 +15,7 @@ from tercet._numeric.validation import chosen, number, shown
 from tercet._typing import JSON
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
+from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
 from tercet.spoofing._classes import (
     SpoofingPoint,
@@ -25,6 +26,7 @@ from tercet.spoofing._classes import (
     three_classes,
 )
 from tercet.trials import Trials, as_trials
+from tercet.uncertainty.several_sets import percentile_intervals
 
 
 class AsvRates(NamedTuple):
@@ -105,6 +107,8 @@ class TDcf:
         That threshold.
     reason : str or None
         Why the actual cost is None.
+    minimum_interval, actual_interval : Interval or None
+        Of the normalised costs, by resampling, where a level was given.
     """
 
     point: SpoofingPoint
@@ -121,6 +125,8 @@ class TDcf:
     actual_u: float | None
     threshold: float | None
     reason: str | None = None
+    minimum_interval: Interval | None = None
+    actual_interval: Interval | None = None
 
     def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
@@ -142,6 +148,10 @@ def t_dcf(
     threshold: float | Literal["bayes"] | None = None,
     asv_threshold: float | None = None,
     key: str = "class",
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> TDcf:
     """Tandem detection cost (t-DCF) of a countermeasure, minimum and actual.
 
@@ -165,6 +175,13 @@ def t_dcf(
         The verification threshold; by default that of the equal error rate.
     key : str, optional
         Name of the group column with the classes of `asv`.
+    ci : float, optional
+        Level of percentile intervals: the countermeasure's trials and, where they are given, the verification trials
+        are resampled within their classes; thresholds in use, the verification threshold among them, are held fixed.
+    by : str, optional
+        Group column, in both sets, whose groups are drawn as a whole.
+    resamples, seed : int, optional
+        Of the resampling.
 
     Returns
     -------
@@ -184,9 +201,30 @@ def t_dcf(
     (0.5, 0.5, 0.25)
     """
     at, rates = SpoofingPoint.of(point), _asv(asv, asv_threshold, key)
-    form = chosen(form, "form", ("2021", "2019"))
+    found = _costs(as_trials(countermeasure), rates, at, chosen(form, "form", ("2021", "2019")), threshold)
+    if ci is None:
+        return found
+    fixed = None if found.threshold is None else float(found.threshold)
+
+    def drawn(sets: Sequence[Trials]) -> dict[str, float]:
+        behind = rates if len(sets) == 1 else asv_rates(sets[1], rates.threshold, key=key)
+        one = _costs(sets[0], behind, at, form, fixed)
+        return {"minimum": one.minimum} | ({} if one.actual is None else {"actual": one.actual})
+
+    sets, strata = [countermeasure], [countermeasure.known_labels().astype(np.intp)]
+    if isinstance(asv, Trials):
+        sides = three_classes(asv, key)
+        sets, strata = [*sets, asv], [*strata, sides["target"] + 2 * sides["spoof"].astype(np.intp)]
+    ends = percentile_intervals(drawn, sets, strata, ci=ci, by=by, resamples=resamples, seed=seed)
+    return replace(found, minimum_interval=ends["minimum"], actual_interval=ends.get("actual"))
+
+
+def _costs(
+    countermeasure: Trials, rates: AsvRates, at: SpoofingPoint, form: str, threshold: float | str | None
+) -> TDcf:
+    """Minimum and actual cost before verification with these error rates."""
     c0, c1, c2 = _coefficients(at, rates, form)
-    curve = Curve.of(as_trials(countermeasure))
+    curve = Curve.of(countermeasure)
     least = _least(curve, c1, c2)
     normaliser = c0 + min(c1, c2)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +14,12 @@ from tercet._numeric.plain import plain
 from tercet._numeric.validation import number
 from tercet._typing import JSON, Floats
 from tercet.errors import InputError
+from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.spoofing._classes import three_classes
 from tercet.trials import Trials, as_trials
+from tercet.uncertainty.several_sets import percentile_intervals
 
 _ROUNDING = 1e-12  # rates closer than this are taken as equal
 
@@ -37,6 +40,8 @@ class TEer:
         Where they are reached.
     prevalence : float or None
         The share of spoofs among impostors; None for the concurrent t-EER, which is the same for every share.
+    interval : Interval or None
+        Of the value, by resampling, where a level was given.
     """
 
     value: float
@@ -46,6 +51,7 @@ class TEer:
     asv_threshold: float
     cm_threshold: float
     prevalence: float | None
+    interval: Interval | None = None
 
     def to_dict(self) -> JSON:
         """Everything as plain numbers and text, infinities as text.
@@ -58,7 +64,17 @@ class TEer:
         return dict(plain(self))
 
 
-def t_eer(asv: Trials, countermeasure: Trials, *, prevalence: float | None = None, key: str = "class") -> TEer:
+def t_eer(
+    asv: Trials,
+    countermeasure: Trials,
+    *,
+    prevalence: float | None = None,
+    key: str = "class",
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> TEer:
     """Tandem equal error rate of a verification system behind a countermeasure.
 
     A trial is accepted if both accept it; the two are taken as independent within each class. With P for the
@@ -78,6 +94,12 @@ def t_eer(asv: Trials, countermeasure: Trials, *, prevalence: float | None = Non
         The share of spoofs among impostors, 0 to 1; the concurrent t-EER without it.
     key : str, optional
         Name of the group column with the classes of `asv`.
+    ci : float, optional
+        Level of a percentile interval; both sets of trials are resampled within their classes.
+    by : str, optional
+        Group column, in both sets, whose groups are drawn as a whole.
+    resamples, seed : int, optional
+        Of the resampling.
 
     Returns
     -------
@@ -94,13 +116,33 @@ def t_eer(asv: Trials, countermeasure: Trials, *, prevalence: float | None = Non
     share = 0.5 if prevalence is None else number(prevalence, "prevalence")
     if not 0.0 <= share <= 1.0:
         raise InputError(f"prevalence must be a share between 0 and 1, not {share}.")
+    found = _found(asv, as_trials(countermeasure), share, prevalence, key)
+    if ci is None:
+        return found
+    sides = three_classes(asv, key)
+    strata = [
+        sides["target"] + 2 * sides["spoof"].astype(np.intp),
+        countermeasure.known_labels().astype(np.intp),
+    ]
+
+    def drawn(sets: Sequence[Trials]) -> dict[str, float]:
+        return {"value": _found(sets[0], sets[1], share, prevalence, key).value}
+
+    ends = percentile_intervals(
+        drawn, [asv, countermeasure], strata, ci=ci, by=by, resamples=resamples, seed=seed
+    )  # fmt: skip
+    return replace(found, interval=ends["value"])
+
+
+def _found(asv: Trials, countermeasure: Trials, share: float, prevalence: float | None, key: str) -> TEer:
+    """The tandem equal error rate of these trials."""
     sides = three_classes(asv, key)
     behind = [Tally.of(asv.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
     cuts = np.unique(np.concatenate(([-math.inf], *(tally.targets.scores for tally in behind[:1]),
                                      *(tally.nontargets.scores for tally in behind))))  # fmt: skip
     miss = behind[0].at(cuts)[0] / behind[0].targets.total
     alarms = [tally.at(cuts)[1] / tally.nontargets.total for tally in behind]
-    front = Curve.of(as_trials(countermeasure))
+    front = Curve.of(countermeasure)
     rates = _Tandem(front.fnr, front.fpr, miss, *alarms)
     cm, row = _path(rates, share)
     values = rates.at(cm, row)

@@ -18,6 +18,7 @@ from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
 from tercet.metrics.binomial import delong_test, sign_test
+from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.pairing import PairBy, Paired, paired
 from tercet.trials import Trials
@@ -41,6 +42,7 @@ from tercet.uncertainty._rows import grouping, several
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
 from tercet.uncertainty.bootstrap import Method, planned, settings_of, summed_up
+from tercet.uncertainty.case_costs import case_cost_estimates
 from tercet.uncertainty.intervals import (
     QUANTITIES,
     Bound,
@@ -60,8 +62,26 @@ _COMPARED = tuple(
     if name
     not in ("bayes_plot", "contributions", "calibration_loss", "actual_minus_min", "cross_fitted_min_dcf", "ppv", "f1")
 )
-_TOLD = {"dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss"}  # the differences of a first look
-_WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr", "risk": "Bayes risk"}
+_TOLD = {
+    "cost",
+    "dcf",
+    "min_dcf",
+    "risk",
+    "eer",
+    "auc",
+    "cllr",
+    "accuracy",
+    "log_loss",
+}  # the differences of a first look
+_WORDS = {
+    "dcf": "DCF",
+    "min_dcf": "min DCF",
+    "auc": "AUC",
+    "eer": "EER",
+    "cllr": "Cllr",
+    "risk": "Bayes risk",
+    "cost": "cost per case",
+}
 _HAIR = 1e-9  # a p-value of the level itself is found by halving, and rounded
 _WAY_OUT = "If they are independent sets of trials, say unpaired=True."
 _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_dcf", "auc", "accuracy")
@@ -512,7 +532,7 @@ def compare(
     *systems : Trials
         Two or more systems; the applications may stand last.
     applications : iterable, optional
-        Operating points, as evaluate takes them.
+        Operating points, as evaluate takes them; or CaseCosts, whose rows are those of the first system.
     names : sequence of str, optional
         What to call the systems; the names of the trials by default.
     ci : float, default 0.95
@@ -556,6 +576,11 @@ def compare(
     callback(progress, "progress")
     trials, apps = _arguments(systems, applications)
     called = _names(trials, names)
+    if any(isinstance(app, CaseCosts) for app in apps):
+        if method is not None or resamples is not None or unpaired or bayes is not None or quantities is not None:
+            raise InputError("Costs per case are compared in closed form on the same cases: leave method=, resamples=, "
+                             "unpaired=, bayes= and quantities= out.")  # fmt: skip
+        return _compared_by_case(trials, called, apps, level, groups, correction, pair_by)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
     pairing = None if flag(unpaired, "unpaired") else _paired(trials, called, apps, pair_by)
     same = list(pairing.systems) if pairing is not None else [_flat(one, apps) for one in trials]
@@ -580,6 +605,39 @@ def compare(
         _corrected(found.differences, correction), exact, level, drawn.resamples, seed, groups, not unpaired,
         None if pairing is None else pairing.by, drawn.redrawn, tuple(_point(app) for app in apps),
         tuple(dict.fromkeys(notes)), MappingProxyType(found.estimates), beliefs,
+    )  # fmt: skip
+
+
+def _compared_by_case(
+    trials: Sequence[Trials], names: tuple[str, ...], every: Sequence[Any], level: float, groups: tuple[str, ...],
+    correction: str, pair_by: PairBy | None,
+) -> Comparison:  # fmt: skip
+    """Costs per case, in the order of the first system's trials: values, paired differences, ranks."""
+    if not all(isinstance(app, CaseCosts) for app in every) or len(groups) > 1:
+        raise InputError("Costs per case are compared by themselves, and by one group column at most.")
+    pairing = paired(trials, by=pair_by)
+    by = groups[0] if groups else None
+    same = list(pairing.systems)
+    if by is not None:
+        same = [_grouped_alike(one, _with_groups(same, names, groups)) for one in same]
+    found = case_cost_estimates(same, every, by)
+    values = {
+        name: tuple(Bound(one.value, *one.limits(level), one.method) for one in row)
+        for name, row in found.alone.items()
+    }
+    rows, estimates = [], {}
+    for (name, i, j), one in found.differences.items():
+        low, high = one.limits(level)
+        base = found.alone[name][j].value
+        share = one.value / base if base > 0.0 else None
+        p = p_value(one)
+        rows.append(Difference(name, names[i], names[j], one.value, low, high, p, p, one.method, share))
+        estimates[name, names[i], names[j]] = one
+    notes = ("paired by position",) if pairing.by == "position" else ()
+    points = tuple(f"prior {costs.prior:g}, costs per case" for costs in every)
+    return Comparison(
+        names, MappingProxyType(values), _corrected(rows, correction), (), level, 0, 0, groups, True, pairing.by, 0,
+        points, notes, MappingProxyType(estimates),
     )  # fmt: skip
 
 
@@ -742,6 +800,8 @@ def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials],
             )
     if len(given) < 2:
         raise InputError(f"compare needs at least two systems, not {len(given)}.")
+    if isinstance(applications, CaseCosts):
+        applications = [applications]
     return given, listed(() if applications is None else applications)
 
 
