@@ -62,6 +62,10 @@ def drawable(kind, shape, seed):
     if "Sweep" in names:
         return tc.sweep_trials({f"model {k}": trials(shape, k) for k in (1, 2, 3)})
     given = trials(shape, seed)
+    if "Prevalence" in names:
+        return tc.estimate_prevalence(given)
+    if "CountReport" in names:
+        return tc.count_report(tc.confusion_of(given, (0.5, 1, 1)))
     if "CorpDiagram" in names:
         return tc.corp_diagram(given, resamples=19)
     return tc.risk_coverage(given) if "RiskCoverage" in names else tc.decision_curve(given)
@@ -79,6 +83,16 @@ EXTRA = {
         "posteriors", {"application": tc.Application.multiclass([0.2, 0.3, 0.5])}),
     "histogram with densities": lambda: (drawable("histogram", "usual", 0), "histogram", {"density": "kernel"}),
     "logarithmic histogram": lambda: (drawable("histogram", "huge", 0), "histogram", {"log": True}),
+    "roc over a logarithmic rate": lambda: (drawable("roc", "huge", 0), "roc", {"log": True}),
+    "det on logarithmic axes": lambda: (
+        [drawable("det", shape, 0) for shape in ("usual", "huge")], "det", {"log": True}),
+    "histogram with a rule": lambda: (
+        drawable("histogram", "usual", 0), "histogram",
+        {"rule": tc.Rule.fit(trials("usual", 0), fpr_at_most=0.05, confidence=0.95)}),
+    "forest of group gaps": lambda: (tc.group_gaps(trials("usual", 0), "site", (0.5, 1, 1)), "forest", {}),
+    "forest of misses": lambda: (
+        tc.group_gaps(trials("usual", 0), "site", (0.5, 1, 1)), "forest", {"quantity": "fnr"}),
+    "counts by decision": lambda: (drawable("count", "usual", 0), "count", {"normalise": "decision"}),
     "bayes-error with parts": lambda: (drawable("bayes-error", "usual", 0), "bayes-error", {"parts": True}),
     "roc with intervals": lambda: (tc.evaluate(trials("usual", 0), [(0.5, 1, 1)], ci=0.95), "roc", {}),
 }  # fmt: skip

@@ -29,8 +29,16 @@ _POINTS = 200  # steps of the Bayes error plot
 _RULE_OF_30 = 30  # errors for a rate known within 30 % at 90 % confidence (Doddington 2000)
 
 
-def roc(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None) -> None:
-    """True positive rate against false positive rate: the curve, its hull, chance and the evaluated decisions."""
+def roc(
+    canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, log: bool = False
+) -> None:
+    """True positive rate against false positive rate: the curve, its hull, chance and the evaluated decisions.
+
+    With `log` the false positive rate stands on a logarithmic axis, from where one error is out of sight.
+    """
+    if log:
+        _log_roc(canvas, result)
+        return
     fpr, tpr = thinned(*rates(result.curve))
     if bands is not None:
         canvas.band(bands.roc.fpr, 1.0 - bands.roc.high, 1.0 - bands.roc.low, "band", step=True)
@@ -42,6 +50,46 @@ def roc(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma
         _boxes(canvas, result, sigma, lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
     canvas.square()
     canvas.words("False positive rate", "True positive rate")
+
+
+def _log_roc(canvas: Canvas, result: Evaluation) -> None:
+    """The ROC over a logarithmic false positive rate, as biometric reports draw it."""
+    low = _least_rate(canvas, result)
+    fpr, tpr = thinned(*rates(result.curve))
+
+    def placed(fpr: ArrayLike) -> Floats:
+        return np.asarray(np.clip(fpr, low, 1.0))
+
+    canvas.axes.set_xscale("log")
+    canvas.line(placed(fpr), tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
+    grid = np.geomspace(low, 1.0, 50)
+    canvas.guide(grid, grid)
+    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), 1.0 - fnr))
+    canvas.axes.set(xlim=(low, 1.0), ylim=(-0.005, 1.005))
+    canvas.words("False positive rate", "True positive rate")
+
+
+def _log_det(canvas: Canvas, result: Evaluation) -> None:
+    """Miss rate against false-alarm rate on two logarithmic axes."""
+    low = _least_rate(canvas, result)
+    fpr, tpr = thinned(*rates(result.curve))
+
+    def placed(rate: ArrayLike) -> Floats:
+        return np.asarray(np.clip(rate, low, 1.0))
+
+    canvas.axes.set(xscale="log", yscale="log")
+    eer = _with_interval(result, "eer", result.eer.value, 100.0, ".3g")
+    canvas.line(placed(fpr), placed(1.0 - tpr), "DET", named=f"{canvas.system} (EER {eer} %)")
+    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
+    canvas.guide([low, 1.0], [low, 1.0])
+    canvas.axes.set(xlim=(low, 1.0), ylim=(low, 1.0), aspect="equal")
+    canvas.words("False positive rate", "False negative rate")
+
+
+def _least_rate(canvas: Canvas, result: Evaluation) -> float:
+    """Where a logarithmic axis of rates begins: below one error of the larger class, for all systems drawn."""
+    low = max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-7)
+    return min(low, canvas.axes.get_xlim()[0]) if canvas.axes.lines else min(low, 0.1)
 
 
 def _with_interval(result: Evaluation, name: str, value: float, factor: float = 1.0, digits: str = ".3f") -> str:
@@ -103,10 +151,15 @@ def quantiles(curve: Curve) -> Floats:
     return np.unique(np.concatenate((*kept, sides[0][:300], sides[1][-300:], curve.hull.thresholds[1:])))
 
 
-def det(canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None) -> None:
-    """Miss rate against false-alarm rate on normal-deviate axes, with the lines of 30 errors."""
+def det(
+    canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, log: bool = False
+) -> None:
+    """Miss rate against false-alarm rate on normal-deviate or logarithmic axes, with the lines of 30 errors."""
     from scipy.special import ndtri
 
+    if log:
+        _log_det(canvas, result)
+        return
     fpr, tpr = thinned(*rates(result.curve))
     fnr = 1.0 - tpr
     low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))

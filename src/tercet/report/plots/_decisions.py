@@ -6,6 +6,7 @@ import numpy as np
 
 from tercet.calibration.assessment import CorpDiagram
 from tercet.deployment.abstention import RiskCoverage
+from tercet.deployment.prevalence import Prevalence
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT
 
@@ -17,6 +18,19 @@ def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
     top = max(float(canvas.axes.get_ylim()[1]), 1.1 * float(curve.cost.max()))
     canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, top if top > 0.0 else 1.0))
     canvas.words("Coverage", "Mean cost of the cases answered")
+
+
+def prevalence(canvas: Canvas, found: Prevalence) -> None:
+    """The estimated share of targets with its interval, one row per estimate."""
+    names = list(dict.fromkeys([*canvas.columns["system"], canvas.system]))
+    y = -float(names.index(canvas.system))
+    canvas.line([found.low, found.high], [y, y], "interval", named=canvas.system, linestyle="-")
+    canvas.point(found.value, y, "estimate", filled=True)
+    canvas.axes.set_yticks([])
+    canvas.axes.set_ylim(-len(names) + 0.4, 0.6)
+    before = float(canvas.axes.get_xlim()[1]) if len(names) > 1 else 0.01
+    canvas.axes.set_xlim(0.0, min(max(1.15 * found.high, before), 1.0))
+    canvas.words("Share of targets", "Estimates")
 
 
 def corp(canvas: Canvas, diagram: CorpDiagram) -> None:

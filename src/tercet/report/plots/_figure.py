@@ -19,9 +19,12 @@ from tercet.calibration.assessment import CorpDiagram
 from tercet.calibration.two_class import Calibrator
 from tercet.conditions import Conditions
 from tercet.deployment.abstention import RiskCoverage
+from tercet.deployment.gaps import GroupGaps
+from tercet.deployment.prevalence import Prevalence
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
+from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
@@ -58,11 +61,11 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[str, Kind] = {
-    "roc": Kind("ROC", _curves.roc, overlaid=True, options=("bands", "sigma")),
-    "det": Kind("DET", _curves.det, overlaid=True, options=("bands", "sigma")),
+    "roc": Kind("ROC", _curves.roc, overlaid=True, options=("bands", "sigma", "log")),
+    "det": Kind("DET", _curves.det, overlaid=True, options=("bands", "sigma", "log")),
     "precision-recall": Kind("Precision and recall", _curves.precision_recall, overlaid=True),
     "errors": Kind("Errors at every threshold", _curves.errors),
-    "histogram": Kind("Scores by class", _scores.histogram, options=("log", "density")),
+    "histogram": Kind("Scores by class", _scores.histogram, options=("log", "density", "rule")),
     "bayes-error": Kind("Bayes error plot", _curves.bayes_error, overlaid=True, options=("bands", "parts")),
     "cost-by-threshold": Kind("Cost at every threshold", _curves.cost_by_threshold),
     "cost-curve": Kind("Cost curve", _curves.cost_curve, overlaid=True),
@@ -84,7 +87,9 @@ KINDS: dict[str, Kind] = {
     ),
     "score-to-llr": Kind("Calibration map", _maps.score_to_llr, overlaid=True, of=Calibrator),
     "risk-curve": Kind("Risk along a prior", _maps.risk_curve, overlaid=True, of=RiskCurve),
-    "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions)),
+    "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
+    "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
+    "count": Kind("Decisions by class", _tables.count, options=("normalise",), of=CountReport),
     "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold", "posteriors")
@@ -174,11 +179,13 @@ def plot(
     evaluations : Evaluation, list of Evaluation, or dict
         What to draw. A dict names the systems. An evaluation of several classes with one_vs_rest=True is drawn class by
         class. Other kinds draw other results: "decision-curve", "risk-coverage", "corp", "risk-curve" and "sweep" what
-        the functions of these names give, "forest" what `compare` and `by_condition` give, "score-to-llr" calibrators.
+        the functions of these names give, "forest" what `compare`, `by_condition` and `group_gaps` give, "prevalence"
+        what `estimate_prevalence` gives, "count" what `count_report` gives, "score-to-llr" calibrators.
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
         "cost-curve", "brier-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion",
-        "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest", "sweep".
+        "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest",
+        "prevalence", "count", "sweep".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -200,10 +207,13 @@ def plot(
         bands : what `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability").
         sigma : boxes of so many standard deviations around the decisions ("roc", "det").
         parts : the share of misses and false alarms in the cost ("bayes-error").
-        log, density : logarithmic scale, and a "kernel" or "gaussian" density over the bars ("histogram").
+        log : logarithmic scale: of the density ("histogram"), the false positive rate ("roc"), both rates ("det").
+        density, rule : a "kernel" or "gaussian" density over the bars, and a `Rule` drawn at its threshold
+        ("histogram").
         application : the number of the operating point ("confusion", "posteriors"); "all" for one matrix each.
-        normalise : counts as shares of the "class", the "decision" or "all" ("confusion").
-        quantity : such as "applications.0.dcf" or "auc" ("forest").
+        normalise : counts as shares of the "class", the "decision" or "all" ("confusion", "count").
+        quantity : such as "applications.0.dcf" or "auc"; "fnr", "fpr", "acceptance_rate" or "dcf_u" of group gaps
+        ("forest").
         x : the parameter of the grid along the axis ("sweep").
 
     Returns

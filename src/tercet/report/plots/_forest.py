@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from tercet._numeric.validation import shown
 from tercet.conditions import Conditions
+from tercet.deployment.gaps import QUANTITIES as GROUP_QUANTITIES
+from tercet.deployment.gaps import GroupGaps
 from tercet.errors import InputError
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT, name_of
@@ -16,6 +18,8 @@ MOST_ROWS = 40
 _LONGEST = 28  # letters of a row's name
 _WORDS = {
     "dcf": "Actual DCF", "min_dcf": "Minimum DCF", "risk": "Risk", "eer": "EER", "auc": "AUC", "cllr": "Cllr",
+    "fnr": "False negative rate", "fpr": "False positive rate", "acceptance_rate": "Share accepted",
+    "dcf_u": "DCF, not normalised", "cost": "Cost per case",
     "accuracy": "Accuracy", "log_loss": "Log-loss (bits)",
 }  # fmt: skip
 
@@ -27,9 +31,9 @@ class _Row(NamedTuple):
     high: float
 
 
-def forest(canvas: Canvas, found: Comparison | Conditions, *, quantity: str | None = None) -> None:
-    """Differences between systems, or one quantity by condition, with intervals; the first row is at the top."""
-    rows = _differences(found, quantity) if isinstance(found, Comparison) else _conditions(found, quantity)
+def forest(canvas: Canvas, found: Comparison | Conditions | GroupGaps, *, quantity: str | None = None) -> None:
+    """Differences between systems, or one quantity by condition or group, with intervals; the first row is on top."""
+    rows = _rows_of(found, quantity)
     if len(rows) > MOST_ROWS:
         raise InputError(f"A forest plot shows at most {MOST_ROWS} rows, not {len(rows)}.")
     places = list(range(len(rows), 0, -1))
@@ -45,7 +49,33 @@ def forest(canvas: Canvas, found: Comparison | Conditions, *, quantity: str | No
     _words(canvas, found, quantity)
 
 
-def _words(canvas: Canvas, found: Comparison | Conditions, quantity: str | None) -> None:
+def _rows_of(found: Comparison | Conditions | GroupGaps, quantity: str | None) -> list[_Row]:
+    if isinstance(found, GroupGaps):
+        return _groups(found, quantity or "dcf_u")
+    return _differences(found, quantity) if isinstance(found, Comparison) else _conditions(found, quantity)
+
+
+def _groups(found: GroupGaps, quantity: str) -> list[_Row]:
+    """The groups from worst to best in one quantity; groups without it are left out."""
+    if quantity not in GROUP_QUANTITIES:
+        raise InputError(f"quantity must be one of {', '.join(GROUP_QUANTITIES)}, not {shown(quantity)}.")
+    known = [
+        _Row(name_of(one.group), value, one.intervals[quantity].low, one.intervals[quantity].high)
+        for one in found.groups
+        if (value := one.values[quantity]) is not None
+    ]
+    if not known:
+        raise InputError(f"quantity={shown(quantity)} is undefined in every group.")
+    return sorted(known, key=lambda row: -row.value)
+
+
+def _words(canvas: Canvas, found: Comparison | Conditions | GroupGaps, quantity: str | None) -> None:
+    if isinstance(found, GroupGaps):
+        app = found.application
+        where = f"prior {app.prior:g}, costs {app.cost_fn:g} : {app.cost_fp:g}"
+        named = quantity or "dcf_u"
+        canvas.words(f"{_WORDS.get(named, named)}\n{app.name or where}", name_of(found.column))
+        return
     if isinstance(found, Comparison):
         canvas.axes.axvline(0.0, color=SOFT, linestyle=":", linewidth=1.0)
         name = quantity or found._headline()

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from tercet._numeric.validation import instance
 from tercet._typing import Floats
 from tercet.application import sigmoid
+from tercet.deployment.rules import Rule
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import empirical_cross_entropy, min_cross_entropy
 from tercet.metrics.curve_summary import llrs_of
@@ -25,8 +27,18 @@ _INFINITE = 12.0  # where an infinite llr is drawn
 Density = Literal["kernel", "gaussian"]
 
 
-def histogram(canvas: Canvas, result: Evaluation, *, log: bool = False, density: Density | None = None) -> None:
-    """Density of the scores of each class, with the evaluated Bayes thresholds and densities over it if asked for."""
+def histogram(
+    canvas: Canvas,
+    result: Evaluation,
+    *,
+    log: bool = False,
+    density: Density | None = None,
+    rule: Rule | None = None,
+) -> None:
+    """Density of the scores of each class, with the evaluated Bayes thresholds and densities over it if asked for.
+
+    A rule is drawn at its threshold, with what it was chosen by and what it promises in the legend.
+    """
     edges, counts = _bins(result)
     widths = np.diff(edges)
     for key, name, colour, dash in (
@@ -43,9 +55,20 @@ def histogram(canvas: Canvas, result: Evaluation, *, log: bool = False, density:
     for row in result.applications:
         if result.meaning == "llr" and edges[0] <= row.threshold <= edges[-1]:
             canvas.axes.axvline(row.threshold, color="black", linewidth=0.9)
+    if rule is not None:
+        _ruled(canvas, instance(rule, Rule, "rule"), float(edges[0]), float(edges[-1]))
     if log:
         canvas.axes.set_yscale("log")
     canvas.words("Score" if result.meaning == "raw" else f"Score ({result.meaning})", "Density")
+
+
+def _ruled(canvas: Canvas, rule: Rule, low: float, high: float) -> None:
+    """The threshold of a rule, and its words in the legend; a threshold out of sight stands at the edge."""
+    confidence = rule.training["confidence"]
+    words = rule.criterion if confidence is None else f"{rule.criterion}\n({100.0 * confidence:g} % confidence)"
+    at = min(max(rule.threshold, low), high)
+    canvas.axes.axvline(at, color="black", linestyle="-.", linewidth=1.2, label=words)
+    canvas.record("rule", [rule.threshold], [0.0])
 
 
 def _smooth(result: Evaluation, key: str, density: Density) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ import numpy as np
 from tercet._numeric.validation import whole
 from tercet._typing import Floats
 from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
+from tercet.metrics.counting import CountReport
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import name_of
 
@@ -31,7 +32,23 @@ def confusion(
     Cells show counts, or shares of the class, of the decision or of all trials.
     """
     row = result.applications[whole(application, "application", 0, len(result.applications) - 1)]
-    counts, rows, columns = _matrix(result, row)
+    _heat_map(canvas, *_matrix(result, row), normalise)
+    name = application_name(row)
+    small = canvas.inches() < 2.0
+    canvas.axes.set_title(name.replace(", ", "\n", 1) if small else name, fontsize="x-small" if small else "small")
+    canvas.axes.title.set_parse_math(False)
+
+
+def count(canvas: Canvas, report: CountReport, *, normalise: Normalise | None = None) -> None:
+    """The matrix of a count report as a heat map: rows are decisions, columns true classes."""
+    table = report.confusion
+    names = [list(map(name_of, own)) for own in (table.actions, table.classes)]
+    _heat_map(canvas, np.array(table.matrix, float), names[0], names[1], normalise)
+
+
+def _heat_map(
+    canvas: Canvas, counts: Floats, rows: Sequence[str], columns: Sequence[str], normalise: Normalise | None
+) -> None:
     share = _shares(counts, normalise or "class")
     canvas.axes.imshow(share, cmap="Blues", vmin=0.0, vmax=1.4, aspect="auto")
     if counts.size <= 400:
@@ -44,10 +61,6 @@ def confusion(
     _ticks(canvas.axes.xaxis, columns, rotation=60 if narrow else 0)
     _ticks(canvas.axes.yaxis, rows, rotation=0)
     canvas.words("True class", "Decision")
-    name = application_name(row)
-    small = canvas.inches() < 2.0
-    canvas.axes.set_title(name.replace(", ", "\n", 1) if small else name, fontsize="x-small" if small else "small")
-    canvas.axes.title.set_parse_math(False)
     canvas.axes.spines[:].set_visible(False)
 
 
