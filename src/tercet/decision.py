@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -188,6 +188,8 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
     applications : sequence of MulticlassApplication
         Whose decisions are counted.
     """
+    if trials.is_matrix:  # converted once, not for every number
+        trials = replace(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
     tables = [confusion_of(trials, app) for app in applications]
     counted = Confusion._counted(
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights

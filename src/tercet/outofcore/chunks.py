@@ -82,6 +82,9 @@ class _Chunk:
             raise InputError(f"Chunk {self.number}: several classes come as Trials, such as Trials.of_logits(...).")
         yield self.given
 
+    def class_sizes(self) -> None:
+        """Labels do not come without the rest of a chunk."""
+
 
 @dataclass(slots=True)
 class ChunkPasses:

@@ -27,6 +27,9 @@ class ClassTotals(ClassSummary, PlainState):
     @classmethod
     def of_part(cls, part: Any, job: Plain) -> ClassTotals:
         """What one part leaves behind: its rows some at a time, because each has a number per class."""
+        if job["labels_only"] and (sizes := part.class_sizes()) is not None:
+            nothing = ((0, 0),) * len(sizes[0])
+            return cls(tuple(sizes[0]), 0, (), (0, 0), nothing, nothing, ("", "", ""), sizes[1])
         share = None if job["share"] is None else np.array(job["share"])
         apps = [
             MulticlassApplication(np.array(prior), np.array(costs), tuple(classes), tuple(actions))
@@ -51,7 +54,7 @@ def scanned_classes(
 ) -> tuple[ClassTotals, str, dict[str, int]]:
     """The summary of all rows, why the class frequencies are undefined (else ""), and the passes that took."""
     plain = [[app.prior.tolist(), app.costs.tolist(), list(app.classes), list(app.actions)] for app in applications]
-    sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[])
+    sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], labels_only=True)
     if sizes is None:
         raise UndefinedError("There is nothing to evaluate: no trials.")
     why, share = "", None
@@ -59,4 +62,5 @@ def scanned_classes(
         share = class_prior_of(list(sizes.sizes), sizes.classes).tolist()
     except UndefinedError as error:
         why = str(error)
-    return passes.total(ClassTotals, share=share, applications=plain), why, {"passes": 2}
+    found = passes.total(ClassTotals, share=share, applications=plain, labels_only=False)
+    return found, why, {"passes": 2}

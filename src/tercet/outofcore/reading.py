@@ -99,6 +99,7 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
             "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
             "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
             "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
+            "width": width, "weighted": first.weights is not None,
             "group_bytes": 8 * largest * (width + 1) if in_place else 0,
             "spool": None if in_place else _spooled(stack, source),
             "fast": _fast_names(source) if in_place and source.rows >= _FAST else None,
@@ -251,6 +252,15 @@ class Reader:
         with self._source(file) as source:
             return source.ranges.columns(start, stop)
 
+    def labels(self, file: Plain, start: int, stop: int) -> Array:
+        """The labels of a range of rows alone, as positions among the file's label names."""
+        if file["spool"] is not None:
+            found: Any = _from_spool(file, start, stop).labels
+        else:
+            with self._source(file) as source:
+                found = source.ranges.labels(start, stop)
+        return np.asarray(found.codes) if isinstance(found, Labels) else _positions(file, found)
+
     @contextmanager
     def _source(self, file: Plain) -> Iterator[TrialSource]:
         """An open file that nobody else reads from meanwhile."""
@@ -326,6 +336,22 @@ class PartRows:
     def trials(self) -> Iterator[Trials]:
         """The part's trials, some rows at a time."""
         return self._trials(self._columns())
+
+    def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
+        """How many rows each class has and its name, from the labels alone; None where weights are to be added."""
+        file, names = self.file, tuple(self.file["label_names"])
+        if file["weighted"] or file["width"] < 2:
+            return None
+        counts = np.zeros(len(names), np.int64)
+        for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
+            counts += np.bincount(self.reader.labels(file, start, stop), minlength=len(names))
+        scores = np.full((len(names), file["width"]), 1.0 / file["width"])  # a row per label tells its class
+        every = TrialColumns(
+            file["called"], scores, Labels(np.arange(len(names)), names), classes=file["classes"], upright=True
+        )
+        trials = trials_of(every, self.how["meaning"], None, self.how["trained_prior"], None)
+        sizes = [int(counts[trials.known_labels() == code].sum()) for code in range(len(trials.classes))]
+        return sizes, trials.classes
 
     def _trials(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Trials]:
         for start, got in pieces:
