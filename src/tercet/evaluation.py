@@ -462,7 +462,8 @@ def evaluate(
     tally = trials if isinstance(trials, Tally) else Tally.of(trials)
     called = name if name is not None or isinstance(trials, Tally) else trials.name
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
-    summary, losses = Summary.of(tally, asked_thresholds(apps, grid)), CalibrationLosses(trials, grouping(by))
+    summary = Summary.of(tally, asked_thresholds(apps, grid))
+    losses = CalibrationLosses(trials, grouping(by), summary.curve)
     two = evaluation_of(summary, apps, grid, eer, called, losses)
     return two if doubt is None else replace(two, intervals=doubt.intervals(trials, apps, losses))
 

@@ -93,20 +93,27 @@ class _InMemory:
         return _minimised(self.tally, standard, prior, penalty, quantiles=False)
 
 
-def logistic_optimum(tally: Tally, prior: float, penalty: float, quantiles: bool = False) -> tuple[Optimum, Standard]:
-    """Slope and offset on standardised scores; `quantiles` trains large classes on 131,072 quantiles of them alone."""
+def logistic_optimum(
+    tally: Tally, prior: float, penalty: float, quantiles: bool = False, start: Floats | None = None
+) -> tuple[Optimum, Standard]:
+    """Slope and offset on standardised scores; `quantiles` trains large classes on 131,072 quantiles of them alone.
+
+    `start` is a point near the answer, such as that of nearly the same trials.
+    """
     ends = Ends.of(tally)
     check_finite(ends, "Logistic")
     classes = (tally.targets, tally.nontargets)
     standard = Standard.of(Moments.sum(Moments.of(side, ends.factor) for side in classes), ends.factor)
     if penalty == 0.0:
         check_overlap(ends)
-    return _minimised(tally, standard, prior, penalty, quantiles), standard
+    return _minimised(tally, standard, prior, penalty, quantiles, start), standard
 
 
-def _minimised(tally: Tally, standard: Standard, prior: float, penalty: float, quantiles: bool) -> Optimum:
+def _minimised(
+    tally: Tally, standard: Standard, prior: float, penalty: float, quantiles: bool, near: Floats | None = None
+) -> Optimum:
     sides = Side.of(tally.targets, standard), Side.of(tally.nontargets, standard)
-    start, still = np.zeros(2), STILL
+    start, still = np.zeros(2) if near is None else near, STILL
     if max(len(side.scores) for side in sides) > 4 * _SAMPLE or quantiles:
         few = sides[0].sample(_SAMPLE), sides[1].sample(_SAMPLE)
         first = minimise(terms_of(few, prior, penalty), start)

@@ -19,18 +19,19 @@ from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.training import logistic_optimum
 from tercet.errors import CalibrationError
-from tercet.metrics.curves import Curve, Hull
+from tercet.metrics.curves import Curve, Hull, convex_vertices
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import logit
 
 Places = NDArray[np.intp]
+FoldNumbers = NDArray[np.int8] | Places
 
 FOLDS = 5
 PENALTY = 1e-3  # ridge on the standardised slope where the other folds are separable; named in the method
 _SEED = 20130
 
 
-def deal_groups(labels: Sequence[Places]) -> tuple[tuple[Places, Places], int]:
+def deal_groups(labels: Sequence[Places]) -> tuple[tuple[FoldNumbers, FoldNumbers], int]:
     """Folds of each class's rows from the labels of what must stay together (groups), and their number.
 
     Groups are dealt in a shuffled order, each to the fold whose classes it keeps most even.
@@ -47,13 +48,13 @@ def deal_groups(labels: Sequence[Places]) -> tuple[tuple[Places, Places], int]:
     return (chosen[labels[0]], chosen[labels[1]]), folds
 
 
-def deal_rows(sizes: tuple[int, int]) -> tuple[tuple[Places, Places], int]:
+def deal_rows(sizes: tuple[int, int]) -> tuple[tuple[FoldNumbers, FoldNumbers], int]:
     """Folds of rows that stand in an order of their own (by score or id), shuffled and dealt within the class."""
     folds = min(FOLDS, *sizes)
     rng = np.random.default_rng(_SEED)
     found = []
     for size in sizes:
-        fold = np.empty(size, np.intp)
+        fold = np.empty(size, np.int8)
         fold[rng.permutation(size)] = np.arange(size) % folds
         found.append(fold)
     return (found[0], found[1]), folds
@@ -65,13 +66,6 @@ class Line(NamedTuple):
     slope: float
     offset: float
 
-    def accepts(self, scores: Floats, threshold: float) -> NDArray[np.bool_]:
-        """Whether the calibrated llr lies above the threshold; a slope of 0 says the same of every score."""
-        if self.slope == 0.0:
-            return np.full(len(scores), self.offset > threshold)
-        with np.errstate(over="ignore"):
-            return np.asarray(self.slope * scores + self.offset > threshold)
-
 
 @dataclass(frozen=True, eq=False)
 class Folds:
@@ -79,9 +73,27 @@ class Folds:
 
     scores: tuple[Floats, Floats]
     weights: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
-    numbers: tuple[Places, Places]
+    numbers: tuple[FoldNumbers, FoldNumbers]
     count: int
     unit: int = 0
+    curve: Curve | None = None  # of all rows, where each row is a score of its own: folds then share its ranks
+
+    @cached_property
+    def _before(self) -> list[list[NDArray[np.int32]]]:
+        """[side][fold]: how many of the first rows of a class are in the fold, for every number of first rows."""
+        found = []
+        for numbers in self.numbers:
+            found.append([np.zeros(len(numbers) + 1, np.int32) for _ in range(self.count)])
+            for fold, total in enumerate(found[-1]):
+                np.cumsum(numbers == fold, out=total[1:])
+        return found
+
+    def among_first(self, side: int, fold: int, places: Places) -> NDArray[np.int64]:
+        """The weight of a fold's rows among the first rows of a class."""
+        heavy = self.weights[side]
+        if heavy is None:
+            return self._before[side][fold][places].astype(np.int64)
+        return np.asarray(running_total(np.where(self.numbers[side] == fold, heavy, 0))[places], np.int64)
 
     def training(self, fold: int) -> Tally:
         """The trials of the other folds."""
@@ -99,7 +111,41 @@ class Folds:
     @cached_property
     def hulls(self) -> list[Hull]:
         """The hull of each training part."""
-        return [Curve.of(tally).hull for tally in self.tallies]
+        meeting = None if self.curve is None else self.curve._meeting
+        smallest = min(len(own) for own in self.scores)
+        if meeting is None or meeting.high is not meeting.low or len(meeting.low) != smallest:  # tied rows
+            return [Curve.of(tally).hull for tally in self.tallies]
+        return [self._hull(fold) for fold in range(self.count)]
+
+    def _hull(self, fold: int) -> Hull:
+        """The hull without a fold, from the ranks of all rows; no two rows are tied."""
+        assert self.curve is not None
+        meeting = self.curve._meeting
+        few = 1 if meeting.of_targets else 0  # the smaller class: its rows are placed among those of the larger one
+        kept = np.flatnonzero(self.numbers[few] != fold)
+        gone = self._before[1 - few][fold]
+        low = meeting.low[kept]
+        low -= gone[low]
+        moves = low[1:] != low[:-1]
+        if meeting.of_targets:  # a vertex lies below the first target of a run
+            places = np.flatnonzero(np.concatenate(([True], moves)))
+            misses, rejected = places, low[places]
+        else:  # and above the last non-target of one
+            places = np.flatnonzero(np.concatenate((moves, [True])))
+            misses, rejected = low[places], places + 1
+        sizes = (len(kept), len(self.scores[1 - few]) - int(gone[-1]))
+        targets, nontargets = sizes if few == 1 else sizes[::-1]
+        misses, rejected = np.r_[0, misses, targets], np.r_[0, rejected, nontargets]
+        best = convex_vertices(rejected, misses, targets * nontargets)
+        misses, rejected = misses[best], rejected[best]
+        counts = (misses, rejected) if few == 1 else (rejected, misses)
+        left = np.arange(len(gone)) - gone  # rows of the larger class that stay, among its first
+        rows = (kept[np.maximum(counts[0] - 1, 0)], np.maximum(np.searchsorted(left, counts[1]) - 1, 0))
+        highest = [
+            np.where(count > 0, self.scores[side][row], -np.inf)
+            for count, side, row in zip(counts, (few, 1 - few), rows, strict=True)
+        ]
+        return Hull(np.maximum(*highest), misses, nontargets - rejected, targets, nontargets)
 
     def best_thresholds(self, log_odds: Floats, factors: Floats | None = None) -> Floats:
         """[fold, operating point]: the threshold of least cost on the other folds."""
@@ -114,24 +160,32 @@ class Folds:
         """For each operating point the weight of the rows of a class that are rejected out of fold."""
         total = np.zeros(thresholds.shape[1], np.int64)
         for fold in range(self.count):
-            mine = self.numbers[side] == fold
-            places = np.searchsorted(self.scores[side][mine], thresholds[fold], "right")
-            places = np.where(thresholds[fold] == -np.inf, 0, places)
-            own = self.weights[side]
-            total += places if own is None else running_total(own[mine])[places]
+            places = np.searchsorted(self.scores[side], thresholds[fold], "right")
+            total += self.among_first(side, fold, np.where(thresholds[fold] == -np.inf, 0, places))
         return total
 
     def lines(self, app: Application) -> list[Line]:
         """The logistic calibration of each training part at the application's effective prior."""
-        return [_fitted(tally, app.effective_prior) for tally in self.tallies]
+        found, near = [], None
+        for tally in self._finite:
+            line, near = _fitted(tally, app.effective_prior, near)
+            found.append(line)
+        return found
+
+    @cached_property
+    def _finite(self) -> list[Tally]:
+        """The training parts without infinite scores, which are left out of a fit."""
+        return [_finite(tally) for tally in self.tallies]
 
     def accepted(self, side: int, lines: Sequence[Line], threshold: float) -> NDArray[np.bool_]:
         """Which rows of a class are accepted after calibration out of fold."""
-        found = np.empty(len(self.scores[side]), np.bool_)
-        for fold, line in enumerate(lines):
-            mine = self.numbers[side] == fold
-            found[mine] = line.accepts(self.scores[side][mine], threshold)
-        return found
+        scores, numbers = self.scores[side], self.numbers[side]
+        slopes, offsets = np.array(lines).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = slopes[numbers] * scores + offsets[numbers] > threshold
+        for fold in np.flatnonzero(slopes == 0.0).tolist():  # the same for every score, infinite ones too
+            found[numbers == fold] = offsets[fold] > threshold
+        return np.asarray(found)
 
 
 def _merged(scores: Floats, weights: NDArray[np.int64]) -> Ranked:
@@ -140,16 +194,15 @@ def _merged(scores: Floats, weights: NDArray[np.int64]) -> Ranked:
     return Ranked(scores[starts], running_total(np.add.reduceat(weights, starts)))
 
 
-def _fitted(tally: Tally, prior: float) -> Line:
-    """Without a penalty where a finite answer exists; infinite scores are left out of the fit."""
-    finite = _finite(tally)
+def _fitted(finite: Tally, prior: float, near: Floats | None) -> tuple[Line, Floats]:
+    """Without a penalty where a finite answer exists; and the answer, near which that of the next fold is."""
     if min(finite.targets.total, finite.nontargets.total) == 0:
         raise CalibrationError("a class has no finite scores to calibrate on")
     for penalty in (0.0, PENALTY):
         try:
-            best, standard = logistic_optimum(finite, prior, penalty, quantiles=True)
+            best, standard = logistic_optimum(finite, prior, penalty, quantiles=True, start=near)
             slope, offset = standard.back(*best.point)
-            return Line(slope, offset - logit(prior))
+            return Line(slope, offset - logit(prior)), best.point
         except CalibrationError as error:
             reason = error
     raise reason

@@ -35,7 +35,7 @@ from tercet.uncertainty._limits import (
     effective_size,
     normal_quantile,
 )
-from tercet.uncertainty._out_of_fold import Folds, deal_groups, deal_rows
+from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, names_cross, one_column
 
 LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
@@ -76,20 +76,20 @@ class TwoClassSample:
     clusters: Clusters | None  # groups or real weights; None: independent trials, counted
 
     @classmethod
-    def of(cls, source: Trials | Tally | Curve, by: tuple[str, ...] = ()) -> TwoClassSample:
-        """From trials, or from what they leave behind when no groups are asked for."""
+    def of(cls, source: Trials | Tally | Curve, by: tuple[str, ...] = (), curve: Curve | None = None) -> TwoClassSample:
+        """From trials, or from what they leave behind when no groups are asked for; `curve` is theirs if known."""
         if isinstance(source, Trials):
             flat = one_column(source)
             fractional = flat.weights is not None and bool((flat.weights != np.floor(flat.weights)).any())
             if by or fractional or flat.ids is not None:
-                return cls._of_rows(flat, by, fractional)
-            source = Tally.of(flat)
-        curve = Curve.of(source)
-        return cls(curve, _tally_folds(curve.tally), None)
+                return cls._of_rows(flat, by, fractional, curve)
+            source = curve or Tally.of(flat)
+        known = Curve.of(source)
+        return cls(known, _tally_folds(known), None)
 
     @classmethod
-    def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool) -> TwoClassSample:
-        curve, rows = Curve.of(trials), _ranked(trials)
+    def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool, known: Curve | None) -> TwoClassSample:
+        curve, rows = known or Curve.of(trials), _ranked(trials)
         scores = (trials.scores[rows[0]], trials.scores[rows[1]])
         whole = curve.tally.unit
         heavy: list[Any] = [None, None]
@@ -212,8 +212,9 @@ def _ranked(trials: Trials) -> tuple[Places, Places]:
     return rows[0], rows[1]
 
 
-def _tally_folds(tally: Tally) -> Folds:
+def _tally_folds(curve: Curve) -> Folds:
     """Rows dealt by the rank of their score; whole weights are repeated rows."""
+    tally = curve.tally
     sides, heavy = (tally.nontargets, tally.targets), []
     scores = []
     expand = tally.unit == 0 and tally.targets.total + tally.nontargets.total <= _EXPANDED
@@ -222,10 +223,11 @@ def _tally_folds(tally: Tally) -> Folds:
         scores.append(side.scores if own is None or not expand else np.repeat(side.scores, own))
         heavy.append(None if expand else own)
     numbers, count = deal_rows((len(scores[0]), len(scores[1])))
-    return Folds((scores[0], scores[1]), (heavy[0], heavy[1]), numbers, count, tally.unit)
+    alone = all(side.running is None for side in sides)
+    return Folds((scores[0], scores[1]), (heavy[0], heavy[1]), numbers, count, tally.unit, curve if alone else None)
 
 
-def _by_id(trials: Trials, rows: tuple[Places, Places]) -> tuple[tuple[Places, Places], int]:
+def _by_id(trials: Trials, rows: tuple[Places, Places]) -> tuple[tuple[FoldNumbers, FoldNumbers], int]:
     """Rows dealt in the order of their ids, or of their scores where they have none."""
     numbers, count = deal_rows((len(rows[0]), len(rows[1])))
     if trials.ids is None:
@@ -385,7 +387,7 @@ def area(sample: TwoClassSample) -> Estimate:
     if value in (0.0, 1.0):
         return newcombe
     if clusters is None:
-        variance, freedom, how = delong(tally).variance, math.inf, "DeLong"
+        variance, freedom, how = _delong_variance(sample.curve), math.inf, "DeLong"
     else:
         scores = sample.folds.scores
         above = (tally.nontargets.below(scores[1]) + tally.nontargets.upto(scores[1])) / (2.0 * tally.nontargets.total)
@@ -397,6 +399,17 @@ def area(sample: TwoClassSample) -> Estimate:
     found = Mean(value, math.sqrt(variance), "logit", freedom, how)
     few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
     return Wider(found, newcombe) if few and clusters is None else found
+
+
+def _delong_variance(curve: Curve) -> float:
+    """DeLong's variance; without weights and ties from the ranks that the curve has found already."""
+    meeting = curve._meeting
+    few, many = (curve.targets, curve.nontargets) if meeting.of_targets else (curve.nontargets, curve.targets)
+    plain = curve.tally.targets.running is None and curve.tally.nontargets.running is None
+    if not plain or meeting.high is not meeting.low or len(meeting.low) != few or few < 2:
+        return delong(curve.tally).variance
+    below = np.cumsum(np.bincount(meeting.low, minlength=many + 1)[:many])  # of the smaller class, by row of the larger
+    return float(meeting.low.var(ddof=1)) / many**2 / few + float(below.var(ddof=1)) / few**2 / many
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,8 +467,11 @@ def _few(sample: TwoClassSample) -> NotEstimable | None:
     )
 
 
-def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats]) -> Mean | None:
-    """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite."""
+def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats], weights: Any = None) -> Mean | None:
+    """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite.
+
+    `weights` are those of the losses where these do not stand for one row each.
+    """
     bits = 0.5 / math.log(2.0)
     if not all(np.isfinite(own).all() for own in losses):
         return None
@@ -465,11 +481,14 @@ def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats]) -> Me
         how, freedom = _JACKKNIFE, min(sample.clusters.freedoms)
     else:
         value = variance = third = 0.0
-        for own, heavy, size in zip(losses, sample.folds.weights, sample.sizes, strict=True):
-            mean = float(np.average(own, weights=heavy))
+        for own, heavy, size in zip(losses, weights or sample.folds.weights, sample.sizes, strict=True):
+            total = float(len(own) if heavy is None else heavy.sum())
+            mean = float(own.sum() if heavy is None else (own * heavy).sum()) / total
+            gaps = own - mean
+            squares = gaps * gaps if heavy is None else gaps * gaps * heavy
             value += bits * mean
-            variance += bits**2 * float(np.average((own - mean) ** 2, weights=heavy)) / (size - 1.0)
-            third += bits**3 * float(np.average((own - mean) ** 3, weights=heavy)) / size**2
+            variance += bits**2 * float(squares.sum()) / total / (size - 1.0)
+            third += bits**3 * float((squares * gaps).sum()) / total / size**2
         if variance > 0.0:
             return Mean(value, math.sqrt(variance), "", math.inf, "Hall's transformation", third / variance**1.5)
     if value <= 0.0 or variance <= 0.0:
@@ -481,25 +500,53 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
     """The population minimum of Cllr: lower end of the apparent one, upper end of Cllr after isotonic out of fold."""
     if (few := _few(sample)) is not None:
         return few
-    scores, facts = sample.folds.scores, dict[str, Any]()
-    best = Isotonic._of_hull(sample.curve.hull, facts, raw=True)
-    apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
-    held = held_out_isotonic_losses(sample)
-    below, above = (_mean_of_losses(sample, losses) for losses in (apparent, held))
+    best = Isotonic._of_hull(sample.curve.hull, {}, raw=True)
+    if sample.clusters is None:
+        below, above = (
+            _mean_of_losses(sample, *_block_losses(sample, maps)) for maps in ([best], _held_out_maps(sample))
+        )
+    else:
+        scores = sample.folds.scores
+        apparent = _isotonic_losses(scores, [best], [np.zeros(len(own), np.intp) for own in scores])
+        below, above = (_mean_of_losses(sample, own) for own in (apparent, held_out_isotonic_losses(sample)))
     if below is None or above is None:
         return NotEstimable("not estimable: the classes separate")
     return Bracket(below.value, below, above, 1.0)
 
 
+def _held_out_maps(sample: TwoClassSample) -> list[Isotonic]:
+    """The isotonic map of each training part."""
+    unit = sample.curve.tally.unit
+    return [Isotonic._of_hull(hull, {}, unit=unit) for hull in sample.folds.hulls]
+
+
+def _block_losses(sample: TwoClassSample, maps: Sequence[Isotonic]) -> tuple[tuple[Floats, Floats], Any]:
+    """Losses and how many rows have each: a map is constant on its blocks. One map for all rows, or one per fold."""
+    folds, losses, counts = sample.folds, [], []
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        scores, values, heavy = folds.scores[side], [], []
+        for fold, one in enumerate(maps):
+            places = np.r_[0, np.searchsorted(scores, one.thresholds, "right"), len(scores)]
+            if len(maps) > 1:
+                upto = folds.among_first(side, fold, places)
+            else:
+                own = folds.weights[side]
+                upto = places if own is None else running_total(own)[places]
+            here = np.diff(upto) > 0
+            values.append(softplus(sign * one.llrs[here]))
+            heavy.append(np.diff(upto)[here].astype(np.float64))
+        losses.append(np.concatenate(values))
+        counts.append(np.concatenate(heavy))
+    return (losses[0], losses[1]), (counts[0], counts[1])
+
+
 def held_out_isotonic_losses(sample: TwoClassSample) -> tuple[Floats, Floats]:
     """The logarithmic loss of each ascending score under isotonic calibration on the other folds, by class."""
-    unit = sample.curve.tally.unit
-    maps = [Isotonic._of_hull(hull, {}, unit=unit) for hull in sample.folds.hulls]
-    found: tuple[Floats, Floats] = _isotonic_losses(sample.folds.scores, maps, sample.folds.numbers)
+    found: tuple[Floats, Floats] = _isotonic_losses(sample.folds.scores, _held_out_maps(sample), sample.folds.numbers)
     return found
 
 
-def _isotonic_losses(scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[Places]) -> Any:
+def _isotonic_losses(scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[FoldNumbers]) -> Any:
     losses = []
     for sign, own, numbers in zip((1.0, -1.0), scores, folds, strict=True):
         llr = np.empty(len(own))

@@ -18,7 +18,7 @@ from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
-from tercet.metrics.curves import EER_DEFINITIONS
+from tercet.metrics.curves import EER_DEFINITIONS, Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._limits import Bracket, Estimate, Mapped
@@ -178,6 +178,7 @@ class CalibrationLosses:
 
     source: Trials | Tally
     by: tuple[str, ...] = ()
+    curve: Curve | None = None  # of the source, where it has been made already
     known: dict[tuple[float, float, float], Estimate | NotEstimable] = field(default_factory=dict)
 
     @cached_property
@@ -185,7 +186,7 @@ class CalibrationLosses:
         """The trials, ranked and dealt to folds."""
         if self.by and not isinstance(self.source, Trials):
             raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
-        return TwoClassSample.of(self.source, self.by)
+        return TwoClassSample.of(self.source, self.by, self.curve)
 
     def has(self, app: Application) -> bool:
         """Whether the loss at this operating point has been computed."""
