@@ -309,32 +309,43 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
     labels, scores = trials.known_labels(), trials.scores
     if len(labels) == 0:
         raise UndefinedError("log-loss is undefined: there are no trials.")
+    weights = trials.weights
 
-    def own(part: slice) -> Floats:
+    def own(rows: slice) -> Floats:
         if not trials.is_matrix:
-            return np.where(labels[part], scores[part], 1.0 - scores[part])
-        return np.asarray(scores[part][np.arange(part.stop - part.start), labels[part]])
-
-    shares, weights = np.concatenate(over_parts(own, len(labels))), trials.weights
-    heavy = shares if weights is None else shares[weights > 0.0]
-    if len(heavy) == 0:
-        raise UndefinedError("log-loss is undefined: every weight is 0.")
-    if not heavy.all():
-        return math.inf
-    return _mean_log(heavy, None if weights is None else weights[weights > 0.0]) / math.log(unit)
-
-
-def _mean_log(shares: Floats, weights: Floats | None) -> float:
-    """Mean of -ln share, exact but for the logs."""
-
-    def cost(some: Floats) -> Floats:
-        return np.negative(np.log(some))
+            return np.where(labels[rows], scores[rows], 1.0 - scores[rows])
+        some = scores[rows]
+        return some.ravel().take(np.arange(0, some.size, some.shape[1]) + labels[rows])
 
     if weights is None:
-        total = sum(over_parts(lambda part: exact_sum(shares[part], cost), len(shares)))
-        return ratio(total, len(shares), UNIT)
-    integers, _ = as_integers(weights)
-    return ratio(exact_dot(shares, integers, cost), int(integers.sum()), UNIT)
+        return _mean_log(own, len(labels)) / math.log(unit)
+    kept = weights > 0.0
+    if not kept.any():
+        raise UndefinedError("log-loss is undefined: every weight is 0.")
+    shares, (integers, _) = own(slice(0, len(labels)))[kept], as_integers(weights[kept])
+    if not shares.all():
+        return math.inf
+    return ratio(exact_dot(-np.log(shares), integers), int(integers.sum()), UNIT) / math.log(unit)
+
+
+_ROWS = 1 << 15  # at a time, so that they stay in the cache
+
+
+def _mean_log(own: Callable[[slice], Floats], count: int) -> float:
+    """Mean of -ln share over so many rows, exact but for the logs; infinite where a share is 0."""
+
+    def part_sum(part: slice) -> int | None:
+        total = 0
+        for start in range(part.start, part.stop, _ROWS):
+            shares = own(slice(start, min(start + _ROWS, part.stop)))
+            if not shares.all():
+                return None
+            total += exact_sum(-np.log(shares))
+        return total
+
+    sums = over_parts(part_sum, count)
+    finite = [one for one in sums if one is not None]
+    return math.inf if len(finite) < len(sums) else ratio(sum(finite), count, UNIT)
 
 
 def _told(value: float | None) -> str:

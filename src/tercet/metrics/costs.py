@@ -182,14 +182,18 @@ def _unsorted_sums(trials: Trials, shift: float) -> list[tuple[int, int, int]]:
         found = np.zeros((2, 3), np.object_)
         for start in range(part.start, part.stop, _ROWS):
             rows = slice(start, min(start + _ROWS, part.stop))
-            own, odds = labels[rows], to_llr(trials.scores[rows], trials.meaning, trials.trained_prior) + shift
+            own, odds = labels[rows], to_llr(trials.scores[rows], trials.meaning, trials.trained_prior)
+            odds = odds if shift == 0.0 else odds + shift
             odds = np.where(own, -odds, odds)
-            infinite = odds == math.inf
-            odds[infinite] = -math.inf  # counted apart, and here nothing
+            lost = [0, 0]
+            if odds.max() == math.inf:  # counted apart, and here nothing
+                infinite = odds == math.inf
+                lost = [np.count_nonzero(infinite & own), np.count_nonzero(infinite)]
+                odds[infinite] = -math.inf
             costs = softplus(odds)
             targets = costs[own]
-            found[0] += (exact_sum(targets), np.count_nonzero(infinite & own), len(targets))
-            found[1] += (exact_sum(costs), np.count_nonzero(infinite), len(costs))
+            found[0] += (exact_sum(targets), lost[0], len(targets))
+            found[1] += (exact_sum(costs), lost[1], len(costs))
         return found
 
     targets, everything = np.add.reduce(over_parts(part_sums, len(trials)))
