@@ -290,6 +290,15 @@ def test_a_scan_of_files_gives_the_bits_of_the_rows_in_memory(tmp_path, monkeypa
         assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.1, amounts, **whole))
 
 
+def test_a_part_of_a_scan_may_cost_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("tercet.outofcore.case_costs._MOST_ROWS", 2)
+    file = tmp_path / "cases.csv"
+    file.write_text("score,label,amount,fee\n-3,1,90,10\n4,1,50,10\n2,0,0,0\n-2,0,0,0\n1,0,5,10\n")
+    found = tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp="fee")
+    trials = tc.Trials.of_llr([-3.0, 4.0, 2.0, -2.0, 1.0], [1, 1, 0, 0, 0])
+    assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [90, 50, 0, 0, 5], [10, 10, 0, 0, 10]))
+
+
 def test_a_scan_is_refused_where_its_costs_are_no_numbers_or_a_class_is_missing(tmp_path):
     file = tmp_path / "cases.csv"
     file.write_text("score,label,amount\n1,1,x\n2,0,3\n")

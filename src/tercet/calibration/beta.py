@@ -107,7 +107,8 @@ class Beta(Calibrator):
         check_finite(ends, "Beta")
         if ridge == 0.0:
             check_overlap(ends, "Beta")
-        return cls(*_trained(rows, columns, share, ridge), facts)
+        with np.errstate(over="ignore"):  # of a penalty near the largest double
+            return cls(*_trained(rows, columns, share, ridge), facts)
 
     def _llr(self, scores: Floats) -> Floats:
         low, high = _columns(scores, self.training["meaning"])

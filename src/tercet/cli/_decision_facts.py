@@ -15,10 +15,11 @@ from tercet.cli._output import Facts
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, number_column
 from tercet.cli._values import level
-from tercet.errors import InputError
+from tercet.errors import InputError, TercetError
 from tercet.metrics.case_costs import CaseCosts, evaluate_case_costs
 from tercet.metrics.net_benefit import decision_curve
 from tercet.trials import Trials
+from tercet.uncertainty.case_costs import case_cost_calibration_loss
 
 _COSTS = ("cost_fn", "cost_fp", "cost_tp")
 case_cost_options = options(
@@ -70,10 +71,23 @@ def with_decision_facts(one: System, apps: Sequence[Any], options: Facts, by: An
     if columns:
         group = by if isinstance(by, str) else None
         found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=group) for app in apps]
+        losses = [_loss(trials, case_costs(trials, app, columns), ci, group) for app in apps]
         one = one.with_facts(case_costs=[
-            {"prior": app.prior, "columns": columns, **row.to_dict()} for app, row in zip(apps, found, strict=True)
+            {"prior": app.prior, "columns": columns, **row.to_dict(), **loss}
+            for app, row, loss in zip(apps, found, losses, strict=True)
         ])  # fmt: skip
     return one
+
+
+def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) -> Facts:
+    """The cross-fitted calibration loss where intervals are asked for, or why there is none."""
+    if ci is None:
+        return {}
+    try:
+        found = case_cost_calibration_loss(trials, costs, ci=ci, by=by)
+    except TercetError as error:
+        return {"calibration_loss": None, "reasons": {"calibration_loss": str(error)}}
+    return {"calibration_loss": found.value, "calibration_loss_ci": [found.low, found.high]}
 
 
 def draw_decision_curves(systems: Sequence[System], options: Facts) -> None:

@@ -128,6 +128,7 @@ def resampling_options(
     )  # fmt: skip
 
 
+figure_option = option("--plot", "figure", metavar="FILE", writes=True, help="Also draw a figure (png, svg or pdf).")
 format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
     option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),

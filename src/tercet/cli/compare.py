@@ -12,6 +12,7 @@ import click
 from tercet._numeric.plain import plain
 from tercet.application import Application
 from tercet.cli._command import new_command, option
+from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
 from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, resampling_options, source_options
 from tercet.cli._output import Facts, out, stamp
 from tercet.cli._systems import read_systems
@@ -45,6 +46,7 @@ from tercet.report import text
     excludes=("unpaired",),
     help="Also differences over prior log-odds from LO to HI with a band that holds at all at once.",
 )
+@case_cost_options
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Any) -> int:
@@ -56,7 +58,11 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     if options["apps"] and options["priors"]:
         raise click.UsageError("compare takes --app (two classes) or --priors (several), not both.")
     apps, source = applications(options), reading(options)
-    systems = read_systems(scores, source)
+    check_cost_columns(options, apps)
+    columns = cost_columns(options)
+    systems = read_systems(scores, with_columns(source, columns.values()) if columns else source)
+    if columns:
+        apps = [case_costs(systems[0].used(), app, columns) for app in apps]
     asked = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     found = compare(
         *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],

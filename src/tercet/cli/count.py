@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, application_options, row_format_options
+from tercet.cli._options import WORDS, application_options, figure_option, row_format_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._values import applications, level, numbers
@@ -30,6 +30,7 @@ from tercet.metrics.counting import CountReport, Rate, count_report, rates_repor
 @option("--separator", metavar="CHAR", help="Column separator of DECIDED. [default: by the file's ending]")
 @option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
 @application_options
+@figure_option
 @row_format_options
 def command(decided: str | None, ci: float, **options: Any) -> int:
     """Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.
@@ -51,6 +52,10 @@ def command(decided: str | None, ci: float, **options: Any) -> int:
         found = count_report(table, prevalence=prevalence, application=app, ci=level(ci))
     print_rows([_row(one) for one in (*found.rates, *found.at_prevalence, *found.cost)], output, found.to_dict())
     _say_rest(found, output)
+    if options["figure"] is not None:
+        from tercet.report.plots import plot
+
+        plot(found, "count", path=options["figure"])
     return 0
 
 

@@ -8,12 +8,12 @@ import click
 
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
-from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
 from tercet.cli._values import application, grouping, level, reading
-from tercet.deployment.gaps import Gap, group_gaps
+from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 
 
 @new_command(epilog=WORDS)
@@ -23,6 +23,9 @@ from tercet.deployment.gaps import Gap, group_gaps
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
+@figure_option
+@option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
+        help="What the figure shows.")  # fmt: skip
 @row_format_options
 def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Any) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
@@ -36,6 +39,10 @@ def command(scores: str, between: str, app: str, reference: str | None, ci: floa
         for reason in group.reasons.values():
             say(reason)
     print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
+    if options["figure"] is not None:
+        from tercet.report.plots import plot
+
+        plot(found, "forest", quantity=options["quantity"], path=options["figure"])
     return 0
 
 

@@ -19,8 +19,9 @@ from tercet.cli._values import applications, reading
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="An operating point to mark; repeat it.")
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
 @option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
+@option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
 @option("-o", "--out", required=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
-def command(scores: tuple[str, ...], kind: str, size: Any, out: str, **options: Any) -> int:
+def command(scores: tuple[str, ...], kind: str, size: Any, log: bool, out: str, **options: Any) -> int:
     """One figure of one system, or of several in one figure."""
     from tercet.evaluation import evaluate
     from tercet.report.plots import plot
@@ -28,6 +29,6 @@ def command(scores: tuple[str, ...], kind: str, size: Any, out: str, **options: 
     points, source = applications(options), reading(options)
     names = distinct_names(scores)
     found = [evaluate(read_trials(path, source), points, name=name) for path, name in zip(scores, names, strict=True)]
-    plot(found, kind, size=size, path=out)
+    plot(found, kind, size=size, path=out, log=log or None)
     say(f"the figure is in {out}.")
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import name_of, read_trials
@@ -29,6 +29,7 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 @option("--threshold", type=float, metavar="T", needs=("method=rogan-gladen",), help="Scores above this are accepted.")
 @option("--cost", metavar="CFN,CFP", help="Also the expected cost of Bayes decisions at the estimate; for llrs.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
+@figure_option
 @row_format_options
 def command(scores: str, ci: float, **options: Any) -> int:
     """The share of targets among unlabelled scores, with its interval and what decisions there cost."""
@@ -51,4 +52,8 @@ def command(scores: str, ci: float, **options: Any) -> int:
     for note in found.notes:
         say(note)
     print_rows([row], output, facts)
+    if options["figure"] is not None:
+        from tercet.report.plots import plot
+
+        plot({name_of(scores): found}, "prevalence", path=options["figure"])
     return 0

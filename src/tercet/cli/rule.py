@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import names_of, read_trials, trial_column
@@ -47,6 +47,7 @@ def command() -> None:
 @source_options(TWO_CLASS)
 @_criteria
 @option("-o", "--out", required=True, writes=True, metavar="RULE.json", help="Where the rule goes.")
+@figure_option
 @row_format_options
 def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
     """Chooses the threshold on labelled scores by exactly one criterion, and saves it."""
@@ -71,6 +72,11 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
     except TercetError as error:  # too few trials, or a fold on which no threshold keeps the bound
         say(f"there are no out-of-fold rates: {error}")
     print_rows(rows, output, facts)
+    if options["figure"] is not None:
+        from tercet.evaluation import evaluate
+        from tercet.report.plots import plot
+
+        plot(evaluate(trials), "histogram", rule=rule, path=options["figure"])
     if rule.promise is not None:
         say(f"promised: {rule.promise}.")
     say(f"the rule is in {out}. The first row is apparent: these trials chose it. Next: tercet rule judge {out} NEW")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts, together
-from tercet._numeric.validation import column, frozen, names, number, numbers, row_numbers, shown, whole
+from tercet._numeric.validation import column, frozen, group_name, names, number, numbers, row_numbers, shown, whole
 from tercet._typing import Array, Floats
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -72,6 +72,15 @@ class CaseCosts:
             raise InputError(f"cost_fn, cost_fp and cost_tp must be as long as each other, not {sorted(sizes)}.")
         if not (np.any(self.cost_fn) or np.any(self.cost_fp)):
             raise InputError("cost_fn and cost_fp are all 0: then every decision is free and none is better.")
+
+    @classmethod
+    def _part(cls, prior: float, **costs: Any) -> CaseCosts:
+        """The costs of a part of the cases, which may all be 0 there."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "prior", prior)
+        for name, cost in costs.items():
+            object.__setattr__(made, name, _costs(cost, name))
+        return made
 
     def thresholds(self, cases: int) -> Floats:
         """The llr above which each case is accepted; inf where it is always rejected.
@@ -825,10 +834,7 @@ def _group_codes(trials: Trials, by: str | None) -> Any:
     """The groups of the targets and of the non-targets, as numbers."""
     if by is None:
         return None
-    if by not in trials.groups:
-        raise InputError(
-            f"by={shown(by)} is not among the groups of these trials ({', '.join(trials.groups) or 'none'})."
-        )
+    by = group_name(by, trials.groups, "by")
     codes = np.unique(names(trials.groups[by], "by"), return_inverse=True)[1]
     labels = trials.known_labels().astype(np.bool_)
     return codes[labels], codes[~labels]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tercet._numeric.validation import instance, number
+from tercet._numeric.validation import instance, number, shown
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.io.read import read_chunks
@@ -66,11 +66,22 @@ def scan_case_costs(
 
     def parts() -> Iterator[tuple[Trials, CaseCosts]]:
         for file in files:
-            for part in read_chunks(file, rows, **{**found.options, "group_columns": columns}):
+            for part in _named(read_chunks(file, rows, **{**found.options, "group_columns": columns}), asked):
                 own = {name: _numbers(part, one) if isinstance(one, str) else one for name, one in asked.items()}
-                yield part, CaseCosts(share, **own)
+                yield part, CaseCosts._part(share, **own)
 
     return case_costs_of_parts(parts, share)
+
+
+def _named(parts: Iterator[Trials], asked: Mapping[str, str | float]) -> Iterator[Trials]:
+    """The parts; a column that is not there is refused in the name of its argument."""
+    try:
+        yield from parts
+    except InputError as error:
+        for name, column in asked.items():
+            if isinstance(column, str) and f"no column {shown(column)[:8]}" in str(error):
+                raise InputError(f"{name}={shown(column)} must be a column or a number: {error}") from None
+        raise
 
 
 def _numbers(part: Trials, name: str) -> Floats:
