@@ -488,6 +488,77 @@ class Trials(Shown):
             weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
+    @classmethod
+    def of_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        target: object = None,
+        trained_prior: Any = None,
+        classes: Iterable[object] | None = None,
+        weights: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials of a trained classifier in scikit-learn's manner: its probabilities, or else its raw scores.
+
+        Parameters
+        ----------
+        estimator : classifier
+            With `classes_`, and with predict_proba or (two classes) decision_function.
+        X : array_like
+            Samples, as the estimator takes them.
+        y : array_like of shape (n,), optional
+            True classes.
+        target : optional
+            The label of the target where there are two classes; not needed for 0/1 and False/True.
+        trained_prior : float, array_like or "balanced", optional
+            The prior that the probabilities were made with: the target's, or one number per class in the order of the
+            columns of the trials; "balanced" for equal classes, as class_weight="balanced" makes them. The estimators
+            of `tercet.sklearn` know theirs. Without effect on raw scores, and then refused.
+        classes : iterable, optional
+            The labels of more than two classes in the order that priors and costs follow; sorted by default.
+        weights : array_like of shape (n,), optional
+            Finite weights of the trials, not negative. Weight 0 drops a trial.
+        ids : array_like of shape (n,) or (n, columns), optional
+            Names of the trials, by which systems are paired.
+        groups : mapping of str to array_like, optional
+            Named columns such as {"speaker": speakers}, to resample or report by.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            Posteriors with one column per class, of two the target's last; or raw scores.
+
+        Examples
+        --------
+        >>> class Model:
+        ...     classes_ = np.array(["fraud", "ok"])
+        ...     def predict_proba(self, X):
+        ...         return np.array([[0.5, 0.5]] * len(X))
+        >>> trials = Trials.of_estimator(Model(), [[1.0]], ["ok"], target="fraud", trained_prior=0.5)
+        >>> trials.classes, trials.scores.tolist()
+        (('ok', 'fraud'), [[0.5, 0.5]])
+        """
+        labels, order = _estimator_classes(estimator, target, classes)
+        more: dict[str, Any] = {"weights": weights, "ids": ids, "groups": groups, "name": name}
+        if not callable(getattr(estimator, "predict_proba", None)):
+            if trained_prior is not None:
+                raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
+            scores = _margins(estimator, X, order)
+            return _two_class("raw", scores, y, target=None if y is None else labels[order[1]], **more)
+        shares = column(estimator.predict_proba(X), "predict_proba")
+        prior = _estimator_prior(estimator, trained_prior, order)
+        return _matrix(
+            "posteriors", shares[:, order], y, trained_prior=prior, classes=[labels[place] for place in order],
+            orientation="samples x classes", **more,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.scores)
 
@@ -648,6 +719,56 @@ class Trials(Shown):
     def _only(self, classes: list[int], likelihoods: Floats) -> tuple[Trials, Floats]:
         rows = np.isin(self.known_labels(), classes)
         return self.select(rows), likelihoods[rows]
+
+
+def _estimator_classes(estimator: Any, target: object, classes: object) -> tuple[list[Any], list[int]]:
+    """An estimator's labels, and the order in which trials have them: of two the target last."""
+    found = getattr(estimator, "classes_", None)
+    if found is None or np.ndim(found) != 1:
+        raise InputError(f"estimator must be a trained classifier with classes_, not {shown(estimator)}.")
+    labels = np.asarray(found).tolist()
+    if len(labels) == 2:
+        if classes is not None:
+            raise InputError("classes is for more than two classes: name the target (target=...).")
+        mask, _ = is_target(np.asarray(found), target)
+        return labels, [int(mask.argmin()), int(mask.argmax())]
+    if target is not None:
+        raise InputError(f"target is for two classes, and the estimator has {len(labels)}: name them by classes=.")
+    if classes is None:
+        return labels, list(range(len(labels)))
+    wanted = label_list(classes, "classes")
+    if len(wanted) != len(labels) or set(wanted) != set(labels):
+        raise InputError(f"classes must be the estimator's, in any order: {', '.join(map(shown, labels[:6]))}.")
+    return labels, [labels.index(label) for label in wanted]
+
+
+def _margins(estimator: Any, X: Any, order: list[int]) -> NDArray[Any]:
+    """decision_function, higher for the target."""
+    if not callable(getattr(estimator, "decision_function", None)) or len(order) != 2:
+        raise InputError("estimator must have predict_proba, or decision_function where there are two classes.")
+    found = numbers(estimator.decision_function(X), "decision_function")
+    return found if order == [0, 1] else 0.0 - found
+
+
+def _estimator_prior(estimator: Any, given: Any, order: list[int]) -> Any:
+    """The prior of an estimator's probabilities, in the order of the trials."""
+    if given is None:
+        last = getattr(estimator, "best_estimator_", estimator)
+        last = last.steps[-1][1] if hasattr(last, "steps") else last
+        own = getattr(last, "prior_", None) if type(last).__module__.startswith("tercet.") else None
+        if own is None:
+            raise InputError(
+                "trained_prior is needed: the prior that the estimator's probabilities were made with, such as the "
+                "shares of the classes it was trained on, or 'balanced' after class_weight='balanced'."
+            )
+        return np.asarray(own)[order]
+    if isinstance(given, str):
+        chosen(given, "trained_prior", ("balanced",))
+        return [1.0 / len(order)] * len(order)
+    if len(order) == 2 and column(given, "trained_prior").ndim == 0:
+        target = probability(given, "trained_prior")
+        return [1.0 - target, target]
+    return given
 
 
 def as_trials(trials: object, name: str = "trials") -> Trials:

@@ -7,67 +7,77 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+import sklearn
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris, make_blobs, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_classifiers_predictions, check_estimator
 
+import tercet as tc
 from tercet import Application, Trials, decide
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.errors import CalibrationError, InputError
-from tercet.sklearn import BayesClassifier, GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator, cost_scorer
+from tercet.sklearn import (
+    BayesClassifier,
+    CalibratedClassifier,
+    GaussianCalibrator,
+    IsotonicCalibrator,
+    LogisticCalibrator,
+    ThresholdClassifier,
+    cost_scorer,
+    scorer,
+)
 
-SEPARABLE = "the check's data are separable, which is refused without a penalty"
-NAMELESS = "the check's labels are text, and the target must be named"
-CONSTANT = "the check's scores are equal within each class, which leaves no variance"
-FALLING = "the check's column falls with the target, and an isotonic map can only rise"
-EXPECTED = {
-    "LogisticCalibrator": dict.fromkeys(
-        [
-            "check_positive_only_tag_during_fit",
-            "check_sample_weights_shape",
-            "check_sample_weights_not_overwritten",
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_pipeline_consistency",
-            "check_estimators_pickle",
-            "check_classifiers_classes",
-            "check_fit2d_1feature",
-        ],
-        SEPARABLE,
-    ),
-    "LogisticCalibrator with a penalty": {},
-    "IsotonicCalibrator": {"check_classifiers_train": FALLING},
-    "GaussianCalibrator": dict.fromkeys(
-        ["check_sample_weights_shape", "check_sample_weights_not_overwritten"], CONSTANT
-    ),
-    "BayesClassifier": {},
-}
+NAMELESS = {"check_classifiers_classes": "the check's labels are text, and the target must be named"}
+CONSTANT = dict.fromkeys(
+    ("check_sample_weights_shape", "check_sample_weights_not_overwritten"),
+    "the check's scores are equal within each class, which leaves no variance",
+)
 ESTIMATORS = {
-    "LogisticCalibrator": LogisticCalibrator(),
     "LogisticCalibrator with a penalty": LogisticCalibrator(penalty=1e-3),
     "IsotonicCalibrator": IsotonicCalibrator(),
     "GaussianCalibrator": GaussianCalibrator(),
     "BayesClassifier": BayesClassifier(),
+    "CalibratedClassifier, logistic": CalibratedClassifier(penalty=1e-3, cv=3),
+    "CalibratedClassifier, isotonic": CalibratedClassifier(method="isotonic", cv=3),
+    "CalibratedClassifier, affine": CalibratedClassifier(method="affine", penalty=1e-3, cv=3),
+    "ThresholdClassifier": ThresholdClassifier(cv=3),
 }
-
-
-for expected in EXPECTED.values():
-    for check in ("check_classifiers_classes", "check_classifiers_train", "check_dict_unchanged"):
-        expected.setdefault(check, NAMELESS)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_scikit_learns_own_checks(name):
+    expected = NAMELESS | (CONSTANT if name == "GaussianCalibrator" else {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks themselves warn
-        results = check_estimator(ESTIMATORS[name], expected_failed_checks=EXPECTED[name], on_fail=None, on_skip=None)
+        results = check_estimator(ESTIMATORS[name], expected_failed_checks=expected, on_fail=None, on_skip=None)
     assert len(results) > 50
     assert [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"] == []
-    assert {r["check_name"] for r in results if r["status"] == "xfail"} <= set(EXPECTED[name])
+    assert {r["check_name"] for r in results if r["status"] == "xfail"} <= set(expected)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_check_that_fits_text_labels_passes_once_the_target_is_named(name):
+    X, y = make_blobs(30, random_state=0, cluster_std=0.1)
+    X, y = StandardScaler().fit_transform(X)[y != 2], y[y != 2]
+    named = clone(ESTIMATORS[name])
+    for target in ("one", "two"):
+        for labels in (np.take(["one", "two"], y), np.take(["one", "two"], y).astype("O")):
+            check_classifiers_predictions(X, labels, name, named.set_params(target=target))
+    check_classifiers_predictions(X, np.take([-1, 1], y), name, ESTIMATORS[name])
 
 
 def scores_of(n=400, seed=0):
@@ -211,3 +221,326 @@ def test_priors_and_costs_follow_the_classes_that_the_user_named():
     assert cost_scorer(given)(one, X, y) == pytest.approx(cost_scorer(turned)(one, X, y))
     with pytest.raises(InputError, match="classes="):
         BayesClassifier(GaussianNB(), Application.multiclass([0.1, 0.6, 0.3], costs)).fit(X, y)
+
+
+# CalibratedClassifier
+
+
+def binary(n=400, seed=0):
+    return make_classification(n, n_informative=4, flip_y=0.1, weights=[0.8], random_state=seed)
+
+
+def test_the_map_is_trained_on_scores_out_of_fold_and_the_estimator_on_everything():
+    X, y = binary()
+    model = CalibratedClassifier(LogisticRegression(), prior=0.1, cv=StratifiedKFold(4)).fit(X, y)
+    scores = cross_val_predict(LogisticRegression(), X, y, cv=StratifiedKFold(4), method="decision_function")
+    assert np.array_equal(model.scores_.scores, scores)
+    own = Logistic.fit(Trials.of_scores(scores, y), 0.1)
+    llr = own(LogisticRegression().fit(X, y).decision_function(X))
+    assert np.allclose(model.decision_function(X), llr + np.log(0.1 / 0.9), rtol=0, atol=1e-12)
+    assert np.array_equal(model.predict(X) == 1, llr > -np.log(0.1 / 0.9))
+    assert model.prior_.tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic", "gaussian", "temperature", "affine"])
+def test_calibration_brings_the_log_loss_of_a_booster_down_in_a_pipeline(method):
+    X, y = binary(800)
+    booster = HistGradientBoostingClassifier(max_iter=40, random_state=0)
+    plain, chain = (make_pipeline(StandardScaler(), one) for one in (booster, CalibratedClassifier(booster, method)))
+    before, after = (cross_val_score(one, X, y, cv=3, scoring="neg_log_loss").mean() for one in (plain, chain))
+    assert after > before
+
+
+def test_a_trained_estimator_is_calibrated_on_samples_it_did_not_see():
+    X, y = binary(800)
+    forest = RandomForestClassifier(20, random_state=0).fit(X[:400], y[:400])
+    model = CalibratedClassifier(forest, "isotonic", cv="prefit").fit(X[400:], y[400:])
+    assert model.estimator_ is forest
+    with np.errstate(divide="ignore"):
+        odds = np.log(forest.predict_proba(X[400:])[:, 1]) - np.log(forest.predict_proba(X[400:])[:, 0])
+    assert np.array_equal(model.scores_.scores, odds)
+    with pytest.raises(CalibrationError, match="finite"):
+        CalibratedClassifier(forest, cv="prefit").fit(X[400:], y[400:])
+    CalibratedClassifier(forest, cv="prefit", response="predict_proba").fit(X[400:], y[400:])
+    with pytest.raises(InputError, match="prefit"):
+        CalibratedClassifier(cv="prefit").fit(X, y)
+    with pytest.raises(InputError, match="cv"):
+        CalibratedClassifier(cv="fit").fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["logistic", "temperature", "affine", "scale", "matrix"])
+def test_several_classes_are_calibrated_with_or_without_predict_proba(method):
+    data = load_iris()
+    X, y = data.data[:, :2], data.target_names[data.target]
+    for base in (GaussianNB(), LinearSVC()):
+        model = CalibratedClassifier(base, method, penalty=1e-3).fit(X, y)
+        shares = model.predict_proba(X)
+        assert shares.shape == (150, 3)
+        assert np.array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
+        assert (model.predict(X) == y).mean() > 0.7
+    with pytest.raises(InputError, match="binary"):
+        CalibratedClassifier(method="isotonic").fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic", "gaussian", "temperature"])
+@pytest.mark.parametrize("kind", [CalibratedClassifier, ThresholdClassifier])
+def test_fraud_and_ok_named_either_way_get_the_same_decisions(method, kind):
+    X, y = fraud()
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    more = {"method": method, "prior": 0.02} if kind is CalibratedClassifier else {"value": (0.02, 50, 1)}
+    found = []
+    for target, other in (("fraud", "ok"), ("zzz", "ok"), ("b", "c")):
+        labels = np.where(y, target, other)
+        cv = list(folds.split(X, y))
+        model = kind(GaussianNB(), target=target, cv=cv, **more).fit(X, labels)
+        found.append(model.predict(X) == target)
+        if kind is CalibratedClassifier:
+            place = model.classes_.tolist().index(target)
+            assert model.prior_[place] == pytest.approx(0.02)
+    assert all(np.array_equal(found[0], one) for one in found)
+    assert 0 < found[0].sum() < len(y)
+
+
+# ThresholdClassifier
+
+
+def test_the_threshold_is_that_of_the_rule_on_scores_out_of_fold():
+    X, y = binary()
+    model = ThresholdClassifier(GaussianNB(), "fpr_at_most", 0.1, cv=4).fit(X, y)
+    shares = cross_val_predict(GaussianNB(), X, y, cv=4, method="predict_proba")
+    with np.errstate(divide="ignore"):
+        rule = tc.Rule.fit(Trials.of_scores(np.log(shares[:, 1]) - np.log(shares[:, 0]), y), fpr_at_most=0.1)
+    assert model.rule_.threshold == rule.threshold
+    assert np.array_equal(model.predict(X) == 1, model.decision_function(X) > 0)
+    for criterion, value in (("youden", None), ("eer", None), ("f_beta", 1), ("recall_at_least", 0.9)):
+        ThresholdClassifier(criterion=criterion, value=value).fit(X, y)
+    ThresholdClassifier(criterion="alarms_at_most", value=5, cases_per_day=100).fit(X, y)
+    with pytest.raises(InputError, match="criterion"):
+        ThresholdClassifier(criterion="accuracy").fit(X, y)
+    with pytest.raises(InputError, match="value"):
+        ThresholdClassifier(criterion="f_beta", value=None).fit(X, y)
+
+
+def test_a_promise_is_made_on_one_held_out_fold_that_the_estimator_did_not_see():
+    X, y = binary(1500)
+    model = ThresholdClassifier(LogisticRegression(), "fpr_at_most", 0.1, confidence=0.95).fit(X, y)
+    assert "95 %" in model.rule_.promise
+    train, test = list(StratifiedKFold(5).split(X, y))[-1]
+    alone = LogisticRegression().fit(X[train], y[train])
+    assert np.array_equal(model.estimator_.coef_, alone.coef_)
+    assert model.rule_.training["trials"] == len(test)
+    seen = LogisticRegression().fit(X[:750], y[:750])
+    prefit = ThresholdClassifier(seen, "fpr_at_most", 0.1, confidence=0.95, cv="prefit").fit(X[750:], y[750:])
+    assert prefit.rule_.training["trials"] == 750
+
+
+# Decisions are those of tercet
+
+
+def test_predictions_are_those_of_decide_bit_by_bit_whatever_the_order_of_the_labels():
+    X, y = fraud()
+    for target, other in (("fraud", "ok"), ("zzz", "ok")):
+        labels = np.where(y, target, other)
+        model = BayesClassifier(GaussianNB(), (0.02, 50, 1), target=target).fit(X, labels)
+        base = GaussianNB().fit(X, labels)
+        share = float(np.mean(y))
+        trials = Trials.of_estimator(base, X, target=target, trained_prior=[1 - share, share])
+        assert np.array_equal(model.predict(X) == target, decide(trials, (0.02, 50, 1)) == 1)
+        own = np.arange(1.0, len(y) + 1)
+        costs = tc.CaseCosts(0.02, own, 5.0)
+        assert np.array_equal(model.predict(X, cost_fn=own, cost_fp=5.0) == target, decide(trials, costs) == 1)
+
+
+def test_the_prior_of_the_probabilities_is_a_number_a_vector_or_balanced():
+    X, y = fraud()
+    labels = np.where(y, "fraud", "ok")
+    share = float(np.mean(y))
+    base = {"estimator": GaussianNB(), "application": (0.02, 50, 1), "target": "fraud"}
+    usual = BayesClassifier(**base).fit(X, labels)
+    stated = BayesClassifier(**base, trained_prior=share).fit(X, labels)
+    assert np.array_equal(usual.predict(X), stated.predict(X))
+    balanced = BayesClassifier(LogisticRegression(class_weight="balanced"), (0.02, 50, 1), "balanced", "fraud")
+    assert balanced.fit(X, labels).trained_prior_.tolist() == [0.5, 0.5]
+    with pytest.raises(InputError, match="one number"):
+        BayesClassifier(**base, trained_prior=[1 - share, share]).fit(X, labels)
+    with pytest.raises(InputError, match="trained_prior"):
+        BayesClassifier(**base, trained_prior="equal").fit(X, labels)
+    data = load_iris()
+    app = Application.multiclass([0.1, 0.6, 0.3], classes=data.target_names[[2, 0, 1]])
+    model = BayesClassifier(GaussianNB(), app, [0.5, 0.3, 0.2]).fit(data.data, data.target_names[data.target])
+    assert dict(zip(model.classes_, model.trained_prior_.tolist(), strict=True)) == {
+        data.target_names[2]: 0.5, data.target_names[0]: 0.3, data.target_names[1]: 0.2
+    }  # fmt: skip
+
+
+def test_weights_that_the_estimator_takes_change_the_prior_of_its_probabilities():
+    X, y = fraud()
+    heavy = np.where(y, 4.0, 1.0)
+    model = BayesClassifier(GaussianNB(), (0.02, 50, 1)).fit(X, y.astype(int), sample_weight=heavy)
+    assert model.trained_prior_[1] == pytest.approx(4 * y.sum() / heavy.sum())
+
+
+def test_decisions_have_one_type_text_where_there_are_further_actions():
+    X, y = fraud()
+    app = Application.multiclass([0.5, 0.5], [[0, 1], [1, 0], [0.2, 0.2]], actions=["0", "1", "ask"])
+    model = BayesClassifier(GaussianNB(), app).fit(X, y.astype(int))
+    assert model.predict(X).dtype.kind == "U"
+    assert set(model.predict(X)) == {"0", "1", "ask"}
+    assert -1 < scorer("risk", application=app)(model, X, y.astype(int)) < 0
+    assert BayesClassifier(GaussianNB()).fit(X, y.astype(int)).predict(X).dtype.kind == "i"
+
+
+# Scorers
+
+
+def test_scorers_give_the_numbers_of_tercet():
+    X, y = fraud()
+    labels = np.where(y, "fraud", "ok")
+    app, share = (0.02, 50, 1), float(np.mean(y))
+    model = GaussianNB().fit(X, labels)
+    trials = Trials.of_estimator(model, X, labels, target="fraud", trained_prior=share)
+    ev = tc.evaluate(trials, [app])
+    named = {"target": "fraud"}
+    assert scorer("dcf", application=app, trained_prior=share, **named)(model, X, labels) == pytest.approx(
+        -ev.applications[0].dcf, abs=1e-12
+    )
+    assert scorer("min_dcf", application=app, **named)(model, X, labels) == pytest.approx(-ev.applications[0].min_dcf)
+    assert scorer("eer", **named)(model, X, labels) == pytest.approx(-ev.eer.value)
+    assert scorer("auc", **named)(model, X, labels) == pytest.approx(ev.auc)
+    assert scorer("cllr", trained_prior=share, **named)(model, X, labels) == pytest.approx(-ev.cllr)
+    assert scorer("net_benefit", threshold=0.1, trained_prior=share, **named)(model, X, labels) == pytest.approx(
+        tc.net_benefit(trials, 0.1)
+    )
+    bayes = BayesClassifier(GaussianNB(), app, target="fraud").fit(X, labels)
+    assert scorer("normalised_risk", application=app, **named)(bayes, X, labels) == pytest.approx(
+        -ev.applications[0].dcf
+    )
+    assert scorer("dcf", application=app, **named)(bayes, X, labels) == pytest.approx(-ev.applications[0].dcf)
+
+
+def test_scorers_that_need_only_ranks_take_estimators_without_probabilities():
+    X, y = binary()
+    svm = LinearSVC().fit(X, y)
+    assert scorer("min_dcf", application=(0.1, 1, 1))(svm, X, y) == pytest.approx(
+        -tc.Curve.of(Trials.of_scores(svm.decision_function(X), y)).min_dcf(Application(0.1)).dcf
+    )
+    with pytest.raises(InputError, match="predict_proba"):
+        scorer("cllr", trained_prior=0.2)(svm, X, y)
+
+
+@pytest.mark.parametrize(
+    ("metric", "more", "word"),
+    [
+        ("dcf", {}, "application"),
+        ("eer", {"application": (0.5, 1, 1)}, "application"),
+        ("net_benefit", {}, "threshold"),
+        ("auc", {"threshold": 0.1}, "threshold"),
+        ("auc", {"trained_prior": 0.1}, "trained_prior"),
+        ("accuracy", {}, "metric"),
+    ],
+)
+def test_a_scorer_takes_what_its_metric_needs_and_nothing_else(metric, more, word):
+    with pytest.raises(InputError, match=word):
+        scorer(metric, **more)
+
+
+def test_scorers_work_in_grid_search_and_cross_validation():
+    X, y = binary()
+    app = (0.05, 10, 1)
+    many = {"min": scorer("min_dcf", application=app), "dcf": scorer("dcf", application=app), "eer": scorer("eer")}
+    model = BayesClassifier(CalibratedClassifier(LogisticRegression(), cv=3), app)
+    found = cross_validate(model, X, y, cv=3, scoring=many)
+    assert (found["test_dcf"] <= found["test_min"] + 1e-12).all()
+    grid = {"estimator__estimator__C": [0.01, 1.0], "estimator__method": ["logistic", "isotonic"]}
+    search = GridSearchCV(model, grid, scoring=many["dcf"], cv=3).fit(X, y)
+    assert -1 < search.best_score_ < 0
+    trials = Trials.of_estimator(search, X, y)
+    assert trials.trained_prior == pytest.approx((0.95, 0.05))
+
+
+def test_several_classes_are_scored_in_the_order_of_the_application():
+    data = load_iris()
+    X, y = data.data[:, :2], data.target_names[data.target]
+    model = GaussianNB().fit(X, y)
+    order = [2, 0, 1]
+    names = data.target_names[order]
+    app = Application.multiclass([0.1, 0.6, 0.3], [[0, 1, 5], [1, 0, 1], [9, 1, 0]], classes=names)
+    trials = Trials.of_estimator(model, X, y, classes=names, trained_prior="balanced")
+    assert scorer("dcf", application=app, trained_prior="balanced")(model, X, y) == pytest.approx(
+        -tc.evaluate(trials, [app]).applications[0].dcf
+    )
+    assert scorer("log_loss", trained_prior="balanced")(model, X, y) == pytest.approx(-tc.log_loss(trials))
+
+
+# Metadata
+
+
+@pytest.fixture
+def routing():
+    sklearn.set_config(enable_metadata_routing=True)
+    yield
+    sklearn.set_config(enable_metadata_routing=False)
+
+
+@pytest.mark.parametrize("kind", [BayesClassifier, CalibratedClassifier, ThresholdClassifier])
+def test_weights_are_routed_to_the_estimator_and_to_the_scorer(kind, routing):
+    X, y = binary()
+    weights = np.where(y == 1, 3.0, 1.0)
+    base = LogisticRegression().set_fit_request(sample_weight=True)
+    model = kind(base).set_fit_request(sample_weight=True)
+    direct = model.fit(X, y, sample_weight=weights)
+    assert np.array_equal(direct.estimator_.coef_, LogisticRegression().fit(X, y, sample_weight=weights).coef_)
+    asked = scorer("eer").set_score_request(sample_weight=True)
+    found = cross_validate(model, X, y, cv=3, params={"sample_weight": weights}, scoring=asked)
+    assert np.isfinite(found["test_score"]).all()
+    search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, scoring=asked, cv=3)
+    assert search.fit(X, y, sample_weight=weights).best_score_ < 0
+
+
+def test_groups_are_routed_to_the_splitter(routing):
+    X, y = binary()
+    groups = np.arange(len(y)) % 40
+    cv = GroupKFold(4)
+    model = CalibratedClassifier(LogisticRegression(), cv=cv).fit(X, y, groups=groups)
+    expected = cross_val_predict(
+        LogisticRegression(), X, y, cv=cv, params={"groups": groups}, method="decision_function"
+    )
+    assert np.array_equal(model.scores_.scores, expected)
+
+
+def test_a_scorer_weighs_samples_as_repeated_rows():
+    X, y = binary()
+    model = LogisticRegression().fit(X, y)
+    weights = 1 + np.arange(len(y)) % 3
+    for one in (
+        scorer("cllr", trained_prior=0.2),
+        scorer("min_dcf", application=(0.1, 1, 1)),
+        cost_scorer((0.1, 1, 1)),
+    ):
+        repeated = one(model, np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        assert one(model, X, y, sample_weight=weights) == pytest.approx(repeated, abs=1e-12)
+
+
+# Trials.of_estimator
+
+
+def test_trials_of_an_estimator_have_the_target_last_and_keep_ids_and_groups():
+    X, y = fraud()
+    labels = np.where(y, "fraud", "ok")
+    model = GaussianNB().fit(X, labels)
+    trials = Trials.of_estimator(
+        model, X, labels, target="fraud", trained_prior=0.2, ids=np.arange(len(y)), groups={"row": np.arange(len(y))}
+    )
+    assert trials.classes == ("ok", "fraud")
+    assert np.array_equal(trials.scores[:, 1], model.predict_proba(X)[:, 0])
+    assert list(trials.groups) == ["row"]
+    assert trials.ids is not None
+    raw = Trials.of_estimator(LinearSVC().fit(X, labels), X, labels, target="fraud")
+    assert raw.meaning == "raw"
+    assert tc.Curve.of(raw).auc > 0.5
+    with pytest.raises(InputError, match="target"):
+        Trials.of_estimator(model, X, labels, trained_prior=0.2)
+    with pytest.raises(InputError, match="trained_prior is needed"):
+        Trials.of_estimator(model, X, labels, target="fraud")
+    with pytest.raises(InputError, match="classes_"):
+        Trials.of_estimator(object(), X, labels)

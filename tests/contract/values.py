@@ -225,7 +225,11 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "recognizers.k_folds": {"k": 3},
         "recognizers.read_texts": {"path": stored["texts"]},
         "sklearn.BayesClassifier": {"estimator": None, "trained_prior": None, "target": None},
-        "sklearn.cost_scorer": {"normalised": True},
+        "sklearn.cost_scorer": {"normalised": True, "target": None},
+        "sklearn.scorer": {"metric": "min_dcf", "application": APP, "target": None, "trained_prior": None,
+                           "threshold": None},
+        "sklearn.CalibratedClassifier": {"cv": 2},
+        "sklearn.ThresholdClassifier": {"cv": 2},
         "sklearn.LogisticCalibrator": {"column": -1, "target": None},
         "sklearn.IsotonicCalibrator": {"column": -1, "raw": False, "target": None},
         "sklearn.GaussianCalibrator": {"column": -1, "shared_variance": True, "target": None},
@@ -320,5 +324,7 @@ INSTANCES: dict[str, Any] = {
     "CaseCostEvaluation": tc.evaluate_case_costs(TRIALS, tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0))),
     "Plot": tc.plot(tc.evaluate(TRIALS, [APP]), "roc"), "ClassificationReport": tc.classification_report(TABLE), "CountReport": tc.count_report(TABLE),
 }  # fmt: skip
-for _kind in ("BayesClassifier", "LogisticCalibrator", "IsotonicCalibrator", "GaussianCalibrator"):
-    INSTANCES[f"sklearn.{_kind}"] = getattr(tc.sklearn, _kind)().fit(POINTS, LABELS)
+for _kind in ("BayesClassifier", "LogisticCalibrator", "IsotonicCalibrator", "GaussianCalibrator", "CalibratedClassifier",
+              "ThresholdClassifier"):  # fmt: skip
+    _more = {"cv": 2} if _kind in ("CalibratedClassifier", "ThresholdClassifier") else {}
+    INSTANCES[f"sklearn.{_kind}"] = getattr(tc.sklearn, _kind)(**_more).fit(POINTS, LABELS)

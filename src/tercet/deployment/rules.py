@@ -29,6 +29,7 @@ RATES = ("fpr", "fnr", "tpr", "specificity", "precision")
 _BOUNDS = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
 )  # fmt: skip
+CRITERIA = (*_BOUNDS, "least_cost", "f_beta")  # those that take a value
 _PROMISED = {  # criterion -> (whose order statistics, the rate that is promised)
     "fpr_at_most": ("nontargets", "FPR"),
     "specificity_at_least": ("nontargets", "specificity"),
