@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tercet._numeric.frames import columns_of, frame_names
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import (
     chosen,
@@ -22,6 +23,7 @@ from tercet._numeric.validation import (
     identifiers,
     is_target,
     label_list,
+    listed,
     names,
     number,
     numbers,
@@ -489,6 +491,78 @@ class Trials(Shown):
         )  # fmt: skip
 
     @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        score: str | Sequence[str] = "score",
+        label: str | None = None,
+        weight: str | None = None,
+        groups: str | Sequence[str] = (),
+        ids: str | Sequence[str] | None = None,
+        meaning: str = "llr",
+        target: object = None,
+        trained_prior: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Trials:
+        """Trials from the columns of a data frame, in the order of its rows.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas or polars, an Arrow table, a duckdb relation, or a mapping of names to columns.
+        score : str or sequence of str, default "score"
+            The column of scores; for several classes one column per class, whose names the labels hold.
+        label : str, optional
+            The column of true classes; "label" if the frame has such a column, unless given.
+        weight : str, optional
+            The column of weights.
+        groups : str or sequence of str, optional
+            Columns such as speaker or patient, kept under their names.
+        ids : str or sequence of str, optional
+            The column, or columns, that name a trial.
+        meaning : str, default "llr"
+            What the scores mean: "llr", "lr", "log10-llr", "log-odds", "posterior", "raw", or for several columns
+            "log-likelihoods", "logits" or "posteriors".
+        target : optional
+            The label of the target, for one column of scores.
+        trained_prior : float or array_like of shape (K,), optional
+            The prior that log-odds, posteriors and logits were made with.
+        name : str, optional
+            The system's name in tables and figures.
+
+        Returns
+        -------
+        Trials
+            The trials, checked and frozen. Categories that no row has do not count; missing values are refused.
+
+        Examples
+        --------
+        >>> table = {"p": [0.5, 0.9], "y": ["ok", "fraud"], "shop": ["a", "b"]}
+        >>> trials = Trials.from_frame(
+        ...     table, score="p", label="y", groups="shop", meaning="posterior", trained_prior=0.5, target="fraud"
+        ... )
+        >>> trials.labels.tolist(), list(trials.groups)
+        ([False, True], ['shop'])
+        """
+        scores = (
+            [text(score, "score")] if isinstance(score, str) else [text(one, "score") for one in listed(score, "score")]
+        )
+        grouped, keys = _column_names(groups, "groups"), _column_names(ids, "ids")
+        known = frame_names(frame)
+        label = ("label" if "label" in known else None) if label is None else text(label, "label")
+        single = [one for one in (label, None if weight is None else text(weight, "weight")) if one is not None]
+        got = columns_of(frame, [*scores, *single, *grouped, *keys])
+        more: dict[str, Any] = {
+            "labels": None if label is None else got[label],
+            "weights": None if weight is None else got[weight],
+            "ids": _joined([got[one] for one in keys]),
+            "groups": {one: got[one] for one in grouped},
+            "name": name,
+        }
+        return _framed(got, scores, isinstance(score, str), meaning, target, trained_prior, more)
+
+    @classmethod
     def of_estimator(
         cls,
         estimator: Any,
@@ -701,6 +775,44 @@ class Trials(Shown):
             labels=None if trials.labels is None else frozen(trials.labels == index),
         )
 
+    def to_columns(
+        self,
+        *,
+        score_column: str = "score",
+        label_column: str = "label",
+        weight_column: str = "weight",
+        id_column: str | Sequence[str] = "trial",
+    ) -> dict[str, NDArray[Any]]:
+        """The trials as named columns, which every data frame library takes: pandas.DataFrame(trials.to_columns()).
+
+        Parameters
+        ----------
+        score_column, label_column, weight_column : str
+            Names of these columns; several classes have one column of scores each, under the class's name.
+        id_column : str or sequence of str
+            The name of the ids' column, or one per part where an id has several.
+
+        Returns
+        -------
+        dict of ndarray
+            Ids, groups, weights, labels (as class names) and scores, as far as the trials have them.
+
+        Examples
+        --------
+        >>> trials = Trials.of_llr([2.0, -1.0], [1, 0], ids=["a", "b"])
+        >>> {name: values.tolist() for name, values in trials.to_columns().items()}
+        {'trial': ['a', 'b'], 'label': ['target', 'nontarget'], 'score': [2.0, -1.0]}
+        """
+        found: dict[str, NDArray[Any]] = _id_columns(self.ids, _column_names(id_column, "id_column"))
+        found |= {key: np.asarray(group) for key, group in self.groups.items()}
+        if self.weights is not None:
+            found[text(weight_column, "weight_column")] = self.weights
+        if self.labels is not None:
+            found[text(label_column, "label_column")] = np.array(self.classes, np.object_)[self.labels.astype(np.intp)]
+        if not self.is_matrix:
+            return found | {text(score_column, "score_column"): self.scores}
+        return found | {name: self.scores[:, place] for place, name in enumerate(self.classes)}
+
     def class_number(self, label: object) -> int:
         """The column of a class, by its name.
 
@@ -719,6 +831,56 @@ class Trials(Shown):
     def _only(self, classes: list[int], likelihoods: Floats) -> tuple[Trials, Floats]:
         rows = np.isin(self.known_labels(), classes)
         return self.select(rows), likelihoods[rows]
+
+
+def _column_names(given: object, name: str) -> list[str]:
+    """Names of columns: none, one or several."""
+    if given is None:
+        return []
+    return [text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))]
+
+
+def _id_columns(ids: NDArray[Any] | None, called: list[str]) -> dict[str, NDArray[Any]]:
+    """Ids as columns: one, or one per part."""
+    if ids is None:
+        return {}
+    first = ids[0] if len(ids) else None
+    if not isinstance(first, tuple):
+        if len(called) != 1:
+            raise InputError(f"id_column must be one name, not {len(called)}: the ids have one part.")
+        return {called[0]: np.asarray(ids)}
+    parts = [np.array(part) for part in zip(*ids.tolist(), strict=True)]
+    names = called if len(called) > 1 else [f"{called[0]}_{place + 1}" for place in range(len(parts))]
+    if len(names) != len(parts):
+        raise InputError(f"id_column must be {len(parts)} names, not {len(names)}: the ids have {len(parts)} parts.")
+    return dict(zip(names, parts, strict=True))
+
+
+def _joined(columns: list[Any]) -> Any:
+    """One column of ids as it is; of several, one tuple per row."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    return list(zip(*(column(one, "ids").tolist() for one in columns), strict=True))
+
+
+def _framed(
+    got: Mapping[str, Any], scores: list[str], one: bool, meaning: str, target: object, prior: object,
+    more: dict[str, Any],
+) -> Trials:  # fmt: skip
+    """Trials of columns: one score per trial, or one column per class."""
+    chosen(meaning, "meaning", TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS)
+    if prior is not None and meaning not in ("log-odds", "posterior", "logits", "posteriors"):
+        raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
+    if one:
+        low, high = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}.get(meaning, (-math.inf, math.inf))
+        return _two_class(meaning, got[scores[0]], trained_prior=prior, target=target, low=low, high=high, **more)
+    if target is not None:
+        raise InputError("target is for one column of scores: with one column per class the labels are their names.")
+    table = np.stack([numbers(got[name], f"score {name!r}") for name in scores], axis=1)
+    more["labels"] = None if more["labels"] is None else [str(value) for value in names(more["labels"], "labels")]
+    return _matrix(
+        meaning, table, trained_prior=prior, classes=scores, orientation="samples x classes", **more
+    )  # fmt: skip
 
 
 def _estimator_classes(estimator: Any, target: object, classes: object) -> tuple[list[Any], list[int]]:

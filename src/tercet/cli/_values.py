@@ -167,26 +167,7 @@ def grouping(source: Facts) -> str | tuple[str, str] | None:
 
 def method(name: str) -> tuple[Any, Facts]:
     """A calibrator's class and its settings, by the name that --method takes."""
-    from tercet.calibration.beta import Beta
     from tercet.calibration.fusion import Fusion
-    from tercet.calibration.kernel_density import KernelDensity
-    from tercet.calibration.multiclass import Affine
-    from tercet.calibration.offset import Offset
-    from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
+    from tercet.calibration.methods import method_of
 
-    methods: dict[str, tuple[Any, Facts]] = {
-        "logistic": (Logistic, {}),
-        "isotonic": (Isotonic, {}),
-        "isotonic-linear": (Isotonic, {"interpolation": "linear"}),
-        "gaussian": (Gaussian, {"shared_variance": True}),
-        "gaussian-own-variances": (Gaussian, {"shared_variance": False}),
-        "beta": (Beta, {}),
-        "offset": (Offset, {}),
-        "kernel-density": (KernelDensity, {}),
-        "affine": (Affine, {"kind": "offsets"}),
-        "temperature": (Affine, {"kind": "temperature"}),
-        "scale": (Affine, {"kind": "scale"}),
-        "matrix": (Affine, {"kind": "matrix"}),
-        "fusion": (Fusion, {}),
-    }
-    return methods[name]
+    return (Fusion, {}) if name == "fusion" else method_of(name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
+from tercet._numeric.frames import is_frame
 from tercet._numeric.validation import chosen, label_list, whole
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
@@ -13,14 +14,20 @@ from tercet.io._plain_files import Progress
 from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request, tuple_of
 from tercet.io._trial_columns import confusion_of_words
 from tercet.io.formats.trial_lists import Hints
+from tercet.io.frames import SHORT, in_full, trials_of_frame
 from tercet.io.source import opened_request
 from tercet.metrics.confusion import Confusion
 from tercet.trials import Trials
 
 
 def read(
-    path: Path,
+    path: Path | Any,
     *,
+    score: str | Sequence[str] | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    groups: str | Sequence[str] | None = None,
+    ids: str | Sequence[str] | None = None,
     labels: Path | None = None,
     key: Path | None = None,
     format: str | None = None,
@@ -44,14 +51,18 @@ def read(
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Trials:
-    r"""Read the trials of a file, in the order of its rows.
+    r"""Read the trials of a file or a data frame, in the order of its rows.
 
     Formats, joins and what is refused are described in docs/files.md.
 
     Parameters
     ----------
     path : path
-        A file of scores; "-" is standard input.
+        A file of scores, "-" for standard input; or a data frame of pandas or polars, an Arrow table, a duckdb
+        relation, or anything that gives an Arrow stream.
+    score, label, weight, groups, ids : str or sequence of str, optional
+        Short names of `score_column` (several: `class_columns`), `label_column`, `weight_column`, `group_columns` and
+        `id_column`.
     labels : path, optional
         A file of labels, one per score, matched by position.
     key : path, optional
@@ -115,7 +126,11 @@ def read(
     ([1.5, -0.5], [True, False], 'system')
     """
     options = dict(locals())
-    with opened_request(Request.of(**options), held=True) as source:
+    path = options.pop("path")
+    options = in_full({name: options.pop(name) for name in SHORT}, options)
+    if is_frame(path):
+        return trials_of_frame(path, options)
+    with opened_request(Request.of(path, **options), held=True) as source:
         return source.trials()
 
 

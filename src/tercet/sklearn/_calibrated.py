@@ -33,6 +33,8 @@ from tercet.sklearn._common import (
 )
 from tercet.trials import Trials
 
+_SEVERAL = ("logistic", *CLASS_METHODS)  # methods that take more than two classes
+
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are calibrated by a map of tercet.
@@ -46,8 +48,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     estimator : classifier, optional
         Any classifier with decision_function or predict_proba; a logistic regression unless given.
     method : str, default "logistic"
-        "logistic", "isotonic", "gaussian", "gaussian-own-variances" for two classes; "affine", "temperature", "scale"
-        and "matrix" for any number. "logistic" with more than two classes is "affine", of which it is a special case.
+        "logistic", "isotonic", "isotonic-linear", "gaussian", "gaussian-own-variances", "beta", "offset" and
+        "kernel-density" for two classes; "affine", "temperature", "scale" and "matrix" for any number. "logistic" with
+        more than two classes is "affine", of which it is a special case.
     prior : float, array_like or "balanced", optional
         The class prior at which the map is trained and the probabilities are given: the target's, or one number per
         class in sorted order. That of y unless given, as scikit-learn has it.
@@ -143,10 +146,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         if len(self.classes_) < 2:
             raise InputError("Calibration needs at least two classes, and y holds 1 class.")
         two = len(self.classes_) == 2
-        if not two and self.method not in PENALISED:
+        if not two and self.method not in _SEVERAL:
             raise InputError(
                 f"Only binary classification is supported by method={self.method!a}, and y holds {len(self.classes_)} "
-                f"classes: use one of {', '.join(PENALISED)}."
+                f"classes: use one of {', '.join(_SEVERAL)}."
             )
         self._place = target_place(self.classes_, self.target) if two else None
         if not two and self.target is not None:
@@ -269,5 +272,5 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def __sklearn_tags__(self) -> Any:
         tags = sparse_like(self, super().__sklearn_tags__())
-        tags.classifier_tags.multi_class = self.method in PENALISED
+        tags.classifier_tags.multi_class = self.method in _SEVERAL
         return tags

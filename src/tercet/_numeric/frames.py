@@ -1,0 +1,86 @@
+"""Columns of a data frame by name: pandas, polars, Arrow tables, duckdb relations and mappings, none of them imported.
+
+Each hands out a column by its own conversion to numpy, without a copy where it keeps one block of memory; a layer such
+as narwhals takes 5 to 30 times as long for the same two columns and is one more dependency (docs/files.md).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from tercet._numeric.validation import shown
+from tercet.errors import InputError
+
+
+def is_frame(value: object) -> bool:
+    """Whether a value is a table of named columns."""
+    if isinstance(value, str | bytes | os.PathLike | type):
+        return False
+    return (
+        _is_lazy(value)
+        or isinstance(value, Mapping)
+        or _names(value) is not None
+        or hasattr(value, "__arrow_c_stream__")
+    )
+
+
+def frame_names(frame: Any) -> list[Any]:
+    """The names of a frame's columns; what is no frame is refused."""
+    if _is_lazy(frame):
+        raise InputError("frame is lazy: collect it first (.collect()).")
+    names = list(frame) if isinstance(frame, Mapping) else _names(frame)
+    if names is None:
+        raise InputError(
+            f"frame must be a pandas or polars data frame, an Arrow table, a duckdb relation or a mapping of names to "
+            f"columns, not {shown(type(frame).__name__)}."
+        )
+    return names
+
+
+def columns_of(frame: Any, wanted: Sequence[str]) -> dict[str, Any]:
+    """The columns of these names, as arrays or what converts to them; unknown and repeated names are refused."""
+    _check_names(frame_names(frame), wanted)
+    if hasattr(frame, "fetchnumpy"):  # a duckdb relation: only these columns are computed
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(wanted))
+        return dict(frame.project(quoted).fetchnumpy())
+    if isinstance(frame, Mapping):
+        return {name: frame[name] for name in wanted}
+    return {name: _array(frame[name]) for name in wanted}
+
+
+def _is_lazy(frame: object) -> bool:
+    """Whether a frame is a plan of polars, not data."""
+    return hasattr(frame, "collect") and hasattr(frame, "collect_schema") and not hasattr(frame, "to_numpy")
+
+
+def _names(frame: Any) -> list[Any] | None:
+    """The names of a frame's columns; None for what has none."""
+    found = getattr(frame, "column_names", None)  # Arrow, whose `columns` are the data
+    if found is None and (hasattr(frame, "__getitem__") or hasattr(frame, "fetchnumpy")):
+        found = getattr(frame, "columns", None)
+    if found is None or callable(found) or isinstance(found, str):
+        return None
+    try:
+        return list(found)
+    except TypeError:
+        return None
+
+
+def _check_names(names: list[Any], wanted: Sequence[str]) -> None:
+    counts = Counter(name for name in names if isinstance(name, str))
+    for name in wanted:
+        if counts[name] > 1:
+            raise InputError(f"frame has {counts[name]} columns called {shown(name)}: rename all but one of them.")
+        if not counts[name]:
+            near = get_close_matches(name, list(counts), 3, 0.5) or list(counts)[:6]
+            hint = f" It has {', '.join(map(shown, near))}." if near else ""
+            raise InputError(f"frame has no column called {shown(name)}.{hint}")
+
+
+def _array(column: Any) -> Any:
+    """A pandas column as numpy keeps it, so that nullable numbers without gaps are plain ones; others as they are."""
+    return column.to_numpy() if hasattr(column, "iloc") and hasattr(column, "to_numpy") else column
