@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tercet.calibration.cross_fit import cross_fit, fit_recognizer_and_calibrator, select_calibrator, split
     from tercet.calibration.fusion import Fusion, load_model
     from tercet.calibration.kernel_density import KernelDensity
+    from tercet.calibration.methods import calibrate, fuse, select
     from tercet.calibration.multiclass import Affine
     from tercet.calibration.offset import Offset
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, shift_prior
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tercet.deployment.abstention import RiskCoverage, risk_coverage
     from tercet.deployment.gaps import GroupGaps, group_gaps
     from tercet.deployment.prevalence import Prevalence, deployed_cost, estimate_prevalence
-    from tercet.deployment.rules import Rule
+    from tercet.deployment.rules import Rule, rule
     from tercet.deployment.sweeping import Sweep, sweep, sweep_trials
     from tercet.errors import CalibrationError, InputError, TercetError, UndefinedError
     from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate, risk_curve, risk_path
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
         top_k_accuracy,
         useful_priors,
     )
-    from tercet.metrics.counting import CountReport, count_report, rates_report
+    from tercet.metrics.counting import CountReport, count, count_report, rates_report
     from tercet.metrics.curves import Curve, Hull, best_rules
     from tercet.metrics.min_risk import min_risk
     from tercet.metrics.net_benefit import DecisionCurve, decision_curve, net_benefit
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from tercet.outofcore.case_costs import scan_case_costs
     from tercet.outofcore.scan import Scan, scan
     from tercet.report import report
+    from tercet.report.gates import Checked, check
     from tercet.report.plots import Plot, plot
     from tercet.report.system_table import table
     from tercet.trials import Trials
@@ -137,6 +139,11 @@ _PUBLIC = {
         "load_model",
     ),
     "calibration.kernel_density": ("KernelDensity",),
+    "calibration.methods": (
+        "calibrate",
+        "fuse",
+        "select",
+    ),
     "calibration.multiclass": ("Affine",),
     "calibration.offset": ("Offset",),
     "calibration.two_class": (
@@ -222,6 +229,7 @@ _PUBLIC = {
     ),
     "metrics.counting": (
         "CountReport",
+        "count",
         "count_report",
         "rates_report",
     ),
@@ -248,12 +256,19 @@ _PUBLIC = {
         "deployed_cost",
         "estimate_prevalence",
     ),
+    "report.gates": (
+        "Checked",
+        "check",
+    ),
     "report.plots": (
         "Plot",
         "plot",
     ),
     "report.system_table": ("table",),
-    "deployment.rules": ("Rule",),
+    "deployment.rules": (
+        "Rule",
+        "rule",
+    ),
     "deployment.sweeping": (
         "Sweep",
         "sweep",
@@ -309,6 +324,7 @@ __all__ = [
     "CaseCostEvaluation",
     "CaseCostLoss",
     "CaseCosts",
+    "Checked",
     "ClassificationReport",
     "Confusion",
     "CountReport",
@@ -346,8 +362,10 @@ __all__ = [
     "brier",
     "brier_parts",
     "by_condition",
+    "calibrate",
     "calibration_line",
     "case_cost_calibration_loss",
+    "check",
     "classification_report",
     "cllr",
     "clopper_pearson",
@@ -355,6 +373,7 @@ __all__ = [
     "confusion_of",
     "corp_diagram",
     "costs_from_utilities",
+    "count",
     "count_report",
     "cross_entropy_of_truth",
     "cross_fit",
@@ -374,6 +393,7 @@ __all__ = [
     "expected_calibration_error",
     "expected_costs",
     "fit_recognizer_and_calibrator",
+    "fuse",
     "group_gaps",
     "hand_till_auc",
     "hull_rule",
@@ -404,12 +424,14 @@ __all__ = [
     "risk_curve",
     "risk_path",
     "robust_thresholds",
+    "rule",
     "sample_size",
     "sample_size_for_auc",
     "sample_size_for_difference",
     "sample_size_for_rate",
     "scan",
     "scan_case_costs",
+    "select",
     "select_calibrator",
     "shift_prior",
     "spiegelhalter_test",

@@ -12,7 +12,7 @@ from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._values import applications, level, numbers
 from tercet.metrics.confusion import Confusion
-from tercet.metrics.counting import CountReport, Rate, count_report, rates_report
+from tercet.metrics.counting import CountReport, Rate, count
 
 
 @new_command(epilog=WORDS)
@@ -46,10 +46,10 @@ def command(decided: str | None, ci: float, **options: Any) -> int:
         raise click.UsageError("count takes exactly one of DECIDED, --matrix and --rates.")
     if options["rates"] is not None:
         tpr, fpr = numbers(options["rates"], "--rates", 2)
-        found = rates_report(tpr, fpr, prevalence=prevalence, application=app)
+        found = count(rates=(tpr, fpr), prevalence=prevalence, application=app)
     else:
         table = _matrix(options) if decided is None else _read(decided, options)
-        found = count_report(table, prevalence=prevalence, application=app, ci=level(ci))
+        found = count(table, prevalence=prevalence, application=app, ci=level(ci))
     print_rows([_row(one) for one in (*found.rates, *found.at_prevalence, *found.cost)], output, found.to_dict())
     _say_rest(found, output)
     if options["figure"] is not None:

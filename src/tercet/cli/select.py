@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import click
 
 from tercet._numeric.plain import plain
-from tercet.application import MulticlassApplication
 from tercet.cli._command import new_command, option
 from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
-from tercet.cli._output import chosen_format, out, stamp
+from tercet.cli._output import Facts, chosen_format, out, say, stamp
 from tercet.cli._systems import read_trials
-from tercet.cli._values import applications, method, numbers, reading
+from tercet.cli._values import applications, numbers, reading
+from tercet.errors import InputError
 from tercet.report import tables
 from tercet.report.terminal import print_lines, print_one, width
 from tercet.report.text import number, short
 
 _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
-_TWO_CLASS_METHODS = ("logistic", "isotonic", "gaussian")
-_CLASS_METHODS = ("affine", "temperature", "matrix")
 
 
 @new_command(epilog=WORDS)
@@ -53,35 +50,47 @@ _CLASS_METHODS = ("affine", "temperature", "matrix")
 )
 @option("--seed", type=int, default=0, show_default=True, help="Seed by which trials are dealt to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
+@option("--penalty", type=float, metavar="L", help="Of the methods that are regressions. [default: 0]")
+@option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
 def command(scores: str, **options: Any) -> int:
     """Ranks calibrators and training priors by their held-out cost at one operating point."""
-    from tercet.calibration.cross_fit import select_calibrator
+    from tercet.calibration.methods import select
 
     apps, source = applications(options), reading(options)
     if len(apps) != 1:
         raise click.UsageError("select takes exactly one operating point: --app, or --priors and --costs.")
     trials = read_trials(scores, source)
-    names = options["methods"] or (_CLASS_METHODS if trials.is_matrix else _TWO_CLASS_METHODS)
     priors: list[Any] = [numbers(words, "--prior") for words in options["priors_to_try"]]
-    priors = [values[0] if len(values) == 1 else values for values in priors] or _own_prior(apps[0])
-    found = select_calibrator(
-        {name: _trained_by(name) for name in names}, priors, trials, apps[0], folds=options["folds"],
-        by=options["by"], scheme=options["scheme"], seed=options["seed"], nested=options["nested"],
+    dealt = {name: options[name] for name in ("folds", "by", "scheme", "seed", "penalty", "nested")}
+    found = select(
+        trials, apps[0], methods=options["methods"] or None,
+        priors=[values[0] if len(values) == 1 else values for values in priors] or None, **dealt,
     )  # fmt: skip
     _show(found, chosen_format(options["as_json"], options["output"]))
+    if options["out"] is not None:
+        _save(found.rows, trials, dealt, options["out"])
     return 0
 
 
-def _own_prior(app: Any) -> list[Any]:
-    """The prior of the operating point, as calibrators are trained for it."""
-    return [app.prior.tolist()] if isinstance(app, MulticlassApplication) else [app.effective_prior]
+def _save(rows: Any, trials: Any, dealt: Facts, path: str) -> None:
+    """Trains the best calibrator on everything, and saves it."""
+    from tercet.calibration.methods import PENALISED, method_of
+    from tercet.io import write_text_atomically
 
-
-def _trained_by(name: str) -> Any:
-    maker, settings = method(name)
-    return partial(maker.fit, **settings) if settings else maker
+    trained = [row for row in rows if row.method != "as given" and row.dcf is not None]
+    if not trained:
+        raise InputError("no calibrator could be trained, so there is none to save.")
+    best = trained[0]
+    if rows[0] is not best:
+        say("the scores are cheapest as given.")
+    maker, settings = method_of(best.method)
+    if dealt["penalty"] is not None and best.method in PENALISED:
+        settings["penalty"] = dealt["penalty"]
+    model = maker.fit(trials, **({} if best.prior is None else {"prior": best.prior}), **settings)
+    write_text_atomically(path, model.to_json())
+    say(f"{best.method}, trained on all {len(trials)} trials, is in {path}.")
 
 
 def _show(found: Any, output: str) -> None:

@@ -396,6 +396,56 @@ class Rule(Model):
         }  # fmt: skip
 
 
+def rule(
+    trials: Trials,
+    *,
+    fpr_at_most: float | None = None,
+    fnr_at_most: float | None = None,
+    recall_at_least: float | None = None,
+    specificity_at_least: float | None = None,
+    precision_at_least: float | None = None,
+    alarms_at_most: float | None = None,
+    least_cost: object = None,
+    f_beta: float | None = None,
+    best: Best | None = None,
+    confidence: float | None = None,
+    by: str | None = None,
+    cases_per_day: float | None = None,
+    prevalence: float | None = None,
+) -> Rule:
+    """Choose a threshold by one criterion: `tercet rule fit`, the same as `Rule.fit`.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials; scores of any meaning, raw ones too.
+    fpr_at_most, fnr_at_most, recall_at_least, specificity_at_least : float, optional
+        A bound on errors of one class.
+    precision_at_least, alarms_at_most : float, optional
+        A bound on what is accepted.
+    least_cost, f_beta, best : optional
+        What is optimised: the cost at an operating point, an F score, or "youden", "corner" or "eer".
+    confidence, by, cases_per_day, prevalence : optional
+        As in `Rule.fit`.
+
+    Returns
+    -------
+    Rule
+        With the threshold and the rates it reached on these trials.
+
+    Examples
+    --------
+    >>> rule(Trials.of_scores([0.9, 0.7, 0.8, 0.3], [1, 1, 0, 0]), fpr_at_most=0.5).threshold
+    0.3
+    """
+    return Rule.fit(
+        trials, fpr_at_most=fpr_at_most, fnr_at_most=fnr_at_most, recall_at_least=recall_at_least,
+        specificity_at_least=specificity_at_least, precision_at_least=precision_at_least, alarms_at_most=alarms_at_most,
+        least_cost=least_cost, f_beta=f_beta, best=best, confidence=confidence, by=by, cases_per_day=cases_per_day,
+        prevalence=prevalence,
+    )  # fmt: skip
+
+
 class Criterion(NamedTuple):
     """What a threshold is chosen by."""
 

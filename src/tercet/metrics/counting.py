@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tercet._numeric.validation import number
+from tercet._numeric.validation import listed, number
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, interval, wilson
@@ -152,6 +152,50 @@ def count_report(
         None if app is None else app.renamed(confusion.classes).dummy_action, None if app is None else app.dummy_cost,
         classification_report(confusion, ci=level), share, level,
     )  # fmt: skip
+
+
+def count(
+    confusion: object = None,
+    *,
+    rates: tuple[float, float] | None = None,
+    prevalence: float | None = None,
+    application: object = None,
+    ci: float = 0.95,
+) -> CountReport:
+    """Everything that a confusion matrix, or two bare rates, can say: `tercet count`.
+
+    Parameters
+    ----------
+    confusion : Confusion or matrix, optional
+        Counts, rows = decision, columns = class; of a bare 2 x 2 matrix the second class is the target.
+    rates : tuple (tpr, fpr), optional
+        Two bare rates instead, which have no intervals.
+    prevalence : float, optional
+        PPV, NPV and error rate if targets were so frequent.
+    application : optional
+        Prior and costs: risk, normalised risk and the best action without the scores.
+    ci : float, default 0.95
+        Level of the intervals.
+
+    Returns
+    -------
+    CountReport
+        Every rate by all its names.
+
+    Examples
+    --------
+    >>> {one.name: one.value for one in count([[8, 1], [2, 9]]).rates}["tpr"]
+    0.9
+    """
+    if (confusion is None) == (rates is None):
+        raise InputError("count takes either confusion or rates.")
+    if rates is not None:
+        pair = listed(rates, "rates")
+        if len(pair) != 2:
+            raise InputError(f"rates must be two numbers, TPR and FPR, not {len(pair)}.")
+        return rates_report(pair[0], pair[1], prevalence=prevalence, application=application)
+    table = confusion if isinstance(confusion, Confusion) else Confusion(confusion)
+    return count_report(table, prevalence=prevalence, application=application, ci=ci)
 
 
 def rates_report(tpr: float, fpr: float, *, prevalence: float | None = None, application: object = None) -> CountReport:

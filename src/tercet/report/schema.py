@@ -275,15 +275,29 @@ def read_result(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
+    return _sound_result(_parsed(_content(path, shown(path)[1:-1]), shown(path)[1:-1]), shown(path)[1:-1])
+
+
+def read_document(path: str) -> Schema:
+    """A saved result of `tercet evaluate --json` or of `tercet compare --json`, checked; "-" is standard input."""
     called = shown(path)[1:-1]
-    found = _parsed(_content(path, called), called)
+    return sound_document(_parsed(_content(path, called), called), called)
+
+
+def sound_document(found: object, called: str) -> Schema:
+    """A result or a comparison that is sound; anything else is refused."""
+    if not isinstance(found, dict) or "differences" not in found:
+        return _sound_result(found, called)
+    _check_version(found, called)
+    for place, problem in faults(found, schema("comparison"), place="the comparison"):
+        raise InputError(f"{called} is not a sound result of `tercet compare --json`: {place} {problem}.")
+    return found
+
+
+def _sound_result(found: object, called: str) -> Schema:
     if not isinstance(found, dict) or "systems" not in found or "schema_version" not in found:
         raise InputError(f"{called} is not a result of `tercet evaluate --json` (schema version {VERSION}).")
-    if found["schema_version"] != VERSION or isinstance(found["schema_version"], bool):
-        raise InputError(
-            f"{called} has schema version {shown(found['schema_version'])}; this tercet reads version {VERSION}. "
-            f"Evaluate again with this version."
-        )
+    _check_version(found, called)
     for place, problem in faults(found, schema("result")):
         raise InputError(f"{called} is not a sound result of `tercet evaluate --json`: {place} {problem}.")
     return found
@@ -303,6 +317,15 @@ def read_comparison(path: str) -> Schema:
         raise InputError(f"{called} is not a result of `tercet compare --json`: {place} {problem}.")
     checked: Schema = found
     return checked
+
+
+def _check_version(found: Schema, called: str) -> None:
+    version = found.get("schema_version", VERSION)
+    if version != VERSION or isinstance(version, bool):
+        raise InputError(
+            f"{called} has schema version {shown(version)}; this tercet reads version {VERSION}. "
+            f"Evaluate again with this version."
+        )
 
 
 def _content(path: str, called: str) -> bytes:

@@ -166,7 +166,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     def _scores(self, estimator: Any, X: Any) -> Trials:
         if self._by_class:
             return class_scores(estimator, X, self.response, self._shares)
-        return Trials.of_scores(target_scores(estimator, X, self.response, int(self._place == 1)))
+        return self._of_target(target_scores(estimator, X, self.response, int(self._place == 1)))
+
+    def _of_target(self, scores: Floats, labels: Any = None, weights: Any = None) -> Trials:
+        """One score per sample; a beta map is told that they are probabilities or their log-odds."""
+        if self.method != "beta":
+            return Trials.of_scores(scores, labels, weights=weights)
+        make: Any = Trials.of_posteriors if self.response == "predict_proba" else Trials.of_log_odds
+        found: Trials = make(scores, labels, trained_prior=float(self._shares[int(self._place == 1)]), weights=weights)
+        return found
 
     def _out_of_fold(self, X: Any, y: Labels, metadata: Any) -> Floats:
         base = base_of(self.estimator)
@@ -182,7 +190,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     def _trials(self, scores: Floats, y: Labels, weights: Floats | None) -> Trials:
         if not self._by_class:
             assert self._place is not None
-            return Trials.of_scores(scores, y == self.classes_[self._place], weights=weights)
+            return self._of_target(scores, y == self.classes_[self._place], weights)
         names = [str(label) for label in self.classes_.tolist()]
         more: Any = {"classes": names, "trained_prior": self._shares, "orientation": "samples x classes"}
         make = Trials.of_logits if self._logits() else Trials.of_posteriors
