@@ -190,6 +190,13 @@ def cost_scorer(application: Any, *, target: object = None, normalised: bool = T
     -------
     Scorer
         The same as `scorer("normalised_risk", ...)` or `scorer("risk", ...)`.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> always = DummyClassifier(strategy="constant", constant=0).fit([[0], [1]], [0, 1])
+    >>> cost_scorer(0.5)(always, [[0], [1]], [0, 1])
+    -1.0
     """
     metric: Metric = "normalised_risk" if flag(normalised, "normalised") else "risk"
     return scorer(metric, application=application, target=target)
