@@ -58,7 +58,7 @@ def read(made, name, **more):
 
 
 def test_points_lists_every_named_point_with_its_source():
-    rows = {row["name"]: row for row in as_json("points")}
+    rows = {row["name"]: row for row in as_json("points")["rows"]}
     assert set(tc.Application.names()) <= set(rows)
     assert rows["sre08"]["threshold"] == tc.Application.named("sre08").threshold
     assert rows["sre16"]["source"] == "mean of sre16-a, sre16-b"
@@ -92,7 +92,7 @@ def test_attacks_are_those_of_python(made):
 
 
 def test_a_plan_for_a_claimed_rate():
-    assert as_json("biometrics", "plan", "--rate", "0.01")[0]["rule_of_3"] == 300
+    assert as_json("biometrics", "plan", "--rate", "0.01")["rows"][0]["rule_of_3"] == 300
     assert "rate" in run("biometrics", "plan", "--rate", "2", code=1).stderr
 
 
@@ -132,7 +132,7 @@ def test_the_forensic_sheet_holds_measures_and_figures(made, tmp_path):
     ).replace("http://creativecommons", "")
     names = [row["name"] for row in found["validation"]["measures"]]
     assert names == ["Cllr (bits)", "min Cllr (bits)", "Cllr cal (bits)", "EER (rocch)", "devPAV"]
-    bounds = as_json("forensics", "bounds", made / "b.csv")
+    bounds = as_json("forensics", "bounds", made / "b.csv")["rows"]
     assert bounds[0] == forensics.elub(read(made, "b"))._asdict()
 
 

@@ -3,11 +3,12 @@
 import json
 import re
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from tercet.cli.main import main
-from tercet.report.schema import faults, published
+from tercet.cli.main import COMMANDS, main
+from tercet.report.schema import NAMES, faults, published
 
 CALLS = {
     "evaluate": ("evaluate", "a.csv", "b.csv", "--format", "table"),
@@ -102,3 +103,73 @@ def test_scores_that_look_otherwise_give_a_hint(rows, hint, tmp_path, monkeypatc
     quiet = run(tmp_path, "evaluate", "s.csv", "--app", "0.5", "--quiet", monkeypatch=monkeypatch)
     assert quiet.stderr == ""
     assert quiet.stdout == found.stdout
+
+
+# Every JSON has its schema
+
+FIELD_CALLS = {
+    "select": ("select", "a.csv", "--app", "0.1"),
+    "count": ("count", "--matrix", "8,1;2,9"),
+    "rule-fit": ("rule", "fit", "a.csv", "--fpr-at-most", "0.2", "-o", "rule.json"),
+    "rule-judge": ("rule", "judge", "rule.json", "a.csv"),
+    "coverage": ("coverage", "a.csv", "--app", "0.3,1,1"),
+    "prevalence": ("prevalence", "a.csv", "--calibrate-on", "b.csv"),
+    "gaps": ("gaps", "g.csv", "--between", "site", "--app", "0.5"),
+    "calibration": ("calibration", "a.csv"),
+    "sensitivity-inputs": (
+        "sensitivity",
+        "inputs",
+        "a.csv",
+        "--prior",
+        "0.01:0.05",
+        "--cost-fn",
+        "5",
+        "--cost-fp",
+        "1",
+    ),
+    "primary": ("primary", "a.csv", "--points", "sre16"),
+    "biometrics-fnmr": ("biometrics", "fnmr", "a.csv", "--fmr", "0.1"),
+    "biometrics-rates": ("biometrics", "rates", "a.csv", "--threshold", "0"),
+    "biometrics-plan": ("biometrics", "plan", "--rate", "0.01"),
+    "forensics-bounds": ("forensics", "bounds", "a.csv"),
+    "sweep": ("sweep", "a.csv", "b.csv", "--app", "0.1"),
+    "points": ("points",),
+}
+
+
+def test_every_command_with_json_has_a_published_schema():
+    context, found = click.Context(main), set()
+    for name in COMMANDS:
+        command = main.get_command(context, name)
+        inner = (
+            {f"{name}-{one}": each for one, each in command.commands.items()} if hasattr(command, "commands") else {}
+        )
+        found |= {
+            called for called, one in (inner or {name: command}).items() if any(p.name == "as_json" for p in one.params)
+        }
+    assert found - {"evaluate", "compare"} == set(NAMES) - {"result", "comparison", "model"}
+
+
+@pytest.mark.parametrize("name", FIELD_CALLS)
+def test_the_json_of_each_command_follows_its_schema(name, folder, monkeypatch):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: pip install jsonschema")
+    rows = [f"{((i * 37) % 19) / 6 - 1.5 + (i % 2)},{i % 2},{'xy'[i % 3 == 0]}" for i in range(120)]
+    (folder / "g.csv").write_text("score,label,site\n" + "\n".join(rows) + "\n")
+    if name == "rule-judge":
+        run(folder, *FIELD_CALLS["rule-fit"], monkeypatch=monkeypatch)
+    found = run(folder, *FIELD_CALLS[name], "--json", monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    document = json.loads(found.stdout)
+    assert list(document)[:2] == ["schema_version", "tercet"]
+    jsonschema.Draft202012Validator(published(name)).validate(document)
+    assert list(faults(document, published(name))) == []
+
+
+def test_a_result_of_another_schema_is_refused_in_a_sentence(folder, monkeypatch):
+    found = run(folder, "evaluate", "a.csv", "--app", "0.1", "--json", monkeypatch=monkeypatch)
+    document = json.loads(found.stdout) | {"schema_version": 0}
+    (folder / "old.json").write_text(json.dumps(document))
+    for words in (("check", "old.json", "--fail-if", "dcf>1"), ("report", "old.json", "-o", "p.html")):
+        refused = run(folder, *words, monkeypatch=monkeypatch)
+        assert refused.exit_code == 1
+        assert "has schema version 0; this tercet reads version 1" in refused.stderr

@@ -170,7 +170,7 @@ def test_the_command_line_tells_the_same(tmp_path):
     found = told("inputs", str(path), "--prior", "0.1:0.3", "--cost-fn", "lognormal:5:0.3")
     known = tc.robust_thresholds(TRIALS, (0.1, 0.3), stats.lognorm(0.3, scale=5.0))
     assert [row["worst"] for row in found["thresholds"]] == [row.worst for row in known.rows]
-    rows = told("labels", str(path), "--app", "0.2,5,1", "--wrong-targets", "0,0.05")
+    rows = told("labels", str(path), "--app", "0.2,5,1", "--wrong-targets", "0,0.05")["rows"]
     assert [row["fnr"] for row in rows] == [
         one.fnr.value for one in tc.label_noise(TRIALS, (0.2, 5, 1), wrong_targets=[0, 0.05])
     ]

@@ -84,8 +84,14 @@ def calibrate(
         The prior to train for; 0.5, or equal classes, unless given.
     penalty : float, optional
         Of the methods that are regressions.
-    folds, by, scheme, seed
+    folds : int, default 5
+        Number of folds.
+    by : str, optional
+        A group that is never on both sides of a fold.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
         How trials are dealt to folds, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
 
     Returns
     -------
@@ -122,8 +128,14 @@ def fuse(
         The prior to train for; equal classes unless given.
     penalty : float, default 0
         Weight of the squared weights of the standardised scores.
-    folds, by, scheme, seed
+    folds : int, default 5
+        Number of folds.
+    by : str, optional
+        A group that is never on both sides of a fold.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
         How trials are dealt to folds, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
 
     Returns
     -------
@@ -152,7 +164,7 @@ def select(
     by: str | None = None,
     scheme: str = "stratified",
     seed: int = 0,
-    nested: bool = False,
+    nested: bool = True,
 ) -> Ranking:
     """Rank calibrators and training priors by their held-out cost at one operating point: `tercet select`.
 
@@ -169,8 +181,14 @@ def select(
         Priors to train for; that of the operating point unless given.
     penalty : float, optional
         Of the methods that are regressions; the others are tried as they are.
-    folds, by, scheme, seed
+    folds : int, default 5
+        Number of folds.
+    by : str, optional
+        A group that is never on both sides of a fold.
+    scheme : {"stratified", "plain", "interleaved"}, default "stratified"
         How trials are dealt to folds, as in `cross_fit`.
+    seed : int, default 0
+        Seed of the shuffle.
 
     Returns
     -------

@@ -50,7 +50,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
             for words in one.warnings:
                 say(f"{name_of(path)} at FMR {one.requested_fmr:g}: {words}.")
         facts.append({"name": name_of(path), "fnmr_at_fmr": [one.to_dict() for one in found]})
-    print_rows(rows, output, {"schema_version": 1, "systems": facts})
+    print_rows(rows, output, {"systems": facts})
     return 0
 
 
@@ -77,7 +77,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
         row: Row = {"of": name} | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr)
         row |= {"far": one.far, "frr": one.frr, "gar": one.gar, "hter": one.hter}
         rows.append(row | {"note": "; ".join(one.reasons.values())})
-    print_rows(rows, output, {"schema_version": 1, "rates": {name: one.to_dict() for name, one in found.items()}})
+    print_rows(rows, output, {"rates": {name: one.to_dict() for name, one in found.items()}})
     return 0
 
 
@@ -111,7 +111,7 @@ def attacks(scores: str, species: str, threshold: float | None, ci: float, **opt
         rows.append({"quantity": name, "of": "bona fide", "threshold": least.threshold} | _rate("rate", least.bpcer))
         for words in least.warnings:
             say(f"{name}: {words}.")
-    print_rows(rows, output, {"schema_version": 1, "presentation_attacks": found.to_dict()})
+    print_rows(rows, output, {"presentation_attacks": found.to_dict()})
     return 0
 
 

@@ -60,5 +60,5 @@ def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None,
         from tercet.report.plots import plot
 
         plot(curves, "risk-coverage", path=figure)
-    print_rows(rows, output, {"schema_version": 1, "systems": facts})
+    print_rows(rows, output, {"systems": facts})
     return 0

@@ -55,7 +55,7 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
     for bounds in found.bounds:
         rows.append({"measure": f"lowest supported LR ({bounds.method})", "value": bounds.lower})
         rows.append({"measure": f"highest supported LR ({bounds.method})", "value": bounds.upper})
-    print_rows(rows, output, {"schema_version": 1, "validation": found.to_dict()})
+    print_rows(rows, output, {"validation": found.to_dict()})
     return 0
 
 

@@ -47,5 +47,5 @@ def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], c
             row |= {f"dcf_{one.application.name}": one.actual, f"min_dcf_{one.application.name}": one.minimum}
         rows.append(row)
         facts.append({"name": name_of(path), "c_primary": found.to_dict()})
-    print_rows(rows, output, {"schema_version": 1, "systems": facts})
+    print_rows(rows, output, {"systems": facts})
     return 0

@@ -69,7 +69,7 @@ def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
             )
         kept = {name: one.to_dict() for name, one in parts.items()}
         facts.append({"name": name_of(path), "a_dcf": whole.to_dict()} | ({"by_attack": kept} if kept else {}))
-    print_rows(rows, asked["format_asked"], {"schema_version": 1, "systems": facts})
+    print_rows(rows, asked["format_asked"], {"systems": facts})
     return 0
 
 
@@ -106,7 +106,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
         for name, one in found.items()
     ]  # fmt: skip
     facts = {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
-    print_rows(rows, asked["format_asked"], {"schema_version": 1, "t_dcf": facts})
+    print_rows(rows, asked["format_asked"], {"t_dcf": facts})
     return 0
 
 
@@ -130,7 +130,7 @@ def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **giv
     )  # fmt: skip
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
     print_rows(
-        [row | _ends("value", found.interval)], asked["format_asked"], {"schema_version": 1, "t_eer": found.to_dict()}
+        [row | _ends("value", found.interval)], asked["format_asked"], {"t_eer": found.to_dict()}
     )
     return 0
 

@@ -55,7 +55,7 @@ def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **op
     for row in found.rows:
         costs = {name: getattr(row, name) for name in type(row).__slots__[1:] if getattr(row, name) is not None}
         rows.append(dict(row.parameters) | costs | {"chosen": "yes" if row is found.chosen else ""})
-    print_rows(rows, output, {"schema_version": 1, "sweep": found.to_dict()})
+    print_rows(rows, output, {"sweep": found.to_dict()})
     return 0
 
 

@@ -423,10 +423,18 @@ def rule(
         A bound on errors of one class.
     precision_at_least, alarms_at_most : float, optional
         A bound on what is accepted.
-    least_cost, f_beta, best : optional
-        What is optimised: the cost at an operating point, an F score, or "youden", "corner" or "eer".
-    confidence, by, cases_per_day, prevalence : optional
-        As in `Rule.fit`.
+    least_cost : Application, triple or name, optional
+        The operating point whose cost is least.
+    f_beta : float, optional
+        The beta of the F score that is largest.
+    best : {"youden", "corner", "eer"}, optional
+        Another optimum, as in `Rule.fit`.
+    confidence : float, optional
+        Makes a bound on false alarms or misses a promise for new trials.
+    by : str, optional
+        A column of groups whose trials depend on each other; a promise is then refused.
+    cases_per_day, prevalence : float, optional
+        Of `alarms_at_most`, as in `Rule.fit`.
 
     Returns
     -------

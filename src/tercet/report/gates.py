@@ -104,7 +104,13 @@ class Checked:
             raise AssertionError("\n".join(f"{one.place}: {one.words}" for one in self.verdicts if one.failed))
 
     def to_junit(self) -> str:
-        """The verdicts as JUnit XML."""
+        """The verdicts as JUnit XML.
+
+        Returns
+        -------
+        str
+            One test case per verdict.
+        """
         failures = sum(one.failed for one in self.verdicts)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -116,7 +122,13 @@ class Checked:
         return "\n".join([*lines, "</testsuite>", ""])
 
     def to_github(self) -> str:
-        """The failures as annotations for GitHub Actions, one line each."""
+        """The failures as annotations for GitHub Actions.
+
+        Returns
+        -------
+        str
+            One line per failure.
+        """
         lines = [f"{one.place}: {one.words}" for one in self.verdicts if one.failed]
         safe = [line.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A") for line in lines]
         return "\n".join(f"::error title=tercet check::{line}" for line in safe)

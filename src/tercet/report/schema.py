@@ -1,8 +1,9 @@
 """The JSON that tercet writes, described once: the published JSON Schemas, and the check of what is read back.
 
 `result` is what `tercet evaluate --json` prints, `comparison` what `tercet compare --json` prints, `model` the frame of
-every saved model. The schemas are open: a later tercet may add fields without a new `schema_version`, and a reader
-ignores what it does not know. A field that is described here keeps its name and type until `schema_version` changes.
+every saved model; what other commands print goes by their names (`select`, `rule-fit`). The schemas are open: a later
+tercet may add fields without a new `schema_version`, and a reader ignores what it does not know. A field that is
+described here keeps its name and type until `schema_version` changes.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import Any, NoReturn
 
 from tercet._numeric.validation import shown
 from tercet.errors import InputError
+from tercet.report.command_schemas import FIELDS
 
 Schema = dict[str, Any]
 VERSION = 1
-NAMES = ("result", "comparison", "model")
+NAMES = ("result", "comparison", "model", *FIELDS)
 _LARGEST = 1 << 30  # bytes; results are thinned to a few megabytes
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -242,6 +244,8 @@ def schema(name: str) -> Schema:
     if name == "model":
         required = {"method": _TEXT, "parameters": {"type": "object"}, "training": {"type": "object"}}
         return _document("A saved model of tercet", required, {}, {})
+    if name in FIELDS:
+        return _document(f"What tercet {name.replace('-', ' ', 1)} --json prints", FIELDS[name], {}, {})
     raise InputError(f"there is a schema for {', '.join(NAMES)}, none for {shown(name)}.")
 
 

@@ -218,7 +218,13 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return Trials.of_posteriors(given, trained_prior=prior, orientation="samples x classes")
 
     def get_metadata_routing(self) -> Any:
-        """Who takes which metadata, for scikit-learn's routing."""
+        """Who takes which metadata, for scikit-learn's routing.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests of the parts.
+        """
         return router_of(self, splits=False)
 
     def __sklearn_tags__(self) -> Any:

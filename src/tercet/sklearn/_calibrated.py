@@ -275,7 +275,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         return np.asarray(self.classes_[second.astype(np.intp)])
 
     def get_metadata_routing(self) -> Any:
-        """Who takes which metadata, for scikit-learn's routing."""
+        """Who takes which metadata, for scikit-learn's routing.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests of the parts.
+        """
         return router_of(self, splits=True)
 
     def __sklearn_tags__(self) -> Any:

@@ -113,7 +113,13 @@ class Scorer:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """What scoring asks for."""
+        """What scoring asks for.
+
+        Returns
+        -------
+        MetadataRequest
+            The request.
+        """
         return self._request
 
 

@@ -212,7 +212,13 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.asarray(self.classes_[np.where(accepted, self._place, 1 - self._place)])
 
     def get_metadata_routing(self) -> Any:
-        """Who takes which metadata, for scikit-learn's routing."""
+        """Who takes which metadata, for scikit-learn's routing.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests of the parts.
+        """
         return router_of(self, splits=True)
 
     def __sklearn_tags__(self) -> Any:
