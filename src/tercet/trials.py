@@ -782,7 +782,7 @@ class Trials(Shown):
         label_column: str = "label",
         weight_column: str = "weight",
         id_column: str | Sequence[str] = "trial",
-    ) -> dict[str, NDArray[Any]]:
+    ) -> dict[str, Array]:
         """The trials as named columns, which every data frame library takes: pandas.DataFrame(trials.to_columns()).
 
         Parameters
@@ -803,7 +803,7 @@ class Trials(Shown):
         >>> {name: values.tolist() for name, values in trials.to_columns().items()}
         {'trial': ['a', 'b'], 'label': ['target', 'nontarget'], 'score': [2.0, -1.0]}
         """
-        found: dict[str, NDArray[Any]] = _id_columns(self.ids, _column_names(id_column, "id_column"))
+        found: dict[str, Array] = _id_columns(self.ids, _column_names(id_column, "id_column"))
         found |= {key: np.asarray(group) for key, group in self.groups.items()}
         if self.weights is not None:
             found[text(weight_column, "weight_column")] = self.weights
@@ -840,7 +840,7 @@ def _column_names(given: object, name: str) -> list[str]:
     return [text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))]
 
 
-def _id_columns(ids: NDArray[Any] | None, called: list[str]) -> dict[str, NDArray[Any]]:
+def _id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
     """Ids as columns: one, or one per part."""
     if ids is None:
         return {}
@@ -904,7 +904,7 @@ def _estimator_classes(estimator: Any, target: object, classes: object) -> tuple
     return labels, [labels.index(label) for label in wanted]
 
 
-def _margins(estimator: Any, X: Any, order: list[int]) -> NDArray[Any]:
+def _margins(estimator: Any, X: Any, order: list[int]) -> Array:
     """decision_function, higher for the target."""
     if not callable(getattr(estimator, "decision_function", None)) or len(order) != 2:
         raise InputError("estimator must have predict_proba, or decision_function where there are two classes.")
