@@ -189,6 +189,8 @@ def select(
         How trials are dealt to folds, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
+    nested : bool, default True
+        Also the cost of choosing in this way, as in `select_calibrator`.
 
     Returns
     -------
