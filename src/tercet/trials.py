@@ -803,14 +803,18 @@ class Trials(Shown):
         >>> {name: values.tolist() for name, values in trials.to_columns().items()}
         {'trial': ['a', 'b'], 'label': ['target', 'nontarget'], 'score': [2.0, -1.0]}
         """
+        called = {
+            name: text(value, f"{name}_column")
+            for name, value in (("score", score_column), ("label", label_column), ("weight", weight_column))
+        }
         found: dict[str, Array] = _id_columns(self.ids, _column_names(id_column, "id_column"))
         found |= {key: np.asarray(group) for key, group in self.groups.items()}
         if self.weights is not None:
-            found[text(weight_column, "weight_column")] = self.weights
+            found[called["weight"]] = self.weights
         if self.labels is not None:
-            found[text(label_column, "label_column")] = np.array(self.classes, np.object_)[self.labels.astype(np.intp)]
+            found[called["label"]] = np.array(self.classes, np.object_)[self.labels.astype(np.intp)]
         if not self.is_matrix:
-            return found | {text(score_column, "score_column"): self.scores}
+            return found | {called["score"]: self.scores}
         return found | {name: self.scores[:, place] for place, name in enumerate(self.classes)}
 
     def class_number(self, label: object) -> int:

@@ -190,6 +190,49 @@ def test_check(files):
     ) == (sorted(str(ours).splitlines()))
 
 
+# Several classes
+
+
+def three_classes(folder):
+    rng = np.random.default_rng(1)
+    rows = [
+        ",".join(repr(float(rng.normal() + 1.5 * (k == i % 3))) for k in range(3)) + f",{'abc'[i % 3]}"
+        for i in range(90)
+    ]
+    (folder / "m.csv").write_text("a,b,c,label\n" + "\n".join(rows) + "\n")
+    return ("evaluate", "m.csv", "--meaning", "log-likelihoods", "--json")
+
+
+def test_several_classes_have_a_default_operating_point_of_equal_classes(files):
+    found = systems(three_classes(files))[0]
+    trials = tc.read("m.csv", meaning="log-likelihoods")
+    ours = tc.evaluate(trials, [tc.Application.multiclass([1 / 3] * 3)]).applications[0]
+    assert [(row["priors"], row["risk"]) for row in found["applications"]] == [(ours.priors, ours.risk)]
+
+
+def test_several_applications_the_minimum_risk_and_one_against_the_rest_in_one_run(files):
+    words = ("--priors", ".2,.3,.5", "--priors", ".6,.2,.2", "--costs", "0-1", "--min-risk", "--one-vs-rest")
+    found = systems((*three_classes(files), *words))[0]
+    trials = tc.read("m.csv", meaning="log-likelihoods")
+    for row, prior in zip(found["applications"], ([0.2, 0.3, 0.5], [0.6, 0.2, 0.2]), strict=True):
+        least = tc.min_risk(trials, tc.Application.multiclass(prior))
+        assert row["min_risk"] == least.risk <= row["risk"]
+        assert row["min_dcf"] == least.normalised
+    assert len(found["versus"]) == 3
+    table = run(*three_classes(files)[:-1], *words, "--format", "table").stdout
+    assert "minimum risk" in table
+
+
+def test_the_order_of_the_classes_follows_the_option(files):
+    words = ("--class-columns", "c,a,b", "--priors", ".2,.3,.5")
+    found = systems((*three_classes(files), *words))[0]
+    trials = tc.read("m.csv", meaning="log-likelihoods", class_columns=["c", "a", "b"])
+    assert found["classes"] == ["c", "a", "b"]
+    assert found["applications"][0]["risk"] == (
+        tc.evaluate(trials, [tc.Application.multiclass([0.2, 0.3, 0.5])]).applications[0].risk
+    )
+
+
 # Gates
 
 

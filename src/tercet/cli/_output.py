@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,3 +160,23 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A spinner with these words on a terminal's stderr, while what takes more than two seconds is computed."""
+    if not sys.stderr.isatty() or verbosity() < 0:
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(text.harmless(words))
+    timer = threading.Timer(_PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()

@@ -14,6 +14,7 @@ import tercet
 from tercet._numeric.plain import plain
 from tercet.application import Application
 from tercet.cli import _decided, _resampling
+from tercet.cli._classes import equal_classes, least_risk_lines, with_least_risk
 from tercet.cli._command import new_command, option, options
 from tercet.cli._decision_facts import (
     check_cost_columns,
@@ -38,7 +39,7 @@ from tercet.cli._options import (
     result_options,
     source_options,
 )
-from tercet.cli._output import Facts, Style, document, log, out, say, show, write_page
+from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
 from tercet.cli._parts import choose_road, evaluate_parts, limits_of
 from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
 from tercet.cli._values import DEFAULT_PRIORS, Means, grouping, level, log_odds_grid, points_and_means, reading
@@ -73,6 +74,8 @@ _OPTIONS = options(
     option("--calibrate-labels", metavar="FILE", reads=True, needs=("calibrate_on",), excludes=("calibrate_key",),
            help="Labels of --calibrate-on, if they are in a file of their own."),
     option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Trials of --calibrate-on."),
+    option("--min-risk", is_flag=True, meanings=SEVERAL, excludes=("engine",),
+           help="Also the least risk that offsets per class reach on these trials; takes long for many classes."),
     decision_options,
     engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
@@ -115,7 +118,9 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     check_cost_columns(options, apps)
     choose_road(scores, source, options)
     bounded = options["engine"] is not None
-    asked = apps or ([] if source["meaning"] in SEVERAL else [Application(p) for p in DEFAULT_PRIORS])
+    asked: list[Any] = [*apps]
+    if not apps:
+        asked = equal_classes(scores, source) if source["meaning"] in SEVERAL else [*map(Application, DEFAULT_PRIORS)]
     conditions: list[Facts] = []
     if bounded:
         systems = [_in_parts(scores, asked, source, options, style)]
@@ -162,6 +167,8 @@ def _in_memory(
         bands = drawn if options["bands"] is None else options["bands"]
         systems = _resampling.with_intervals(systems, asked, draws, bands, calibration, settings)
     systems = [with_decision_facts(one, asked, options, grouping(source)) for one in systems]
+    if options["min_risk"]:
+        systems = [with_least_risk(one, asked) for one in systems]
     if options["with_posteriors"]:
         from tercet.report.embedded_rows import with_rows
 
@@ -171,11 +178,12 @@ def _in_memory(
 
 def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts, style: Style) -> System:
     log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
-    found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
-    if isinstance(found, Evaluation):
-        for row in found.applications:
-            row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
-    facts = found.to_dict()
+    with working(f"evaluating {one.name}"):
+        found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
+        if isinstance(found, Evaluation):
+            for row in found.applications:
+                row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
+        facts = found.to_dict()
     if isinstance(found, Evaluation):
         facts["class_names"] = list(one.used().classes)
     return _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
@@ -226,6 +234,8 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
     draw_decision_curves(systems, options)
     show(facts, style, conditions)
     print_decision_facts(facts, style.output)
+    if options["min_risk"] and style.output == "table":
+        print_lines(["", *least_risk_lines(facts)], width())
     if options["one_vs_rest"] and style.output == "table":
         print_lines(["", *(line for one in facts for line in tables.summaries(one.get("versus", ())))], width())
 

@@ -10,7 +10,7 @@ import click
 from tercet._numeric.plain import plain
 from tercet.cli._command import new_command, option
 from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
-from tercet.cli._output import Facts, chosen_format, out, say, stamp
+from tercet.cli._output import Facts, chosen_format, out, say, stamp, working
 from tercet.cli._systems import read_trials
 from tercet.cli._values import applications, numbers, reading
 from tercet.errors import InputError
@@ -64,10 +64,9 @@ def command(scores: str, **options: Any) -> int:
     trials = read_trials(scores, source)
     priors: list[Any] = [numbers(words, "--prior") for words in options["priors_to_try"]]
     dealt = {name: options[name] for name in ("folds", "by", "scheme", "seed", "penalty", "nested")}
-    found = select(
-        trials, apps[0], methods=options["methods"] or None,
-        priors=[values[0] if len(values) == 1 else values for values in priors] or None, **dealt,
-    )  # fmt: skip
+    training = [values[0] if len(values) == 1 else values for values in priors] or None
+    with working("calibrating"):
+        found = select(trials, apps[0], methods=options["methods"] or None, priors=training, **dealt)
     _show(found, chosen_format(options["as_json"], options["output"]))
     if options["out"] is not None:
         _save(found.rows, trials, dealt, options["out"])
