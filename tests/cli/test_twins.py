@@ -183,7 +183,7 @@ def test_check(files):
     ev = tc.evaluate(tc.read("a.csv", name="a"), [(0.1, 1, 1)], ci=0.95)
     conditions = ("dcf > 0.3", "dcf.high > 2", "auc < 0.5", "ppv < 0.01", "f_beta:2 > 0")
     found = run("check", "r.json", *(word for one in conditions for word in ("--fail-if", one)))
-    ours = tc.check(ev, *conditions)
+    ours = tc.check(ev, conditions)
     assert (found.exit_code == 0) == ours.passed
     assert sorted(
         [*found.stdout.splitlines(), *(line.removeprefix("tercet: ") for line in found.stderr.splitlines())]
@@ -258,7 +258,15 @@ def test_a_gate_takes_evaluations_dictionaries_and_paths_and_a_baseline(files):
     assert not tc.check([new], f"dcf > baseline + {margin - 1e-9}", baseline=[old]).passed
     document = {"schema_version": 1, "tercet": "0", "systems": [new.to_dict()]}
     assert tc.check(document, "auc < 0").passed
-    for wrong in ((new,), (new, "dcf"), (new, "dcg > 1"), (3, "dcf > 1"), ([], "dcf > 1"), (new, "dcf > baseline")):
+    for wrong in (
+        (new, []),
+        (new, 3),
+        (new, "dcf"),
+        (new, "dcg > 1"),
+        (3, "dcf > 1"),
+        ([], "dcf > 1"),
+        (new, "dcf > baseline"),
+    ):
         with pytest.raises(tc.InputError):
             tc.check(*wrong)
     other = tc.evaluate(tc.read("a.csv", name="m").select(slice(0, 200)), [(0.1, 1, 1)])

@@ -141,7 +141,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "Trials.to_columns": {"score_column": "score", "label_column": "label", "weight_column": "weight",
                               "id_column": "trial"},
         "calibrate": {"method": "logistic", "by": None},
-        "check": {"result": tc.evaluate(TRIALS, [APP]), "conditions": ("dcf > 9",), "baseline": None, "systems": [],
+        "check": {"result": tc.evaluate(TRIALS, [APP]), "conditions": ["dcf > 9"], "baseline": None, "systems": [],
                   "other_trials": False},
         "count": {"rates": None, "prevalence": 0.2},
         "fuse": {"by": None},
@@ -314,6 +314,7 @@ TEXT = tc.recognizers.TextRecognizer.fit(["a b", "c d", "a c", "d d"], [0, 1, 0,
 GAUSS = tc.recognizers.GaussianRecognizer.fit(POINTS, LABELS)
 LOGIT = tc.recognizers.LogisticRecognizer.fit(POINTS, LABELS, penalty=0.1)
 INSTANCES: dict[str, Any] = {
+    "Checked": tc.check(tc.evaluate(TRIALS, [APP]), "dcf > 9"),
     "BetaPosterior": tc.rate_posterior(3, 10),
     "Beta": tc.Beta.fit(TRIALS), "Offset": tc.Offset.fit(TRIALS), "KernelDensity": tc.KernelDensity.fit(TRIALS),
     "GroupGaps": tc.group_gaps(SEXES, "sex", APP), "Prevalence": tc.estimate_prevalence(TRIALS, OTHER),

@@ -41,7 +41,7 @@ def command(result: str, conditions: tuple[str, ...], **options: Any) -> int:
     if options["baseline"] is not None and not relative:
         raise click.UsageError("--baseline has no effect: no condition speaks of it, such as 'dcf > baseline + 0.01'.")
     found = check(
-        result, *conditions, baseline=options["baseline"], systems=options["systems"],
+        result, conditions, baseline=options["baseline"], systems=options["systems"],
         other_trials=options["other_trials"],
     )  # fmt: skip
     for one in found.verdicts:

@@ -68,7 +68,7 @@ class Condition:
         found = _CONDITION.fullmatch(words)
         if found is None:
             raise InputError(
-                f"a condition is NAME OP NUMBER or NAME OP baseline + NUMBER, such as dcf>0.3, dcf.high>0.3 or "
+                f"conditions must be NAME OP NUMBER or NAME OP baseline + NUMBER, such as dcf>0.3, dcf.high>0.3 or "
                 f"'dcf > baseline + 0.01', not {shown(words)}."
             )
         bound = None if found["bound"] is None else float(found["bound"])
@@ -139,7 +139,8 @@ class Checked:
 
 def check(
     result: Any,
-    *conditions: str,
+    conditions: str | Iterable[str],
+    *,
     baseline: Any = None,
     systems: Iterable[str] = (),
     other_trials: bool = False,
@@ -153,7 +154,7 @@ def check(
     result : Evaluation, list of them, Comparison, path or dict
         What is judged: evaluations, a comparison (its numbers are then differences, first minus second), or the JSON of
         `tercet evaluate --json` or `tercet compare --json`.
-    *conditions : str
+    conditions : str or iterable of str
         "dcf > 0.3", "auc < 0.9"; "dcf.high > 0.3" for the end of an interval; with a baseline "dcf > baseline + 0.01".
         Any quantity that `tercet metrics` lists.
     baseline : optional
@@ -173,11 +174,12 @@ def check(
     --------
     >>> from tercet import Trials, evaluate
     >>> ev = evaluate(Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0], name="new"), [(0.5, 1, 1)])
-    >>> print(check(ev, "dcf > 0.3", "auc < 0.9"))
+    >>> print(check(ev, ["dcf > 0.3", "auc < 0.9"]))
     new, 1 in 2, costs 1 : 1: dcf is 0.5, so dcf > 0.3 fails the check.
     new: auc is 1.0, passes auc < 0.9.
     """
-    asked = [Condition.of(words) for words in conditions]
+    given = [conditions] if isinstance(conditions, str) else listed(conditions, "conditions")
+    asked = [Condition.of(text(words, "conditions")) for words in given]
     if not asked:
         raise InputError("conditions are needed, such as 'dcf > 0.3'.")
     names = [text(name, "systems") for name in listed(systems, "systems")]

@@ -6,7 +6,7 @@ The only package that imports scikit-learn.
 from tercet.sklearn._bayes import BayesClassifier
 from tercet.sklearn._calibrated import CalibratedClassifier
 from tercet.sklearn._columns import GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator
-from tercet.sklearn._scorers import Scorer, cost_scorer, scorer
+from tercet.sklearn._scorers import cost_scorer, scorer
 from tercet.sklearn._threshold import ThresholdClassifier
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "GaussianCalibrator",
     "IsotonicCalibrator",
     "LogisticCalibrator",
-    "Scorer",
     "ThresholdClassifier",
     "cost_scorer",
     "scorer",
