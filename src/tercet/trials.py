@@ -626,7 +626,7 @@ class Trials(Shown):
                 raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
             scores = _margins(estimator, X, order)
             return _two_class("raw", scores, y, target=None if y is None else labels[order[1]], **more)
-        shares = column(estimator.predict_proba(X), "predict_proba")
+        shares = column(_asked(estimator.predict_proba, X), "predict_proba")
         prior = _estimator_prior(estimator, trained_prior, order)
         return _matrix(
             "posteriors", shares[:, order], y, trained_prior=prior, classes=[labels[place] for place in order],
@@ -908,11 +908,19 @@ def _estimator_classes(estimator: Any, target: object, classes: object) -> tuple
     return labels, [labels.index(label) for label in wanted]
 
 
+def _asked(method: Any, X: Any) -> Any:
+    """What an estimator says of samples; what it cannot take is refused in its own words."""
+    try:
+        return method(X)
+    except Exception as error:  # an estimator of somebody else's may raise anything
+        raise InputError(f"X is refused by the estimator: {error}") from error
+
+
 def _margins(estimator: Any, X: Any, order: list[int]) -> Array:
     """decision_function, higher for the target."""
     if not callable(getattr(estimator, "decision_function", None)) or len(order) != 2:
         raise InputError("estimator must have predict_proba, or decision_function where there are two classes.")
-    found = numbers(estimator.decision_function(X), "decision_function")
+    found = numbers(_asked(estimator.decision_function, X), "decision_function")
     return found if order == [0, 1] else 0.0 - found
 
 
