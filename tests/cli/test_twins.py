@@ -80,7 +80,7 @@ def test_decide(files):
 def test_calibrate(files, more):
     options = [word for name, value in more.items() for word in (f"--{name}", value)]
     keep = ("--id-column", "id", "--group-column", "speaker", "--by", "speaker", "--weight-column", "weight")
-    run("calibrate", "fit", "a.csv", "--prior", 0.2, *keep, *options, "-o", "m.json", "--scores-out", "folds.csv")
+    run("calibrate", "fit", "a.csv", "--prior", 0.2, *keep, *options, "-o", "m.json", "--out-of-fold", "folds.csv")
     trials = tc.read("a.csv", ids="id", groups="speaker", weight="weight")
     ours = tc.calibrate(trials, "logistic", 0.2, by="speaker", **more)
     assert tc.load_model((files / "m.json").read_text()) == ours.model
@@ -105,14 +105,14 @@ def test_calibrate_shows_raw_calibrated_and_minimum_at_the_points_asked_for(file
 def test_a_penalty_is_refused_where_there_is_none(files):
     words = ("calibrate", "fit", "a.csv", "--method", "isotonic", "--penalty", "1", "-o", "m.json")
     found = CliRunner().invoke(main, words)
-    assert found.exit_code == 1
-    assert "--penalty does not go with" in found.stderr
+    assert found.exit_code == 2
+    assert "--penalty has no effect without --method" in found.stderr
     with pytest.raises(tc.InputError, match="penalty"):
         tc.calibrate(tc.read("a.csv"), "isotonic", penalty=1.0)
 
 
 def test_fuse(files):
-    run("fuse", "a.csv", "b.csv", "--prior", 0.2, "--penalty", 0.1, "-o", "f.json", "--scores-out", "fused.csv")
+    run("fuse", "a.csv", "b.csv", "--prior", 0.2, "--penalty", 0.1, "-o", "f.json", "--out-of-fold", "fused.csv")
     ours = tc.fuse([tc.read("a.csv"), tc.read("b.csv")], 0.2, penalty=0.1)
     saved = tc.load_model((files / "f.json").read_text())
     assert np.array_equal(saved.weights, ours.model.weights)

@@ -13,9 +13,9 @@ import numpy as np
 
 import tercet
 from tercet.application import Application
-from tercet.cli._output import Facts, say
+from tercet.cli._output import Facts, say, working
 from tercet.cli._systems import System, number_column
-from tercet.cli._values import DEFAULT_PRIORS
+from tercet.cli._values import DEFAULT_PRIORS, application
 from tercet.errors import InputError
 from tercet.report import tables
 from tercet.report.terminal import print_table
@@ -39,8 +39,10 @@ def fit_and_save(systems: Sequence[System], given: Any, maker: Any, settings: Fa
 
     folds = 5 if options["folds"] is None else options["folds"]
     dealt = {"folds": folds, "by": options["by"], "scheme": options["scheme"], "seed": options["seed"]}
-    fitted = cross_fit(maker, given, options["prior"], **dealt, **settings)
-    _print_before_and_after(systems, fitted.scores)
+    points = [application(words) for words in options["apps"]] or [Application(prior) for prior in DEFAULT_PRIORS]
+    with working("calibrating"):
+        fitted = cross_fit(maker, given, options["prior"], **dealt, **settings)
+    _print_before_and_after(systems, fitted.scores, points)
     write_text_atomically(out, fitted.model.to_json())
     say(f"the model, trained on all {len(systems[0].used())} trials, is in {out}.")
     if options["out_of_fold"] is not None:
@@ -65,9 +67,9 @@ def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Any, Trials]:
     return np.stack(measures, axis=1), replace(trials, groups=MappingProxyType(groups))
 
 
-def _print_before_and_after(systems: Sequence[System], after: Trials) -> None:
+def _print_before_and_after(systems: Sequence[System], after: Trials, points: Sequence[Application]) -> None:
     """The costs of the systems as they came and of the new scores, which no fold's own model gave."""
-    apps = [] if len(after.classes) > 2 else [Application(prior) for prior in DEFAULT_PRIORS]
+    apps = [] if len(after.classes) > 2 else points
     named = [(one.used(), one.name) for one in systems] + [(after, "after, by folds")]
     found = [tercet.evaluate(trials, apps, name=name).to_dict() for trials, name in named]
     if len(after.classes) > 2:

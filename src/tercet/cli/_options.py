@@ -101,6 +101,8 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
         option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
                show_default=True, excludes=excludes, help="How folds are dealt; interleaved: by row number."),
         option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Of the folds."),
+        option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", meanings=TWO_CLASS, excludes=excludes,
+               help="Operating points at which the gain is judged; repeat it. [default: four priors]"),
         option("--out-of-fold", metavar="FILE", writes=True, excludes=excludes,
                help="Also write each trial's score by the model that did not see it (csv, tsv, parquet)."),
         option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the model goes."),

@@ -129,9 +129,7 @@ def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **giv
         **_drawn(draws, asked),
     )  # fmt: skip
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
-    print_rows(
-        [row | _ends("value", found.interval)], asked["format_asked"], {"t_eer": found.to_dict()}
-    )
+    print_rows([row | _ends("value", found.interval)], asked["format_asked"], {"t_eer": found.to_dict()})
     return 0
 
 
