@@ -341,6 +341,13 @@ def _cell(counts: list[int] | None) -> str:
     return shown + (f" r{100.0 * refused / sum(counts):.0f}" if refused else "")
 
 
+def write(page: Path, name: str, rows: str) -> None:
+    """Puts a table between its marks on the page."""
+    start, end = f"<!-- {name}: written by benchmarks/coverage.py -->", f"<!-- end of {name} -->"
+    before, rest = page.read_text().split(start)
+    page.write_text(f"{before}{start}\n\n{rows}\n\n{end}{rest.split(end)[1]}")
+
+
 def main() -> None:
     """Runs, or prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -354,17 +361,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--blame", action="store_true", help="how often calibrated scores are blamed")
     parser.add_argument("--null", action="store_true", help="how often equal systems are told apart")
+    parser.add_argument("--write", type=Path, help="put the table on this page instead of printing it")
     given = parser.parse_args()
     if given.blame or given.null:
         name, cases, one = ("d' 1.5", BLAME_SIZES, blamed) if given.blame else ("equal", NULL_SIZES, told_apart)
-        rejections(name, cases, one, given.sets, given.minutes, given.out)
-        print(rejection_table(given.out))
+        rejections(name, cases, one, 0 if given.table else given.sets, given.minutes, given.table or given.out)
+        told = rejection_table(given.table or given.out)
+        print(told) if given.write is None else write(given.write, "blame" if given.blame else "null", told)
         return
     if given.table is None:
         designs = [one for one in (FURTHER if given.further else DESIGNS) if given.only in one.name]
         sets, losses = (20, 5) if given.quick else (given.sets, given.loss_sets)
         run(designs, sets, given.minutes, given.out, losses)
-    print(table(given.table or given.out))
+    told = table(given.table or given.out)
+    print(told) if given.write is None else write(given.write, "further" if given.further else "designs", told)
 
 
 if __name__ == "__main__":
