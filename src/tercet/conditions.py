@@ -231,13 +231,7 @@ def by_condition(
     asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
 
     def evaluated(name: str, part: Trials) -> Any:
-        """With intervals where they can be had; else without, and why."""
-        if ci is not None:
-            try:
-                return evaluate(part, apps, **asked)
-            except (InputError, UndefinedError) as error:
-                doubts[name] = str(error)
-        return evaluate(part, apps, **bare)
+        return _evaluated(part, apps, bare, None if ci is None else asked, name, doubts)
 
     values = trials.groups[column].astype(str)
     parts = {name: trials.select(values == name) for name in np.unique(values).tolist()}
@@ -260,6 +254,18 @@ def by_condition(
         MappingProxyType(undefined), evaluated(POOLED, trials), weighted, counted, MappingProxyType(doubts),
         MappingProxyType(rates),
     )  # fmt: skip
+
+
+def _evaluated(
+    part: Trials, apps: Sequence[Any], bare: JSON, asked: JSON | None, name: str, doubts: dict[str, str]
+) -> Any:
+    """With intervals where they can be had; else without, and why."""
+    if asked is not None:
+        try:
+            return evaluate(part, apps, **asked)
+        except (InputError, UndefinedError) as error:
+            doubts[name] = str(error)
+    return evaluate(part, apps, **bare)
 
 
 def _one_class_rates(part: Trials, apps: Sequence[Any], ci: float | None) -> tuple[OneClassRate, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,10 +53,27 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
     (0.1705, 0.809)
     """
     value = math.fsum(share.coefficient * (share.counted / share.out_of) for part in samples for share in part)
-    spans = [[_spans(share, level) for share in part] for part in samples]
-    below = math.fsum(_square(part, [low for low, _ in own]) for part, own in zip(samples, spans, strict=True))
-    above = math.fsum(_square(part, [high for _, high in own]) for part, own in zip(samples, spans, strict=True))
-    return Interval(value - math.sqrt(max(below, 0.0)), value + math.sqrt(max(above, 0.0)), "mover-wilson")
+    down, up = [], []
+    for part in samples:
+        spans = [_spans(share, level) for share in part]
+        signs, table = [math.copysign(1.0, share.coefficient) for share in part], _correlation(part)
+        down.append(float(recovered([low for low, _ in spans], signs, table)))
+        up.append(float(recovered([high for _, high in spans], signs, table)))
+    return Interval(value - math.hypot(*down), value + math.hypot(*up), "mover-wilson")
+
+
+def recovered(distances: Sequence[Any], signs: Sequence[Any], correlations: Any = None) -> Any:
+    """MOVER's distance from a sum to its limit: sqrt(d' R d), d the distances of its terms, R their correlations.
+
+    The one place where variances are recovered, for numbers and arrays alike.
+    """
+    total: Any = sum(distance * distance for distance in distances)
+    if correlations is not None:
+        for i in range(len(distances)):
+            for j in range(i):
+                share = signs[i] * signs[j] * correlations[i][j]
+                total = total + 2.0 * share * distances[i] * distances[j]
+    return np.sqrt(np.maximum(total, 0.0))
 
 
 def _spans(share: Share, level: float) -> tuple[float, float]:
@@ -64,14 +81,6 @@ def _spans(share: Share, level: float) -> tuple[float, float]:
     rate, found = share.counted / share.out_of, wilson(share.counted, share.out_of, level)
     ends = [share.coefficient * (rate - found.low), share.coefficient * (found.high - rate)]
     return (ends[0], ends[1]) if share.coefficient >= 0.0 else (-ends[1], -ends[0])
-
-
-def _square(part: Sequence[Share], reach: Sequence[float]) -> float:
-    """The squared distance that one sample's shares move the sum by, their correlation included."""
-    correlation = _correlation(part)
-    signs = np.array([math.copysign(1.0, share.coefficient) for share in part])
-    moved = signs * np.array(reach)
-    return float(moved @ correlation @ moved)
 
 
 def _correlation(part: Sequence[Share]) -> Floats:

@@ -4,7 +4,8 @@ from tercet.uncertainty._kernel.engine import progress_bar
 from tercet.uncertainty.bands import Bands, Reliability, RocBand, bands, reliability, roc_band
 from tercet.uncertainty.bayes import BetaPosterior, Probability, rate_posterior
 from tercet.uncertainty.bootstrap import bootstrap, drawn
-from tercet.uncertainty.compare import Comparison, Difference, MarginTest, Rank, compare, holm
+from tercet.uncertainty.compare import compare, holm
+from tercet.uncertainty.comparison import Comparison, Difference, MarginTest, Rank
 from tercet.uncertainty.intervals import Bound, Intervals
 from tercet.uncertainty.sample_size import (
     SampleSize,

@@ -7,13 +7,13 @@ Each class below is an estimate: it has a `value` and gives its `limits` at any 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from tercet._typing import Floats
+from tercet.metrics.mover import recovered
 
 FEW = 10.0  # errors below which Wilson's interval falls under its level (Brown, Cai and DasGupta 2001)
 _SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
@@ -155,17 +155,10 @@ class Sum:
             ups.append(np.abs(np.maximum(*ends)))
             signs.append(np.sign(factor))
         value = self.value
-        low, high = (value - self._length(downs, signs), value + self._length(ups, signs))
+        low, high = (
+            value + side * recovered(own, signs, self.correlations) for side, own in ((-1.0, downs), (1.0, ups))
+        )
         return np.maximum(low, self.bounds[0]), np.minimum(high, self.bounds[1])
-
-    def _length(self, distances: Sequence[Any], signs: Sequence[Any]) -> Any:
-        total: Any = sum(distance * distance for distance in distances)
-        if self.correlations is not None:
-            for i in range(len(distances)):
-                for j in range(i):
-                    share = signs[i] * signs[j] * self.correlations[i][j]
-                    total = total + 2.0 * share * distances[i] * distances[j]
-        return np.sqrt(np.maximum(total, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

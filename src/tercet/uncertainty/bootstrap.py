@@ -22,13 +22,13 @@ from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty._kernel.classes import ManyClasses
+from tercet.uncertainty._kernel.drawn_runs import Runs
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
 from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
 from tercet.uncertainty._kernel.rates import Rated, defined
 from tercet.uncertainty._kernel.refit import Fit, Measure, TwoSets, refitted
-from tercet.uncertainty._kernel.runs import Runs
-from tercet.uncertainty._kernel.two import Plan, TwoClass
+from tercet.uncertainty._kernel.two_class import Plan, TwoClass
 from tercet.uncertainty._rows import class_rows, grouping, one_column, ranked_rows, several
 from tercet.uncertainty.intervals import Intervals, Sampling, is_asked, names_of, wanted_of
 
@@ -122,17 +122,10 @@ def bootstrap(
     """
     settings = settings_of(ci, resamples, seed, by, method, threads)
     callback(progress, "progress")
-    if bayes_plot is not None:
-        log_odds_grid(bayes_plot)
-    if calibration_trials is not None:
-        as_trials(calibration_trials, "calibration_trials")
-    if prior is not None and calibrate is None:
-        raise InputError("prior= is the prior that calibrate= trains for: give both or none.")
+    _check_arguments(bayes_plot, calibration_trials, prior, calibrate, extra)
     if not isinstance(trials, Tally):
         trials = _with_moderate_weights(as_trials(trials))
     apps, wanted, asked = listed(applications), wanted_of(quantities), names_of(rates, "rates")
-    if extra is not None and not isinstance(extra, Mapping):
-        raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
     many = isinstance(trials, Trials) and several(trials, apps)
     plan = None if many else planned([Application.of(app) for app in apps], wanted, bayes_plot, eer, roc, bins)
     fit = None if calibrate is None else Fit(calibrate, prior)
@@ -156,6 +149,20 @@ def bootstrap(
     found = summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
     notes = () if fit is None else _penalty_notes(fit, settings.resamples)
     return replace(found, sampling=sampling, notes=(*found.notes, *notes))
+
+
+def _check_arguments(
+    bayes_plot: Any, calibration_trials: object, prior: object, calibrate: object, extra: object
+) -> None:
+    """Refuses grids, sets and functions that are none."""
+    if bayes_plot is not None:
+        log_odds_grid(bayes_plot)
+    if calibration_trials is not None:
+        as_trials(calibration_trials, "calibration_trials")
+    if prior is not None and calibrate is None:
+        raise InputError("prior= is the prior that calibrate= trains for: give both or none.")
+    if extra is not None and not isinstance(extra, Mapping):
+        raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
 
 
 _MOST_APART = 2.0**500  # weights whose products a double still holds

@@ -30,7 +30,7 @@ from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
-from tercet.uncertainty.compare import Comparison
+from tercet.uncertainty.comparison import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from tercet.deployment.gaps import GroupGaps
 from tercet.errors import InputError
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT, name_of
-from tercet.uncertainty.compare import Comparison
+from tercet.uncertainty.comparison import Comparison
 
 MOST_ROWS = 40
 _LONGEST = 28  # letters of a row's name

@@ -20,7 +20,7 @@ from tercet._numeric.validation import shown
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
-from tercet.uncertainty._kernel.runs import RunCounts, Runs
+from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
 from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]

@@ -15,8 +15,8 @@ from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.trials import Trials
+from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.engine import System
-from tercet.uncertainty._kernel.runs import RunCounts
 
 AVERAGES = ("macro", "micro", "weighted")
 _OF_ALL = ("accuracy", "error_rate", "kappa", "mcc", "balanced_accuracy")  # one number for all classes

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
 from tercet._typing import Floats
-from tercet.uncertainty._kernel.steps import LONGEST, Totals, depth_of
+from tercet.uncertainty._kernel.score_steps import LONGEST, Totals, depth_of
 
 Places = NDArray[np.intp]
 

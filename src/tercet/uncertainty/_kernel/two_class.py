@@ -22,9 +22,9 @@ from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, to_llr
-from tercet.uncertainty._kernel.corners import Corners
-from tercet.uncertainty._kernel.runs import RunCounts, Spots
-from tercet.uncertainty._kernel.steps import Steps, Totals
+from tercet.uncertainty._kernel.curve_corners import Corners
+from tercet.uncertainty._kernel.drawn_runs import RunCounts, Spots
+from tercet.uncertainty._kernel.score_steps import Steps, Totals
 
 Places = NDArray[np.intp]
 

@@ -8,8 +8,8 @@ import pytest
 
 import tercet as tc
 from tercet.uncertainty import bootstrap, drawn
+from tercet.uncertainty._kernel.drawn_runs import Runs, Spots
 from tercet.uncertainty._kernel.draws import Design, generator
-from tercet.uncertainty._kernel.runs import Runs, Spots
 from tercet.uncertainty.bootstrap import _two_classes, planned, wanted_of
 
 from .helpers import gaussian, same

@@ -12,7 +12,7 @@ from tercet._numeric.exact import Counts
 from tercet._typing import Floats
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import convex_vertices
-from tercet.uncertainty._kernel.steps import GROUP, Places, Totals
+from tercet.uncertainty._kernel.score_steps import GROUP, Places, Totals
 
 _SLACK = 1.0 + 1e-12  # bounds and costs are rounded
 
