@@ -226,7 +226,7 @@ def test_an_infinite_lr_with_a_finite_worth_makes_dev_pav_infinite():
 
 def test_cllr_cal_is_the_difference_of_the_references_on_random_sets():
     rng = np.random.default_rng(5)
-    for _ in range(SETS // 4):
+    for _ in range(SETS):
         lrs, labels = random_lrs(rng, 8, extremes=False)
         llrs = np.log(lrs)
         expected = testing.cllr(llrs.tolist(), labels.tolist()) - testing.min_cllr(llrs.tolist(), labels.tolist())

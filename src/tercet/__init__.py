@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         hull_rule,
         neyman_pearson,
     )
-    from tercet.deployment.abstention import RiskCoverage, risk_coverage
+    from tercet.deployment.abstention import AurcDifference, RiskCoverage, compare_risk_coverage, risk_coverage
     from tercet.deployment.gaps import GroupGaps, group_gaps
     from tercet.deployment.prevalence import Prevalence, deployed_cost, estimate_prevalence
     from tercet.deployment.rules import Rule, rule
@@ -112,7 +112,9 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "deployment.abstention": (
+        "AurcDifference",
         "RiskCoverage",
+        "compare_risk_coverage",
         "risk_coverage",
     ),
     "application": (
@@ -317,6 +319,7 @@ __all__ = [
     "Affine",
     "Application",
     "ApplicationMean",
+    "AurcDifference",
     "BayesPlot",
     "Beta",
     "BetaPosterior",
@@ -370,6 +373,7 @@ __all__ = [
     "cllr",
     "clopper_pearson",
     "compare",
+    "compare_risk_coverage",
     "confusion_of",
     "corp_diagram",
     "costs_from_utilities",

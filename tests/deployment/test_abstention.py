@@ -146,3 +146,32 @@ def test_what_cannot_be_asked_is_refused(call, error):
     curve = tc.risk_coverage(tc.Trials.of_llr([1.0, -1.0], [1, 0]))
     with pytest.raises(error):
         call(curve)
+
+
+def two_systems(seed, size=400):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(size) < 0.5
+    signal = rng.normal(size=size) + 2.0 * labels - 1.0
+    return [tc.Trials.of_llr(2 * (signal + 0.5 * rng.normal(size=size)), labels) for _ in range(2)]
+
+
+def test_the_paired_difference_of_areas_is_that_of_the_curves_and_covers_its_level():
+    kept = 0
+    for seed in range(200):
+        one, other = two_systems(seed)
+        found = tc.compare_risk_coverage(one, other, (0.5, 1, 1))
+        areas = [tc.risk_coverage(each, (0.5, 1, 1)).aurc for each in (one, other)]
+        assert found.value == pytest.approx(areas[0] - areas[1], abs=1e-15)
+        kept += found.low <= 0.0 <= found.high  # both systems are equally good
+    assert 0.90 <= kept / 200 <= 0.99
+
+
+def test_compared_areas_are_matched_by_id_and_refuse_weights():
+    one, other = two_systems(1)
+    named = [tc.Trials.of_llr(each.llr, each.labels, ids=[f"t{k}" for k in range(400)]) for each in (one, other)]
+    order = np.random.default_rng(0).permutation(400)
+    found = tc.compare_risk_coverage(named[0], named[1].select(order))
+    assert found.value == pytest.approx(tc.compare_risk_coverage(one, other).value, abs=1e-15)
+    weighted = tc.Trials.of_llr(one.llr, one.labels, weights=np.ones(400))
+    with pytest.raises(tc.InputError, match="without weights"):
+        tc.compare_risk_coverage(weighted, other)

@@ -22,10 +22,12 @@ from tercet.calibration.training import (
     two_classes,
 )
 from tercet.calibration.two_class import Calibrator, non_negative
-from tercet.errors import CalibrationError
+from tercet.errors import CalibrationError, InputError
 from tercet.metrics.costs import empirical_cross_entropy
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
+
+_LARGEST_PENALTY = 1e100  # more leaves the doubles when slopes are squared
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Beta(Calibrator):
             The trained map.
         """
         share, ridge, given = probability(prior, "prior"), non_negative(penalty, "penalty"), as_trials(trials)
+        if ridge > _LARGEST_PENALTY:
+            raise InputError(f"penalty must be at most {_LARGEST_PENALTY:g}, not {ridge:g}.")
         facts = training_facts(given, two_classes(given)) | {"prior": share, "penalty": ridge}
         rows = _ordered(one_column(given))
         columns = _columns(rows.scores, facts["meaning"])
@@ -107,8 +111,7 @@ class Beta(Calibrator):
         check_finite(ends, "Beta")
         if ridge == 0.0:
             check_overlap(ends, "Beta")
-        with np.errstate(over="ignore"):  # of a penalty near the largest double
-            return cls(*_trained(rows, columns, share, ridge), facts)
+        return cls(*_trained(rows, columns, share, ridge), facts)
 
     def _llr(self, scores: Floats) -> Floats:
         low, high = _columns(scores, self.training["meaning"])
