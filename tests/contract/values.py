@@ -175,6 +175,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "BetaPosterior.probability_below": {"bound": 0.3},
         "decision_curve": {"thresholds": [0.1, 0.2], "harm": 0.0, "prevalence": None},
         "evaluate": {"one_vs_rest": False, "by": None, "method": "percentile"},
+        "compare_risk_coverage": {"first": TRIALS, "second": TRIALS, "by": None},
         "case_cost_calibration_loss": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
         "scan_case_costs": {"trials": tc.scan(stored["scores"], target="1"), "cost_fn": "label", "cost_fp": 1.0,
                             "cost_tp": 0.0},

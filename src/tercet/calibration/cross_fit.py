@@ -110,6 +110,10 @@ class Ranking:
         The methods in order.
     min_dcf : float
         Minimum DCF of the scores as given.
+    nested_dcf : float or None
+        The cost of choosing in this way, by folds around the choice; None where it was not asked for or cannot be had.
+    nested_reason : str or None
+        Why it cannot be had.
     """
 
     rows: tuple[Choice, ...]

@@ -61,9 +61,9 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     check_cost_columns(options, apps)
     columns = cost_columns(options)
     systems = read_systems(scores, with_columns(source, columns.values()) if columns else source)
+    asked: list[Any] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     if columns:
-        apps = [case_costs(systems[0].used(), app, columns) for app in apps]
-    asked = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
+        asked = [case_costs(systems[0].used(), app, columns) for app in apps]
     found = compare(
         *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
         ci=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Drawable: TypeAlias = (
     Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
-    | Calibrator | GaussianRecognizer | RiskCurve
+    | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport
 )  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
