@@ -90,6 +90,17 @@ def test_a_frame_without_labels_gives_trials_without_labels():
     assert tc.Trials.from_frame(pd.DataFrame({"score": [1.0, 2.0], "label": [0, 1]})).labels.tolist() == [False, True]
 
 
+@pytest.mark.parametrize("start", [0, 1, 3, 9])
+def test_booleans_kept_as_bits_are_unpacked_wherever_a_slice_begins(start):
+    flags = np.random.default_rng(0).random(50) < 0.4
+    table = pa.table({"score": np.arange(50.0), "label": flags}).slice(start)
+    both = pa.concat_tables([table, table.slice(2)])
+    wanted = [*flags[start:], *flags[start + 2 :]]
+    assert tc.read(both).labels.tolist() == wanted
+    assert tc.read(pl.from_arrow(both)).labels.tolist() == wanted
+    assert tc.read(table.slice(0, 0)).labels.tolist() == []
+
+
 def test_unused_categories_change_nothing():
     labels = pd.Categorical(["ok", "fraud"], categories=["fraud", "ok", "theft"])
     frame = pd.DataFrame({"score": [0.1, 0.9], "label": labels, "g": pd.Categorical(["x", "y"], ["x", "y", "z"])})
