@@ -92,7 +92,7 @@ def test_running_totals_of_doubles_are_those_of_their_integers(spread, count):
     bits = int(expected[-1]).bit_length()
     found = [running_totals(recast(integers, bits), rows)]
     if fits_limbs(bits, unit):
-        found.append(running_doubles(weights[rows], unit, bits))
+        found.append(running_doubles(np.append(0.0, weights[rows]), unit, bits))
     for running in found:
         assert running[0] == 0
         assert (running[1:] == expected).all()

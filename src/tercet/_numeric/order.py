@@ -30,13 +30,10 @@ class RowKeys:
     >>> ranking = order.ranked(np.sort(order.keys))
     >>> ranking.rows.tolist(), ranking.scores.tolist()
     ([1, 2, 0], [-1.0, 0.25, 0.5])
-
-    What is carried along lies beside the scores: a row of both is fetched at once from memory.
     """
 
     def __init__(self, scores: Floats, carried: Floats | None = None, marks: NDArray[np.bool_] | None = None) -> None:
-        columns = (scores,) if carried is None else (scores, carried)
-        self.table = np.empty((len(scores), len(columns)))
+        self.scores, self.carried = scores, carried
         count = len(scores)
         ends = [scores.min(), scores.max()] if count else [0.0, 0.0]
         low, high = _as_ordered(np.array(ends)).tolist()
@@ -47,8 +44,6 @@ class RowKeys:
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 rows = slice(start, min(start + _BLOCK, part.stop))
-                for place, column in enumerate(columns):
-                    self.table[rows, place] = column[rows]
                 keys = _as_ordered(scores[rows])
                 keys -= low  # as numbers without sign, wrapped round
                 unsigned = keys.view(np.uint64)
@@ -64,19 +59,17 @@ class RowKeys:
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
         """The rows of keys that have been sorted, by ascending score, and their numbers unless nobody needs them."""
-        carries = self.table.shape[1] == 2
-        sizes = (len(keys) if numbered else 0, len(keys), len(keys) if carries else 0)
+        carries = self.carried is not None
+        sizes = (len(keys) if numbered else 0, len(keys), len(keys) + 1 if carries else 0)
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
-        packed = self.table.view(np.complex128 if carries else np.float64)[:, 0]  # numpy fetches both at once
 
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
                 rows = keys[own] & ((1 << self.row_bits) - 1)
-                both = packed.take(rows)
-                found.scores[own] = both.real
-                if carries:
-                    found.carried[own] = both.imag
+                self.scores.take(rows, out=found.scores[own], mode="clip")  # to clip is quicker than to check
+                if self.carried is not None:
+                    self.carried.take(rows, out=found.carried[1:][own], mode="clip")
                 if numbered:
                     found.rows[own] = rows
 
@@ -96,7 +89,7 @@ class RowKeys:
         sizes = last - first
         places = np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         right = places[np.lexsort((found.scores[places], np.repeat(first, sizes)))]
-        for column in found:
+        for column in (found.rows, found.scores, found.carried[1:]):
             if len(column):
                 column[places] = column[right]
 
@@ -106,7 +99,7 @@ class Ranking(NamedTuple):
 
     rows: Keys  # empty where nobody needs them
     scores: Floats
-    carried: Floats  # empty where nothing was
+    carried: Floats  # after a place that is free for a total; empty where nothing was
 
 
 def _as_ordered(scores: Floats) -> Keys:

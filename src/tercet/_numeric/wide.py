@@ -179,33 +179,38 @@ def running_totals(weights: Column, rows: Integers) -> Column:
 
 
 def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
-    """The same for positive doubles that are multiples of 2**unit, of which all totals need at most so many bits."""
+    """The same for positive doubles that are multiples of 2**unit, of which all totals need at most so many bits.
+
+    The weights stand after a free place, and their memory becomes the totals': fresh pages cost more than the sums.
+    """
+    total = weights.view(np.int64)
+    total[:1] = 0
+    count = len(weights) - 1
     if bits <= INT64_BITS:
-        total = np.empty(len(weights) + 1, np.int64)
-        total[0] = 0
-        for rows in _blocks(slice(0, len(weights))):  # each total and what follows it are still in the cache
+        for rows in _blocks(slice(0, count)):
             after = slice(rows.start + 1, rows.stop + 1)
-            total[after] = _multiples(weights[rows], unit)
-            total[rows.start + 1] += total[rows.start]
-            np.cumsum(total[after], out=total[after])
+            sums = _multiples(weights[after], unit).astype(np.int64)
+            sums[0] += total[rows.start]
+            np.cumsum(sums, out=total[after])
         return total
 
-    def fetch(part: slice) -> tuple[Integers, Integers]:
-        top = np.floor(weights[part] * 2.0 ** -(unit + LIMB))
-        rest = weights[part] - top * 2.0 ** (unit + LIMB)
+    def fetch(rows: slice) -> tuple[Integers, Integers]:
+        some = weights[rows.start + 1 : rows.stop + 1]
+        top = np.floor(some * 2.0 ** -(unit + LIMB))
+        rest = some - top * 2.0 ** (unit + LIMB)
         rest *= 2.0**-unit
         return top.astype(np.int64), rest.astype(np.int64)
 
-    return _running_limbs(len(weights), fetch)
+    return _running_limbs(count, fetch, total)
 
 
 def _multiples(weights: Floats, unit: int) -> Floats:
     return weights * 2.0**-unit if abs(unit) < _SCALES else np.ldexp(weights, -unit)
 
 
-def _running_limbs(count: int, fetch: Fetch) -> Wide:
-    """0, then the running totals of the limbs that fetch gives for a block of rows."""
-    total = Wide(np.empty(count + 1, np.int64), np.empty(count + 1, np.int64))
+def _running_limbs(count: int, fetch: Fetch, low: Integers | None = None) -> Wide:
+    """0, then the running totals of the limbs that fetch gives for a block of rows; `low` may hold the lower ones."""
+    total = Wide(np.empty(count + 1, np.int64), np.empty(count + 1, np.int64) if low is None else low)
     total.high[0] = total.low[0] = 0
 
     def fill(part: slice) -> slice:
