@@ -12,7 +12,7 @@ import numpy as np
 
 from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, flag, frozen, numbers, seed_number, shown, text
+from tercet._numeric.validation import chosen, flag, frozen, numbers, shown, text
 from tercet._numeric.validation import listed as entries
 from tercet._typing import JSON, Counts, EerDefinition, Floats
 from tercet._views import EvaluationViews, Shown
@@ -43,6 +43,7 @@ from tercet.metrics.mean_cost import MeanCost, mean_cost, without_means
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials, logit, to_llr
+from tercet.uncertainty._asked import AskedIntervals
 from tercet.uncertainty._limits import Estimate
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import NotEstimable
@@ -51,8 +52,6 @@ from tercet.uncertainty.intervals import (
     Intervals,
     Sampling,
     beside,
-    checked_level,
-    closed_form_intervals,
 )
 
 _NEED_LLR = ("confusion", "fnr", "fpr", "dcf_u")
@@ -454,7 +453,7 @@ def evaluate(
         return _evaluate_source(trials, asked, bayes_plot, eer, name)
     if not isinstance(trials, Tally):
         trials = as_trials(trials)
-    doubt = _Uncertainty.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
+    doubt = AskedIntervals.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
         found = _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
@@ -466,56 +465,6 @@ def evaluate(
     losses = CalibrationLosses(trials, grouping(by), summary.curve)
     two = evaluation_of(summary, apps, grid, eer, called, losses)
     return two if doubt is None else replace(two, intervals=doubt.intervals(trials, apps, losses))
-
-
-@dataclass(frozen=True, slots=True)
-class _Uncertainty:
-    """Which intervals an evaluation carries."""
-
-    level: float
-    options: JSON
-    drawn: JSON | None  # of a bootstrap; None: closed forms
-    grid: tuple[float, float, int]
-
-    @classmethod
-    def of(
-        cls, ci: float | None, by: Any, method: str | None, resamples: int | None, seed: int, sampling: Any,
-        grid: tuple[float, float, int], eer: EerDefinition,
-    ) -> _Uncertainty | None:  # fmt: skip
-        """None without a level, which every other option needs."""
-        given = {"by": by, "method": method, "resamples": resamples, "sampling": sampling}
-        if ci is None:
-            for name, value in given.items():
-                if value is not None:
-                    raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
-            return None
-        drawn = None
-        if method is not None:
-            chosen(method, "method", ("percentile", "bca", "jeffreys", "uniform"))
-        if sampling is not None:
-            chosen(sampling, "sampling", ("stratified", "natural"))
-        if method in ("jeffreys", "uniform"):
-            if resamples is not None or sampling is not None:
-                raise InputError(f"method={shown(method)} goes without resamples= and sampling=.")
-            drawn = {"prior": method, "seed": seed_number(seed)}
-        elif method is not None or resamples is not None:
-            count = 1000 if resamples is None else resamples
-            drawn = {"method": method or "percentile", "resamples": count, "seed": seed}
-        return cls(checked_level(ci), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
-
-    def intervals(self, trials: Trials | Tally, apps: Sequence[Any], source: Any) -> Intervals:
-        """The intervals of the numbers of these trials."""
-        if self.drawn is None:
-            grid = log_odds_grid(self.grid)
-            return closed_form_intervals(source, apps, level=self.level, grid=grid, **self.options)
-        if "prior" in self.drawn:
-            from tercet.uncertainty.bayes import posterior_intervals
-
-            return posterior_intervals(trials, apps, level=self.level, by=self.options["by"], **self.drawn)
-        from tercet.uncertainty.bootstrap import bootstrap
-
-        more = self.options | {"sampling": self.options["sampling"] or "stratified"}
-        return bootstrap(trials, apps, ci=self.level, bayes_plot=self.grid, **self.drawn, **more)
 
 
 def _evaluate_source(

@@ -46,6 +46,7 @@ NEEDS_PRIOR = (
 )
 Orientation: TypeAlias = Literal["samples x classes", "classes x samples"]
 TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
+_RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
 MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
 
 
@@ -181,7 +182,7 @@ class Trials(Shown):
         [0.0, -inf]
         """
         return _two_class(
-            "lr", lr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name, low=0.0,
+            "lr", lr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
     @classmethod
@@ -386,7 +387,7 @@ class Trials(Shown):
             raise InputError("classes and orientation belong to K columns of posteriors: with one column name target.")
         return _two_class(
             "posterior", posteriors, labels, trained_prior=trained_prior, target=target, weights=weights, ids=ids,
-            groups=groups, name=name, low=0.0, high=1.0,
+            groups=groups, name=name,
         )  # fmt: skip
 
     @classmethod
@@ -1050,14 +1051,13 @@ def _two_class(
     ids: object = None,
     groups: Mapping[str, object] | None = None,
     name: str | None = None,
-    low: float = -math.inf,
-    high: float = math.inf,
 ) -> Trials:
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
     if meaning in ("log-odds", "posterior") and trained_prior is None:
         raise InputError(NEEDS_PRIOR.format(meaning))
-    outside = np.flatnonzero((values < low) | (values > high)) if low > -math.inf else values[:0]
+    low, high = _RANGES.get(meaning, (-math.inf, math.inf))
+    outside = np.flatnonzero((values < low) | (values > high)) if meaning in _RANGES else values[:0]
     if len(outside):
         row = int(outside[0])
         raise InputError(

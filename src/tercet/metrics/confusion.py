@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tercet._numeric.codes import codes_among, occurring
 from tercet._numeric.exact import Counts, as_integers, quotients, shifted
 from tercet._numeric.validation import (
     chosen,
-    class_place,
     flag,
     frozen,
     label_list,
@@ -22,7 +19,6 @@ from tercet._numeric.validation import (
     number,
     numbers,
     same_index,
-    same_kind,
     same_length,
     shown,
 )
@@ -30,10 +26,10 @@ from tercet._typing import Array, Floats
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
+from tercet.metrics._class_names import class_codes, known_classes, target_of
 from tercet.trials import class_names, probability, weight_column
 
 CELLS = ("tp", "fn", "fp", "tn")
-_STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "target"): "target"}
 NO_ACTION = (
     "No action is called like the class {}, so right and wrong cannot be told: name the actions after the classes."
 )
@@ -152,7 +148,7 @@ class Confusion(Shown):
             counts, unit = shifted(counts, unit), 0
         called = class_names(None if classes is None else label_list(classes, "classes"), values.shape[1])
         acts = action_names(actions, called, len(values), "a matrix")
-        self._set(counts.reshape(values.shape), called, acts, _target(target, called), unit, True)
+        self._set(counts.reshape(values.shape), called, acts, target_of(target, called), unit, True)
 
     def _set(
         self,
@@ -229,16 +225,18 @@ class Confusion(Shown):
         same_index({"decisions": decisions, "labels": labels, "weights": weights})
         decided, true = names(decisions, "decisions"), names(labels, "labels")
         same_length(len(decided), {"labels": true})
-        known, ordered = _known(decided, true, target) if classes is None else (label_list(classes, "classes"), True)
+        known, ordered = (
+            known_classes(decided, true, target) if classes is None else (label_list(classes, "classes"), True)
+        )
         acts = known if actions is None else label_list(actions, "actions")
         check_cells(len(acts), len(known))
-        rows, cols = _codes(decided, acts, "decisions"), _codes(true, known, "labels")
+        rows, cols = class_codes(decided, acts, "decisions"), class_codes(true, known, "labels")
         return cls._counted(
             rows,
             cols,
             class_names(known, len(known)),
             class_names(acts, len(acts), "actions"),
-            _target(target, tuple(map(str, known))),
+            target_of(target, tuple(map(str, known))),
             None if weights is None else weight_column(weights),
             ordered,
         )
@@ -327,7 +325,7 @@ class Confusion(Shown):
         >>> Confusion([[8, 1], [2, 9]]).for_target(0).tpr
         0.8
         """
-        wanted = _target(target, self.classes)
+        wanted = target_of(target, self.classes)
         return Confusion._made(self.counts, self.classes, self.actions, wanted, self.unit, self.ordered)
 
     @property
@@ -357,7 +355,7 @@ class Confusion(Shown):
         >>> Confusion([[8, 1, 0], [2, 6, 1], [0, 3, 9]]).against_rest(1).matrix
         [[17, 4], [3, 6]]
         """
-        name = _target(label, self.classes)
+        name = target_of(label, self.classes)
         cells = self._against_rest([self.classes.index(name or "")])[0]
         counts = np.array([cells["tn"], cells["fn"], cells["fp"], cells["tp"]], np.object_)
         names = (f"not {name}", f"{name}")
@@ -967,43 +965,3 @@ def _over_root(above: int, square: int) -> float:
     """above / sqrt(square) for large integers."""
     sign = -1.0 if above < 0 else 1.0
     return sign * math.sqrt(above * above / square)
-
-
-def _target(target: object, classes: tuple[str, ...]) -> str | None:
-    """The named target, or the one that standard class names give away."""
-    if target is None:
-        wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
-        return next((name for name in classes if name.lower() == wanted), None)
-    return classes[class_place(target, classes, "target")]
-
-
-def _known(decided: Array, true: Array, target: object) -> tuple[list[Any], bool]:
-    """The classes that decisions and labels speak of, and whether their order is known.
-
-    Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
-    other names are sorted, and that is nobody's order.
-    """
-    same_kind(decided, "decisions", true, "labels")
-    found = list(dict.fromkeys([*occurring(true), *occurring(decided)]))
-    if not found:
-        raise InputError("There are no decisions to count: name the classes (classes=...).")
-    if all(not isinstance(value, str) and value in (0, 1) for value in found):
-        return [0, 1], True
-    digits = all(isinstance(value, str) and value.isascii() and value.isdigit() for value in found)
-    try:
-        ordered = sorted(found, key=lambda value: (int(value), value)) if digits else sorted(found)
-    except TypeError:
-        raise InputError("decisions and labels mix text and numbers: name the classes (classes=...).") from None
-    if len(ordered) == 2 and target is not None:
-        return (ordered[::-1] if str(ordered[0]) == str(target) else ordered), True
-    standard = tuple(str(value).lower() for value in ordered) in _STANDARD_TARGETS
-    return ordered, standard or digits or not isinstance(ordered[0], str)
-
-
-def _codes(values: Array, known: list[Any], name: str) -> NDArray[np.intp]:
-    try:
-        return codes_among(values, known)
-    except KeyError as error:
-        raise InputError(
-            f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."
-        ) from None

@@ -28,7 +28,7 @@ from tercet.trials import Trials
 _SAMPLE = 64  # every 64th point gives a hull that most others lie above
 _FEW = 32  # so many points are walked along faster than compared as arrays
 _NEIGHBOURS = np.array([-1, 0, 1])
-EER_DEFINITIONS = ("rocch", "interpolated", "nearest")
+EER_DEFINITIONS: tuple[EerDefinition, ...] = ("rocch", "interpolated", "nearest")
 
 
 class Eer(NamedTuple):

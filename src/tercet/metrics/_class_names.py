@@ -1,0 +1,56 @@
+"""The classes that decisions and labels name, their order, and the target among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.codes import codes_among, occurring
+from tercet._numeric.validation import class_place, same_kind, shown
+from tercet._typing import Array
+from tercet.errors import InputError
+
+_STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "target"): "target"}
+
+
+def target_of(target: object, classes: tuple[str, ...]) -> str | None:
+    """The named target, or the one that standard class names give away."""
+    if target is None:
+        wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
+        return next((name for name in classes if name.lower() == wanted), None)
+    return classes[class_place(target, classes, "target")]
+
+
+def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Any], bool]:
+    """The classes that decisions and labels name, and whether their order is known.
+
+    Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
+    other names are sorted, and that is nobody's order.
+    """
+    same_kind(decided, "decisions", true, "labels")
+    found = list(dict.fromkeys([*occurring(true), *occurring(decided)]))
+    if not found:
+        raise InputError("There are no decisions to count: name the classes (classes=...).")
+    if all(not isinstance(value, str) and value in (0, 1) for value in found):
+        return [0, 1], True
+    digits = all(isinstance(value, str) and value.isascii() and value.isdigit() for value in found)
+    try:
+        ordered = sorted(found, key=lambda value: (int(value), value)) if digits else sorted(found)
+    except TypeError:
+        raise InputError("decisions and labels mix text and numbers: name the classes (classes=...).") from None
+    if len(ordered) == 2 and target is not None:
+        return (ordered[::-1] if str(ordered[0]) == str(target) else ordered), True
+    standard = tuple(str(value).lower() for value in ordered) in _STANDARD_TARGETS
+    return ordered, standard or digits or not isinstance(ordered[0], str)
+
+
+def class_codes(values: Array, known: list[Any], name: str) -> NDArray[np.intp]:
+    """The number of each value's class."""
+    try:
+        return codes_among(values, known)
+    except KeyError as error:
+        raise InputError(
+            f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."
+        ) from None

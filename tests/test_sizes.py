@@ -1,0 +1,56 @@
+"""How long modules and functions are, in lines of code: without docstrings, comments and blank lines."""
+
+import ast
+import importlib
+import io
+import tokenize
+from pathlib import Path
+
+import tercet as tc
+
+FILES = sorted(Path(tc.__file__).parent.rglob("*.py"))
+
+
+def code_lines(path):
+    """The numbers of the lines that hold code."""
+    text = path.read_text(encoding="utf-8")
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+            lines.update(range(token.start[0], token.end[0] + 1) if token.string else ())
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            lines.difference_update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return lines
+
+
+CODE = {path: code_lines(path) for path in FILES}
+FUNCTIONS = [
+    (path, node)
+    for path in FILES
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, ast.FunctionDef)
+]
+
+
+def test_no_function_has_more_than_40_lines_of_code():
+    """The arguments, which public functions spell out line by line, are not counted."""
+    sizes = {
+        f"{path.name} {node.name}": len(CODE[path].intersection(range(node.body[0].lineno, node.end_lineno + 1)))
+        for path, node in FUNCTIONS
+    }
+    assert {name: size for name, size in sizes.items() if size > 40} == {}
+
+
+def test_only_public_functions_and_commands_take_more_than_ten_arguments():
+    modules = [tc, *(importlib.import_module(f"tercet.{name}") for name in tc._MODULES)]
+    public = {name: getattr(module, name) for module in modules for name in getattr(module, "__all__", ())}
+    methods = {name for value in public.values() if isinstance(value, type) for name in dir(value) if name[0] != "_"}
+    wrong = [
+        f"{path.name} {node.name}"
+        for path, node in FUNCTIONS
+        if len(node.args.args) + len(node.args.kwonlyargs) > 10
+        and node.name not in {*public, *methods}
+        and "cli" not in path.parts
+    ]
+    assert wrong == []
