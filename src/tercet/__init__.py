@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from tercet.outofcore.scan import Scan, scan
     from tercet.report import report
     from tercet.report.gates import Checked, check
+    from tercet.report.model_card import model_card
     from tercet.report.plots import Plot, plot
     from tercet.report.system_table import table
     from tercet.trials import Trials
@@ -262,6 +263,7 @@ _PUBLIC = {
         "Checked",
         "check",
     ),
+    "report.model_card": ("model_card",),
     "report.plots": (
         "Plot",
         "plot",
@@ -412,6 +414,7 @@ __all__ = [
     "min_cllr",
     "min_cross_entropy",
     "min_risk",
+    "model_card",
     "net_benefit",
     "net_benefit_band",
     "neyman_pearson",

@@ -114,6 +114,7 @@ BASES = {
     ("compare",): [("a.csv", "b.csv", "--app", "0.1,1,1", "--bootstrap", "39")],
     ("sample-size",): [("--app", "0.1,1,1", "--fnr", "0.1", "--fpr", "0.1", "--half-width", "0.1")],
     ("report",): [("result.json", "-o", "page.html")],
+    ("card",): [("result.json", "-o", "card.md")],
     ("check",): [("result.json", "--fail-if", "dcf>0.3")],
     ("metrics",): [()],
     ("demo",): [("--out", "demo")],

@@ -216,6 +216,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "io.open_source": {**options, "path": stored["scores"], "one_thread": True},
         "read": {"path": stored["scores"], **options, **dict.fromkeys(("score", "label", "weight", "groups", "ids"))},
         "io.read": {"path": stored["scores"], **options, **dict.fromkeys(("score", "label", "weight", "groups", "ids"))},
+        "model_card": {"evaluations": tc.evaluate(TRIALS, [APP]), "title": "t"},
         "report": {"evaluations": tc.evaluate(TRIALS, [APP]), "path": out / "report.html", "title": "t",
                    "posteriors": None},
         "risk_curve": {"trials": THREE, "application": APP_3, "label": "1", "log_odds": [-1.0, 1.0]},

@@ -25,6 +25,7 @@ COMMANDS = {
     "sample-size": "How many targets and non-targets a wanted half-width takes.",
     "sensitivity": "What changes if prior and costs are uncertain, labels are wrong, or cases were never verified.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
+    "card": "A model card in Markdown from a saved result of `tercet evaluate --json`.",
     "plot": "One figure of one system, or of several in one figure.",
     "primary": "NIST's primary cost: the mean over several operating points, pooled or equalised over partitions.",
     "biometrics": "Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs.",

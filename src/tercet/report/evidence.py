@@ -94,6 +94,11 @@ def _ends_words(system: Facts, words: Words) -> str:
 
 def method(document: Facts, systems: Sequence[Facts], words: Words) -> str:
     """How the numbers were obtained, a paragraph each."""
+    return "".join(tag("p", text(line, 600)) for line in method_lines(document, systems, words))
+
+
+def method_lines(document: Facts, systems: Sequence[Facts], words: Words) -> list[str]:
+    """How the numbers were obtained, in sentences."""
     lines = []
     for system in own(systems):
         name = system.get("name") or words("this_system")
@@ -108,12 +113,13 @@ def method(document: Facts, systems: Sequence[Facts], words: Words) -> str:
             words("m.loss"),
         ]
     lines += [
-        words("m.thin", name=s.get("name") or words("this_system"), n=words.number(_within(s["curve"])))
+        words("m.thin", name=s.get("name") or words("this_system"), n=words.number(_within(s["curve"])),
+              reach=9 if _within(s["curve"]) == 1e-4 else 3)
         for s in two if not s["curve"].get("complete")
     ]  # fmt: skip
     lines += [words("m.reduced")] if document.get("reduced") else []
     lines += [words("m.default")] if document.get("default_applications") and two else []
-    return "".join(tag("p", text(line, 600)) for line in lines)
+    return lines
 
 
 def _within(curve: Facts) -> float:
@@ -224,6 +230,12 @@ def base_name(word: str) -> str:
 
 
 def origin(document: Facts, systems: Sequence[Facts], made: datetime, words: Words) -> str:
+    """Inputs with their hashes, the command line, version and time; and what of the data is inside."""
+    lines = [*origin_lines(document, systems, made, words), _inside(systems, words)]
+    return "".join(tag("p", text(line, 500)) for line in lines)
+
+
+def origin_lines(document: Facts, systems: Sequence[Facts], made: datetime, words: Words) -> list[str]:
     """Inputs with their hashes, the command line, version and time."""
     lines = [words("o.made", version=document.get("tercet", ""), when=f"{made:%Y-%m-%d %H:%M}")]
     if document.get("command"):
@@ -233,8 +245,7 @@ def origin(document: Facts, systems: Sequence[Facts], made: datetime, words: Wor
         files = [("o.file", file) for file in system["input"].get("files", ())]
         files += [("o.calibration_file", file) for file in system.get("calibration", {}).get("files", ())]
         lines += [words(key, name=base_name(str(one.get("name", ""))), sha=one.get("sha256", "")) for key, one in files]
-    lines.append(_inside(systems, words))
-    return "".join(tag("p", text(line, 500)) for line in lines)
+    return lines
 
 
 def _inside(systems: Sequence[Facts], words: Words) -> str:

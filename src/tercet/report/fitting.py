@@ -19,6 +19,7 @@ from tercet.metrics.curve_summary import REACH, interpolated
 from tercet.report.markup import Facts
 
 LIMIT = 250_000  # bytes of a page
+STATED = 3.0  # log-odds within which the error of a thinned curve is stated: those of the Bayes error plot
 _DIGITS = 6
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
@@ -125,7 +126,7 @@ def _short_numbers(values: Sequence[Any]) -> list[Any]:
 
 def _off(curve: Facts, less: Facts, x: Floats) -> float:
     """How far a cost that is read off fewer points may be from what the curve says, relative above 1."""
-    inside = x[np.abs(x) <= REACH]
+    inside = x[np.abs(x) <= STATED]
     if not len(inside):
         return 0.0
     at = np.concatenate((inside, np.nextafter(inside, -np.inf), inside[:-1] + np.diff(inside) / 2.0))

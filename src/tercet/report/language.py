@@ -10,8 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from tercet._numeric.validation import shown
-from tercet.errors import InputError
+from tercet._numeric.validation import chosen
 from tercet.report import numbers
 from tercet.report.markup import tag, text
 
@@ -37,10 +36,8 @@ class Words:
     """
 
     def __init__(self, language: str = "en") -> None:
-        if language not in LANGUAGES:
-            raise InputError(f"language must be one of {', '.join(LANGUAGES)}, not {shown(language)}.")
-        self.language = language
-        place = LANGUAGES.index(language)
+        self.language: str = chosen(language, "language", LANGUAGES)
+        place = LANGUAGES.index(self.language)
         self.strings = {key: both[place] for key, both in _table().items()}
 
     def __call__(self, key: str, **slots: object) -> str:

@@ -44,7 +44,7 @@ _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 def page(document: Facts, title: str | None = None, language: str = "en") -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
     words = Words(language)
-    return fitted(document, _flat(document), lambda facts, systems: _written(facts, systems, title, words))
+    return fitted(document, flat(document), lambda facts, systems: _written(facts, systems, title, words))
 
 
 def _written(document: Facts, systems: Sequence[Facts], title: str | None, words: Words) -> str:
@@ -190,7 +190,7 @@ def _hash(inline: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(inline.encode("utf-8")).digest()).decode("ascii")
 
 
-def _flat(document: Facts) -> list[Facts]:
+def flat(document: Facts) -> list[Facts]:
     """All systems, each class of a several-class one against the rest as a system of its own.
 
     "within" then says of which, and what it was called there.
@@ -214,11 +214,22 @@ def _data(document: Facts, systems: Sequence[Facts], strings: dict[str, str]) ->
     plain = {key: document[key] for key in _KEPT if key in document}
     if "command" in document:
         plain["command"] = [evidence.base_name(str(word)) for word in document["command"]]
+    if "comparison" in document:
+        plain["comparison"] = _of_costs(document["comparison"])
     plain["words"] = strings
     plain["systems"] = [_packed(system) for system in systems]
     plain["points"] = _points()
     dumped = json.dumps(plain, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPES[found[0]], dumped)
+
+
+def _of_costs(comparison: Facts) -> Facts:
+    """What the page draws of a comparison: differences in DCF."""
+    kept = ("names", "level", "paired", "paired_by", "points", "notes", "seed")
+    costs = [one for one in comparison.get("differences", ()) if str(one["quantity"]).endswith(".dcf")]
+    keys = ("quantity", "first", "second", "value", "value_ci", "p_value", "adjusted")
+    brief = [{key: one[key] for key in keys if key in one} for one in costs]
+    return {key: comparison[key] for key in kept if key in comparison} | {"differences": brief}
 
 
 def _points() -> list[Facts]:

@@ -12,6 +12,7 @@ from tercet.report.markup import Facts, Ready, table, tag, text
 from tercet.report.verdict import known_ends, point_words
 
 _HEAT = 30  # classes that a heat map can show
+_FEW_SYSTEMS, _MOST_DIFFERENCES = 3, 60
 _NAMES = {"eer": "EER", "auc": "AUC", "cllr": "Cllr", "min_cllr": "min Cllr"}
 _COMPARED = ("dcf", "min_dcf", "fnr", "fpr")  # quantities whose paired differences are shown, beside EER, AUC and Cllr
 
@@ -94,7 +95,10 @@ def differences(document: Facts, words: Words) -> str:
     found = document.get("comparison")
     if not found or not found.get("differences"):
         return ""
-    rows = [row for one in found["differences"] if (row := _difference(one, found, words)) is not None]
+    shown = found["differences"]
+    if len(found["names"]) > _FEW_SYSTEMS:  # else the table would bury the rest
+        shown = [one for one in shown if str(one["quantity"]).endswith(".dcf")][:_MOST_DIFFERENCES]
+    rows = [row for one in shown if (row := _difference(one, found, words)) is not None]
     keys = ("d.quantity", "d.first", "d.second", "d.difference", "d.adjusted", "d.method")
     how = "d.unpaired" if not found.get("paired", True) else f"d.paired_{found.get('paired_by') or 'position'}"
     caption = f"{words('level_note', level=words.percent(found['level']))} {words(how)}"

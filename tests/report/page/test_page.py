@@ -273,7 +273,8 @@ def with_ends(folder):
         "level": 0.95,
         "roc": {"fpr": rates, "fnr": fnr, "low": [0.8 * m for m in fnr], "high": [min(1.1 * m, 1.0) for m in fnr]},
         "reliability": {
-            "prior": 0.5, "forecast": [0.1, None, 0.9], "observed": [0.2, None, 0.8], "low": [0.1, None, 0.7],
+            "prior": 0.5, "edges": [0.0, 0.3, 0.6, 1.0],
+            "forecast": [0.1, None, 0.9], "observed": [0.2, None, 0.8], "low": [0.1, None, 0.7],
             "high": [0.3, None, 1.0], "rows": [300, 0, 400],
         },
     }  # fmt: skip

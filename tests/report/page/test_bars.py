@@ -1,0 +1,453 @@
+"""What the page must reach in a browser: saved drawings, paper, access for everyone, size, bad input, languages."""
+
+import base64
+import io
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import tercet as tc
+from tercet.application import normalised_dcf
+from tercet.cli.main import main
+from tercet.metrics.curve_summary import interpolated
+from tercet.report.fitting import LIMIT, thinner
+from tercet.report.page import document_of, page, report
+
+SVG = "{http://www.w3.org/2000/svg}"
+PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}
+WIDTHS = (375, 768, 1024, 1440)
+
+
+def systems_of(count=2, trials=900, names=None, ci=0.95, **more):
+    """Systems tried on the same trials, as the evaluations and their comparison."""
+    rng = np.random.default_rng(4)
+    labels = np.arange(trials) % 3 == 0
+    shared = rng.normal(size=trials)
+    made = [
+        tc.Trials.of_llr(
+            1.5 * (shared + rng.normal(size=trials)) + np.where(labels, 1.5 + 0.2 * k, -1.5), labels,
+            name=(names or "ABCDEFGH")[k], **more,
+        )
+        for k in range(count)
+    ]  # fmt: skip
+    points = [(0.01, 10, 1), (0.5, 1, 1)]
+    found = [tc.evaluate(one, points, ci=ci) for one in made]
+    return found, tc.compare(*made, applications=points) if count > 1 else None
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    found, comparison = systems_of()
+    path = report(found, tmp_path_factory.mktemp("two") / "page.html", "Two systems", comparison=comparison)
+    return f"file://{path}"
+
+
+def settle(browser):
+    browser.execute_async_script("setTimeout(arguments[0], 350)")
+
+
+# Saved drawings
+
+
+FIGURES = ("scores", "curve", "bayes", "reliability", "icons", "costs", "decision", "differences")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_saved_drawing_has_the_text_and_the_pixels_of_the_screen(browser, two, tmp_path, scheme):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed: pip install pillow")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    browser.get(two)
+    settle(browser)
+    shots, saved = {}, {}
+    for figure in FIGURES:
+        box = browser.execute_script(
+            "const svg = document.querySelector(`#f-${arguments[0]} svg`), paper = getComputedStyle(document.body);"
+            "Object.assign(svg.style, {position: 'fixed', left: 0, top: 0, margin: 0, zIndex: 99, maxWidth: 'none',"
+            "  background: paper.backgroundColor}); scrollTo(0, 0);"
+            "return {x: 0, y: 0, width: Number(svg.getAttribute('width')), height: Number(svg.getAttribute('height'))}",
+            figure,
+        )
+        clip = {**box, "scale": 1}
+        shots[figure] = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip})["data"]
+        browser.execute_script("document.querySelector(`#f-${arguments[0]} svg`).removeAttribute('style')", figure)
+        words = browser.execute_script(
+            "return [...document.querySelectorAll(`#f-${arguments[0]} svg text`)].map(n => n.textContent)", figure
+        )
+        saved[figure] = (words, browser.execute_async_script(
+            "const [name, done] = arguments; URL.createObjectURL = blob => { blob.text().then(done); return '#'; };"
+            "HTMLAnchorElement.prototype.click = () => {};"
+            "document.querySelector(`#f-${name} [data-as=svg]`).click();", figure,
+        ))  # fmt: skip
+    for figure, (words, text) in saved.items():
+        root = ElementTree.fromstring(text)
+        written = [node.text or "" for node in root.iter(f"{SVG}text")]
+        assert written[: len(words)] == words  # then come the title and the operating point
+        assert len(written) == len(words) + 2
+        assert "prior 1 %" in written[-1]
+        (tmp_path / "alone.svg").write_text(text, encoding="utf-8")
+        browser.get(f"file://{tmp_path / 'alone.svg'}")
+        alone = browser.execute_cdp_cmd("Page.captureScreenshot", {
+            "clip": {"x": 0, "y": 44, "width": float(root.get("width")), "height": float(root.get("height")) - 44,
+                     "scale": 1}, "captureBeyondViewport": True})["data"]  # fmt: skip
+        pixels = [
+            np.asarray(image.open(io.BytesIO(base64.b64decode(one))).convert("RGB"), np.int16)
+            for one in (shots[figure], alone)
+        ]
+        height, width = (min(one.shape[axis] for one in pixels) for axis in (0, 1))
+        off = np.abs(pixels[0][:height, :width] - pixels[1][:height, :width]).max(axis=2) > 40
+        assert off.mean() <= 0.01, (figure, off.mean())
+
+
+def test_drawings_are_saved_as_png_and_csv_and_the_verdict_as_text(browser, two):
+    caught = (
+        "const [path, done] = arguments; URL.createObjectURL = blob => { const read = new FileReader();"
+        "read.onload = () => done(read.result); read.readAsDataURL(blob); return '#'; };"
+        "HTMLAnchorElement.prototype.click = () => {}; document.querySelector(path).click();"
+    )
+    browser.get(two)
+    settle(browser)
+    kind, data = browser.execute_async_script(caught, "#f-bayes [data-as=png]").split(",", 1)
+    assert kind == "data:image/png;base64"
+    assert base64.b64decode(data)[:4] == b"\x89PNG"
+    for figure in FIGURES:
+        text = base64.b64decode(
+            browser.execute_async_script(caught, f"#f-{figure} [data-as=csv]").split(",", 1)[1]
+        ).decode()
+        assert text.count("\r\n") > 1
+    tables = browser.execute_script("return document.querySelectorAll('main .get-table').length")
+    assert tables >= 3
+    text = base64.b64decode(browser.execute_async_script(caught, "#save-text").split(",", 1)[1]).decode()
+    assert text.startswith("Two systems\n")
+    assert "In 100,000 cases with 1,000 targets, A finds" in text
+    assert "Use threshold 2.29 (llr) for A" in text
+    assert re.search(r"costs [\d.]+ less than [AB] \(|The data cannot tell whether", text)
+
+
+# Paper
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_two_systems_print_on_five_pages_with_all_their_numbers(browser, two, tmp_path, paper):
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed: apt-get install poppler-utils")
+    browser.get(two)
+    settle(browser)
+    width, height = PAPERS[paper]
+    numbers = browser.execute_script("return [...document.querySelectorAll('#numbers dd')].map(n => n.textContent)")
+    options = {"paperWidth": width, "paperHeight": height, "printBackground": True}
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", options)["data"])
+    (tmp_path / "page.pdf").write_bytes(printed)
+    words = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, check=True)
+    text = words.stdout.decode()
+    assert text.count("\f") <= 5
+    plain = re.sub(r"\s+", " ", text)
+    assert [number for number in numbers if number and number not in plain] == []
+    assert "If 1 case in 100 is a target" in plain
+    # Nothing is wider than its box, and nothing scrolls.
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    pixels = int((width - 28 / 25.4) * 96)
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    cut = browser.execute_script(
+        "return [...document.querySelectorAll('main *')].filter(n => n.checkVisibility() && !n.closest('.unseen') && ("
+        "  n.getBoundingClientRect().right > innerWidth + 1"
+        "  || ['auto', 'scroll'].includes(getComputedStyle(n).overflowX)))"
+        ".map(n => `${n.tagName} ${n.id} ${n.textContent.slice(0, 30)}`)"
+    )
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert cut == []
+
+
+# Everyone
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """axe-core from the npm registry, in a temporary folder."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed, so axe-core cannot be had.")
+    folder = tmp_path_factory.mktemp("axe")
+    try:
+        subprocess.run(
+            ["npm", "pack", "axe-core@4", "--silent"], cwd=folder, check=True, timeout=60, capture_output=True
+        )
+    except (subprocess.SubprocessError, OSError):
+        pytest.skip("axe-core cannot be had from the npm registry.")
+    with tarfile.open(next(folder.glob("*.tgz"))) as packed:
+        return packed.extractfile("package/axe.min.js").read().decode()
+
+
+def violations(browser, axe):
+    browser.execute_script(axe)
+    found = browser.execute_async_script(
+        "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then(r => done(r.violations.map("
+        "v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.target.join(' ')).join('; ')}`)))"
+    )
+    return [one for one in found if not one.startswith("color-contrast-enhanced")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_at_any_width(browser, window, two, axe, scheme):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    for width in WIDTHS:
+        window(width, 900)
+        browser.get("about:blank")
+        browser.get(two)
+        settle(browser)
+        assert violations(browser, axe) == [], width
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_every_chart_has_a_description_that_follows_and_a_table(browser, two):
+    browser.get(two)
+    settle(browser)
+    read = (
+        "return Object.fromEntries([...document.querySelectorAll('figure > svg')].filter(n => n.checkVisibility())"
+        ".map(n => [n.parentNode.id, document.getElementById(n.getAttribute('aria-describedby')).textContent]))"
+    )
+    before = browser.execute_script(read)
+    assert set(before) == {f"f-{name}" for name in FIGURES}
+    assert all(len(words) > 20 for words in before.values())
+    browser.execute_script("location.hash = 'p=0.3'; dispatchEvent(new HashChangeEvent('hashchange'))")
+    settle(browser)
+    after = browser.execute_script(read)
+    assert [key for key in ("f-scores", "f-curve", "f-bayes", "f-icons", "f-costs") if before[key] == after[key]] == []
+    rows = browser.execute_async_script(
+        "document.querySelectorAll('details.data').forEach(n => { n.open = true; });"
+        "setTimeout(() => arguments[0]([...document.querySelectorAll('details.data')].filter(n => n.checkVisibility())"
+        ".map(n => n.querySelectorAll('tbody tr').length)), 300)"
+    )
+    assert len(rows) == len(FIGURES)
+    assert min(rows) >= 1
+
+
+@pytest.mark.parametrize("zoom", [2, 4])
+def test_the_page_works_at_200_and_400_per_cent(browser, window, two, zoom):
+    window(1280 // zoom, 1024 // zoom)
+    browser.get(two)
+    settle(browser)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 1280 // zoom
+    panel = browser.execute_script(
+        "return document.getElementById('controls').getBoundingClientRect().height / innerHeight"
+    )
+    assert panel <= 0.46
+
+
+def test_forced_colours_leave_every_line_and_word(browser, two):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
+    browser.get(two)
+    settle(browser)
+    lost = browser.execute_script(
+        "const paper = getComputedStyle(document.body).backgroundColor;"
+        "return [...document.querySelectorAll('svg .curve, svg .here, svg .outline')].filter(n =>"
+        "  getComputedStyle(n).stroke === paper).length"
+    )
+    assert lost == 0
+
+
+def test_readouts_answer_to_the_keyboard(browser, two):
+    from selenium.webdriver import ActionChains, Keys
+
+    browser.get(two)
+    for figure in ("curve", "bayes", "costs", "decision"):
+        settle(browser)
+        browser.execute_script("document.querySelector(`#f-${arguments[0]} rect[role=slider]`).focus()", figure)
+        ActionChains(browser).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT).perform()
+        told = browser.execute_script(
+            "const f = document.querySelector(`#f-${arguments[0]}`);"
+            "return [f.querySelector('.readout').textContent, f.querySelector('rect[role=slider]').ariaValueText]",
+            figure,
+        )
+        assert told[0]
+        assert told[0] == told[1]
+
+
+# Size
+
+
+def test_eight_systems_with_intervals_fit_and_say_how_far_they_are_off(browser, tmp_path):
+    found, comparison = systems_of(8, 1500)
+    path = report(found, tmp_path / "page.html", comparison=comparison)
+    assert path.stat().st_size <= LIMIT
+    browser.get(f"file://{path}")
+    told = browser.execute_script("return document.querySelector('.method').textContent")
+    assert "Numbers at the operating points evaluated are exact." in told
+    row = found[0].applications[0]
+    assert float(browser.execute_script("return document.getElementById('n-dcf').dataset.value")) == row.dcf
+
+
+def test_ten_classes_with_rows_fit(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, 6000)
+    trials = tc.Trials.of_log_likelihoods(rng.normal(size=(6000, 10)) + 2 * np.eye(10)[labels], labels, name="ten")
+    found = tc.evaluate(trials, [tc.Application.multiclass([0.1] * 10)], one_vs_rest=True, ci=0.95)
+    path = report(found, tmp_path / "page.html", posteriors=trials)
+    assert path.stat().st_size <= LIMIT
+    browser.get(f"file://{path}")
+    cells = "return [...document.querySelectorAll('.task .heat td')].map(n => n.textContent)"
+    exact = browser.execute_script(cells)
+    assert not any("about" in cell for cell in exact)
+    browser.execute_script(
+        'window.requestAnimationFrame = draw => draw(); const n = document.querySelector(".edit input[type=number]");'
+        "n.focus(); n.value = '30'; n.dispatchEvent(new Event('input'))"
+    )
+    assert all(re.match(r"about [\d,]+ ± [\d,]+$", cell) for cell in browser.execute_script(cells) if cell)
+
+
+def test_a_thinner_curve_states_how_far_costs_are_off():
+    (found,), _ = systems_of(1, 3000)
+    curve = found.to_dict()["curve"]
+    before = len(curve["thresholds"])
+    sizes = []
+    for tolerance in (1e-3, 1e-2):
+        less = thinner(curve, tolerance)
+        sizes.append(len(less["thresholds"]))
+        assert less["hull"] == curve["hull"]
+        for app in (tc.Application(p) for p in (0.06, 0.3, 0.5, 0.8)):
+            misses, alarms = (int(n) for n in found.curve.tally.at(app.threshold))
+            fnr, fpr = misses / curve["targets"], alarms / curve["nontargets"]
+            read = [float(interpolated(less, key, np.array([app.threshold]))[0]) for key in ("misses", "false_alarms")]
+            rates = read[0] / curve["targets"], read[1] / curve["nontargets"]
+            exact, near = (float(normalised_dcf(app.log_odds, *pair)) for pair in ((fnr, fpr), rates))
+            assert abs(exact - near) <= less["within"] + 1e-4
+    assert before > sizes[0] > sizes[1]
+
+
+# What was done, in words
+
+
+def test_calibration_groups_levels_and_seeds_are_told_and_no_path_is(tmp_path, capsys, monkeypatch):
+    rng = np.random.default_rng(0)
+    for name, count in (("a", 400), ("c", 300)):
+        labels = np.arange(count) % 2
+        rows = [f"t{i},{labels[i]},{2 * rng.normal() + 3 * labels[i] - 1.5:.4f},s{i % 40}" for i in range(count)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,label,score,speaker", *rows]) + "\n")
+    out = tmp_path / "page.html"
+    words = ["evaluate", str(tmp_path / "a.csv"), "--app", "0.1,1,1", "--ci", "90", "--bootstrap", "39", "--seed", "7",
+             "--group-column", "speaker", "--calibrate-on", str(tmp_path / "c.csv"), "--report", str(out)]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["tercet", *words])
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == 0
+    text = out.read_text()
+    assert "calibrated (logistic, on 300 other trials); 90 % intervals by speaker" in text
+    assert "39 resamples, seed 7" in text
+    assert text.count("sha256 ") >= 2
+    assert str(tmp_path) not in text
+
+
+def test_without_an_operating_point_the_page_opens_at_the_datas_own_share(browser, tmp_path, monkeypatch, capsys):
+    scores, labels = np.linspace(-3, 3, 80), np.arange(80) % 4 == 3
+    rows = [f"{int(y)},{x:.4f}" for x, y in zip(scores, labels, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["label,score", *rows]) + "\n")
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(tmp_path / "a.csv"), "--report", str(tmp_path / "page.html"), "--json"])
+    assert json.loads(capsys.readouterr().out)["default_applications"] is True
+    browser.get(f"file://{tmp_path / 'page.html'}")
+    told = browser.execute_script("return document.getElementById('verdict').textContent")
+    assert told.startswith("If 1 case in 4 is a target (as in these data), and a miss and a false alarm cost the same:")
+
+
+def test_an_italian_page_has_italian_words_and_numbers(browser, tmp_path):
+    found, comparison = systems_of()
+    path = report(found, tmp_path / "page.html", comparison=comparison, language="it")
+    browser.get(f"file://{path}")
+    settle(browser)
+    told = browser.execute_script("return document.getElementById('verdict').textContent")
+    assert told.startswith("Se 1 caso su 100 è un target, e un mancato costa 10 volte un falso allarme:")
+    assert "In 100.000 casi con 1.000 target" in told
+    assert re.search(r"Usa la soglia 2,29 \(llr\)", told)
+    everything = browser.execute_script("return document.body.innerText")
+    english = re.findall(r"\b(?:the|scores|threshold|misses|false alarms|deciding)\b", everything)
+    assert english == []
+    with pytest.raises(tc.InputError, match="language"):
+        page(document_of(found), language="fr")
+
+
+def test_every_string_has_the_same_slots_in_every_language():
+    from tercet.report.language import LANGUAGES, _table
+
+    for key, both in _table().items():
+        assert len(both) == len(LANGUAGES), key
+        assert len({tuple(sorted(re.findall(r"\{\*?(\w+)\}", words))) for words in both}) == 1, key
+
+
+# Bad input
+
+
+def odd_documents():
+    few = tc.evaluate(tc.Trials.of_llr([2.0, 1, -1, 1, -1], [1, 1, 1, 0, 0], name="five"), [(0.5, 1, 1)])
+    apart = tc.evaluate(
+        tc.Trials.of_llr(np.r_[np.arange(1, 60), -np.arange(1, 60)], np.arange(118) < 59), [(0.1, 1, 1)]
+    )
+    rng = np.random.default_rng(1)
+    labels = np.arange(200) % 2 == 0
+    weighted = tc.Trials.of_llr(rng.normal(size=200) + labels, labels, weights=rng.random(200), name="weighted")
+    many = tc.Trials.of_llr(rng.normal(size=200) + labels, labels, weights=np.full(200, 5e6), name="a billion")
+    truth = rng.integers(0, 3, 90)
+    names = ["x" * 10_000, "</script>", "\u202eabc"]
+    classes = tc.Trials.of_log_likelihoods(
+        rng.normal(size=(90, 3)) + 2 * np.eye(3)[truth], np.array(names, object)[truth], classes=names
+    )
+    other = document_of(few)
+    return {
+        "five trials": document_of(few),
+        "perfect separation": document_of(apart),
+        "fractional weights": document_of(tc.evaluate(weighted, [(0.1, 1, 1)])),
+        "a billion trials": document_of(tc.evaluate(many, [(0.1, 1, 1)])),
+        "a class name of 10,000 letters": document_of(
+            tc.evaluate(classes, [tc.Application.multiclass([1 / 3] * 3)], one_vs_rest=True)
+        ),
+        "another version": {**other, "tercet": "9.9.9"},
+    }
+
+
+SAID = {
+    "five trials": "a rate is unreliable", "perfect separation": "the classes are separated without error",
+    "fractional weights": "trials are weighted", "a billion trials": "1,000,000,000", "another version": "tercet 9.9.9",
+    "a class name of 10,000 letters": "x" * 40,
+}  # fmt: skip
+
+
+def test_odd_input_opens_says_what_it_cannot_show_and_shows_the_rest(browser, window, tmp_path):
+    for name, document in odd_documents().items():
+        path = tmp_path / "page.html"
+        path.write_text(page(document), encoding="utf-8")
+        assert path.stat().st_size <= LIMIT
+        window(1280, 900)
+        browser.get("about:blank")
+        browser.get(f"file://{path}")
+        settle(browser)
+        assert [entry["message"] for entry in browser.get_log("browser")] == [], name
+        assert SAID[name] in browser.execute_script("return document.querySelector('body').innerText"), name
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 1280, name
+        assert browser.execute_script("return document.querySelectorAll('#why svg').length") >= 4, name
+
+
+# The model card
+
+
+def test_the_model_card_says_what_the_page_says(tmp_path, capsys):
+    found, comparison = systems_of(names=("A *star* <i>", "B"))
+    card = tc.model_card(found, "A card", comparison=comparison)
+    assert card.startswith("# Model card: A card\n")
+    assert "In 100,000 cases with 1,000 targets, **A \\*star\\* \\<i\\>** finds **" in card
+    assert "## How these numbers were obtained" in card
+    (tmp_path / "result.json").write_text(json.dumps(document_of(found)))
+    with pytest.raises(SystemExit) as stop:
+        main(["card", str(tmp_path / "result.json"), "-o", str(tmp_path / "card.md"), "--title", "A card"])
+    assert stop.value.code == 0
+    assert (tmp_path / "card.md").read_text().splitlines()[4:7] == card.splitlines()[4:7]
