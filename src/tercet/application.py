@@ -199,7 +199,7 @@ class Application(Shown):
             raise InputError("applications must be a list of operating points, or a name.") from None
         if not points:
             raise InputError("A mean needs at least one operating point.")
-        return ApplicationMean(points, name)
+        return ApplicationMean(points, None if name is None else text(name, "name"))
 
     @staticmethod
     def means() -> dict[str, tuple[str, ...]]:

@@ -217,7 +217,7 @@ def fnmr_at_fmr(
     """
     bounds = [probability(value, "fmr") for value in np.atleast_1d(column(fmr, "fmr")).tolist()]
     level, how, judged = probability(ci, "ci"), _interval_method(method), _curve_of(trials)
-    chosen = judged if development is None else _curve_of(development)
+    chosen = judged if development is None else _curve_of(as_trials(development, "development"))
     _check_same_meaning(judged, chosen)
     rows = []
     for bound in bounds:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, listed, shown
+from tercet._numeric.validation import frozen, group_name, listed
 from tercet._typing import JSON
 from tercet.application import Application, ApplicationMean
 from tercet.conditions import equalised_trials
-from tercet.errors import InputError, UndefinedError
+from tercet.errors import UndefinedError
 from tercet.evaluation import evaluate
 from tercet.metrics.binomial import Interval
 from tercet.trials import Trials, as_trials, probability
@@ -176,10 +176,7 @@ def _costs(trials: Trials, mean: ApplicationMean, columns: tuple[str, ...]) -> P
 
 def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:
     """The trials weighted so that each combination of values weighs the same in each class."""
-    for name in columns:
-        if name not in trials.groups:
-            known = ", ".join(map(shown, trials.groups)) or "none"
-            raise InputError(f"partitions={shown(name)} is not among the groups of these trials ({known}).")
+    columns = tuple(group_name(name, trials.groups, "partitions") for name in columns)
     joined = MappingProxyType({**trials.groups, "partition": frozen(_cells(trials, columns))})
     return equalised_trials(replace(trials, groups=joined), "partition")
 

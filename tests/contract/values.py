@@ -45,8 +45,8 @@ COUNTER = tc.spoofing.of_key(
 def files(folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """Small files to read."""
     scores = folder / "scores.csv"
-    rows = [f"{s},{y},t{k}" for k, (s, y) in enumerate(zip(LLR, LABELS, strict=True))]
-    scores.write_text("\n".join(["score,label,trial", *rows]) + "\n")
+    rows = [f"{s},{y},t{k},{1 + k % 3}" for k, (s, y) in enumerate(zip(LLR, LABELS, strict=True))]
+    scores.write_text("\n".join(["score,label,trial,cost", *rows]) + "\n")
     decided = folder / "decided.csv"
     decided.write_text("decision,label\n1,1\n0,1\n0,0\n1,0\n1,1\n0,0\n")
     texts = folder / "texts.txt"
@@ -177,9 +177,9 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "evaluate": {"one_vs_rest": False, "by": None, "method": "percentile"},
         "compare_risk_coverage": {"first": TRIALS, "second": TRIALS, "by": None},
         "case_cost_calibration_loss": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
-        "scan_case_costs": {"trials": tc.scan(stored["scores"], target="1"), "cost_fn": "label", "cost_fp": 1.0,
+        "scan_case_costs": {"trials": tc.scan(stored["scores"], target="1"), "cost_fn": "cost", "cost_fp": 1.0,
                             "cost_tp": 0.0},
-        "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None, "ci": None},
+        "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
         "fit_recognizer_and_calibrator": {
             "train": lambda samples, labels: (lambda x: np.asarray(x)[:, 0]), "groups": None, "classes": None,
             "target": None},
@@ -269,7 +269,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "forensics.tippett": {"kind": "survival", "points": 11},
         "forensics.validation": {"by": None},
         "forensics.Validation.to_html": {"title": "t"},
-        "nist.c_primary": {"trials": SEXES, "points": [APP, (0.1, 1, 1)], "partitions": ["sex"], "by": None, "ci": None},
+        "nist.c_primary": {"trials": SEXES, "points": [APP, (0.1, 1, 1)], "partitions": (), "by": None},
         "spoofing.SpoofingPoint": {"prior_target": 0.9, "prior_nontarget": 0.05, "prior_spoof": 0.05, "cost_miss": 1.0,
                                    "cost_nontarget": 10.0, "cost_spoof": 10.0},
         "spoofing.SpoofingPoint.of": {"value": "asvspoof5"},

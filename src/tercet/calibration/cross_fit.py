@@ -187,7 +187,7 @@ def cross_fit(
     >>> cross_fit(Gaussian, trials, folds=2, scheme="interleaved").scores.llr.tolist()    # llr = 2 s in either half
     [-4.0, -4.0, 0.0, 0.0, 0.0, 0.0, 4.0, 4.0]
     """
-    systems = [trials] if isinstance(trials, Trials) else list(paired(trials).systems)
+    systems = [trials] if isinstance(trials, Trials) else list(paired(listed(trials, "trials")).systems)
     numbers = fold_numbers(systems[0], folds, by=by, scheme=scheme, seed=seed)
     quality = options.pop("quality", None)
     measures = None if quality is None else column(quality, "quality")

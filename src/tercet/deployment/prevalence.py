@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import chosen, number
 from tercet._typing import Floats
 from tercet.application import Application, sigmoid
 from tercet.calibration.training import one_column
@@ -144,10 +144,8 @@ def estimate_prevalence(
         raise UndefinedError("The share of targets is undefined: there are no scores.")
     if own.weights is not None:
         raise InputError("estimate_prevalence takes scores without weights: repeat rows instead.")
-    if method == "rogan-gladen":
+    if chosen(method, "method", ("em", "rogan-gladen")) == "rogan-gladen":
         return _rogan_gladen(own, calibration, threshold, level)
-    if method != "em":
-        raise InputError(f'method is "em" or "rogan-gladen", not {shown(method)}.')
     if threshold is not None:
         raise InputError('threshold belongs to method="rogan-gladen".')
     return _maximum_likelihood(own, calibration, level)
@@ -227,7 +225,7 @@ def _chosen_costs(trials: Trials, app: Application) -> tuple[Floats, Floats]:
 
 def _reference(reference: Trials, app: Application) -> tuple[float, float]:
     """Expected and actual cost on labelled trials, the classes weighted by the application's prior."""
-    own = one_column(as_trials(reference))
+    own = one_column(as_trials(reference, "reference"))
     labels = own.known_labels().astype(np.bool_)
     costs, _ = _chosen_costs(own, app)
     curve = Curve.of(own)
@@ -313,7 +311,7 @@ def _mixture(trials: Trials, calibration: Trials | None) -> tuple[_Mixture, tupl
     if calibration is None:
         llr = trials.llr
         return _Mixture(llr, np.exp(-np.abs(llr)), trials.scores, None), (_FIXED,)
-    labelled = one_column(as_trials(calibration))
+    labelled = one_column(as_trials(calibration, "calibration"))
     if labelled.weights is not None:
         raise InputError("The calibration trials must have no weights: repeat rows instead.")
     model = Logistic.fit(labelled, 0.5)
@@ -348,7 +346,7 @@ def _covariance(trials: Trials, model: Logistic) -> Floats:
 def _rogan_gladen(trials: Trials, calibration: Trials | None, threshold: float | None, level: float) -> Prevalence:
     if calibration is None:
         raise InputError('method="rogan-gladen" needs labelled trials (calibration=...) that tell TPR and FPR.')
-    labelled = one_column(as_trials(calibration))
+    labelled = one_column(as_trials(calibration, "calibration"))
     if (labelled.meaning, labelled.trained_prior) != (trials.meaning, trials.trained_prior):
         raise InputError("The calibration trials must have scores of the same meaning as the unlabelled ones.")
     at = _zero_of(labelled) if threshold is None else number(threshold, "threshold")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import quotients
 from tercet._numeric.serialization import Model, flag, real
-from tercet._numeric.validation import number, numbers, shown
+from tercet._numeric.validation import number, numbers, shown, text
 from tercet._typing import Facts, Floats
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
@@ -711,6 +711,8 @@ def _cases(name: str, cases_per_day: object) -> float | None:
 
 
 def _confidence(name: str, value: Any, confidence: object, by: str | None) -> float | None:
+    if by is not None:
+        text(by, "by")
     if confidence is None:
         return None
     if name in _NO_PROMISE:

@@ -382,6 +382,8 @@ def ece(
     ([1.0], [1.0])
     """
     grid = np.linspace(-2.0, 2.0, 41) if log10_odds is None else numbers(log10_odds, "log10_odds")
+    if np.any(np.abs(grid) > 15.0):
+        raise InputError("log10_odds must lie in -15..15: beyond, a prior is 0 or 1 in 64-bit floating point.")
     priors = [sigmoid(odds * _TEN) for odds in grid.tolist()]
     curve = Curve.of(as_trials(trials))
     actual = np.array([empirical_cross_entropy(curve.tally, prior) for prior in priors])

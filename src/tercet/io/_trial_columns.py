@@ -63,11 +63,13 @@ def is_matrix(meaning: str) -> bool:
 
 def check_meaning(meaning: str, trained_prior: object) -> None:
     """Refuses a meaning nobody knows, and a posterior without the prior it was made with."""
-    if meaning not in MEANINGS:
-        way = " Read decided labels with read_decisions." if meaning == "decisions" else ""
+    if not isinstance(meaning, str) or meaning not in MEANINGS:
+        way = " Read decided labels with read_decisions." if isinstance(meaning, str) and meaning == "decisions" else ""
         raise InputError(f"meaning={shown(meaning)} is none of {', '.join(MEANINGS)}.{way}")
     if meaning in _NEED_PRIOR and trained_prior is None:
         raise InputError(f"scores that are {meaning} need the prior they were made with: give trained_prior.")
+    if meaning not in _NEED_PRIOR and trained_prior is not None:
+        raise InputError(f"trained_prior has no effect on scores that are {meaning}: leave it out.")
 
 
 def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:

@@ -127,6 +127,8 @@ def columns_like(
 
 def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, Array]:
     """One column per field of the ids; the numbers of the trials where they have no ids."""
+    if id_column is not None and not isinstance(id_column, str):
+        listed(id_column, "id_column")
     if trials.ids is None:
         return {"trial": np.arange(first, first + len(trials))}
     fields = list(zip(*trials.ids.tolist(), strict=True)) if isinstance(trials.ids[0], tuple) else [trials.ids]

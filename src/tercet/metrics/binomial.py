@@ -109,7 +109,8 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     [0.4138447, 0.6773269]
     """
     count, out_of = _counts(count, out_of)
-    z = _quantile(level) if z is None else _positive(z, "z")
+    quantile = _quantile(level)
+    z = quantile if z is None else _positive(z, "z")
     p, square = count / out_of, z * z / out_of
     centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
     low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
@@ -189,6 +190,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     'clopper-pearson'
     """
     chosen(method, "method", ("k-sigma", "wilson", "clopper-pearson"))
+    k, level = _positive(k, "k"), _level(level)
     count, out_of = instance(confusion, Confusion, "confusion").proportion(rate)
     if out_of == 0:
         raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")

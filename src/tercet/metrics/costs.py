@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import frozen, listed, number, numbers, shown, whole
+from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
 from tercet._typing import Floats
 from tercet.application import normalised_dcf
@@ -100,7 +100,11 @@ def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> B
     curve, grid = Curve.of(source), numbers(log_odds, "log_odds")
     if not np.isfinite(grid).all():
         raise InputError("log_odds must be finite.")
-    actual = None if curve.tally.meaning == "raw" else actual_dcf(llr or curve.tally.as_llr(), grid)
+    actual = (
+        None
+        if curve.tally.meaning == "raw"
+        else actual_dcf(curve.tally.as_llr() if llr is None else instance(llr, Tally, "llr"), grid)
+    )
     columns = (np.array(grid), actual, curve.hull.minimum(grid)[0])
     return BayesPlot(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
 

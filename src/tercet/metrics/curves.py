@@ -410,9 +410,9 @@ class Curve:
             raise InputError("partial_auc takes a range of either fpr or tpr.")
         self.tally._need_every_score("A partial AUC")
         if fpr is not None:
-            return _area(self.fpr[::-1], self.tpr[::-1], fpr)
+            return _area(self.fpr[::-1], self.tpr[::-1], fpr, "fpr")
         assert tpr is not None
-        return _area(self.tpr[::-1], self.tnr[::-1], tpr)
+        return _area(self.tpr[::-1], self.tnr[::-1], tpr, "tpr")
 
     def corrected_partial_auc(self, fpr: tuple[float, float]) -> float:
         """McClish's correction of the partial AUC: 1/2 for scores that say nothing, 1 for a perfect system.
@@ -869,11 +869,12 @@ def _crossing(thresholds: Floats, misses: Counts, alarms: Counts, curve: Curve, 
     return Eer(value, float(thresholds[place - 1]), definition, ratio(below, below + above))
 
 
-def _area(x: Floats, y: Floats, limits: tuple[float, float]) -> float:
+def _area(x: Floats, y: Floats, limits: tuple[float, float], name: str) -> float:
     """The area below a piecewise linear curve between two x."""
-    low, high = numbers(limits, "a range of rates").tolist() if np.size(limits) == 2 else (0.0, 0.0)
+    ends = numbers(limits, name).tolist()
+    low, high = ends if len(ends) == 2 else (0.0, 0.0)
     if not 0.0 <= low < high <= 1.0:
-        raise InputError(f"A range of rates is two of them that ascend within 0..1, not {shown(limits)}.")
+        raise InputError(f"{name} must be a range of rates, two of them that ascend within 0..1, not {shown(limits)}.")
     left, right = np.clip(x[:-1], low, high), np.clip(x[1:], low, high)
     width = x[1:] - x[:-1]
     steep = np.divide(y[1:] - y[:-1], width, out=np.zeros_like(width), where=width > 0.0)

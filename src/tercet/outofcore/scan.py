@@ -13,13 +13,15 @@ from typing import Any, Literal
 import numpy as np
 
 from tercet._numeric.parallel import together
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import callback, flag, shown, text, whole
+from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, plain_file
+from tercet.io._request import ReadOptions, Request, tuple_of
 from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
@@ -310,8 +312,15 @@ def scan(
         if key_ not in ("source", "memory_limit", "engine", "scheduler", "workers", "resume", "hashes", "progress")
     }  # fmt: skip
     where = Where.of(engine, scheduler, workers)
+    flag(hashes, "hashes")
+    callback(progress, "progress")
+    if resume is not None:
+        checked_path(resume, "resume")
     if isinstance(source, Chunks):
         _refuse_reading_options(options)
+    else:
+        for one in source if isinstance(source, list | tuple) else [source]:
+            Request.of(checked_path(one, "source"), **options)
     Budget.of(memory_limit, where.workers, where.processes)
     return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
@@ -353,7 +362,12 @@ def open_source(
     """
     where = {key: options.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
     asked = {key: value for key, value in where.items() if value is not None}
+    memory_limit = whole(memory_limit, "memory_limit", 0)
+    if needs_rows is not None:
+        text(needs_rows, "needs_rows")
     files = listed_files(paths)
+    for path in files:
+        Request.of(path, **{key: value for key, value in options.items() if key in ReadOptions.__annotations__})
     told: JSON = {"notes": notes, "progress": progress}
     needed = sum(memory_needed(path, **options) for path in files)
     if needs_rows is not None and (needed > memory_limit or asked or len(files) > 1):
@@ -369,7 +383,9 @@ def open_source(
 
 def memory_needed(path: StrPath, **options: Any) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
-    columns = len(options.get("class_columns") or ()) or (8 if options.get("meaning") in MATRIX_MEANINGS else 1)
+    columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
+        8 if options.get("meaning") in MATRIX_MEANINGS else 1
+    )
     with open(path, "rb") as data:
         head = data.read(4)
     if head != b"PAR1":

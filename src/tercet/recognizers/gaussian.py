@@ -13,7 +13,7 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, numbers, same_index, shown
+from tercet._numeric.validation import column, frozen, number, numbers, same_index, shown
 from tercet._typing import Facts, Floats
 from tercet.errors import InputError
 from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
@@ -406,9 +406,10 @@ def _transposed(covariances: Floats, kind: str) -> Floats:
 
 
 def _fraction(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= float(value) <= 1.0:
+    found = number(value, "shrinkage")
+    if not 0.0 <= found <= 1.0:
         raise InputError(f"shrinkage must lie in 0..1, not {shown(value)}.")
-    return float(value)
+    return found
 
 
 def _samples(samples: object, width: int | None = None) -> Floats:

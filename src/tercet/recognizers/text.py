@@ -273,8 +273,11 @@ def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
     ...     read_texts(path)
     ['one', 'two']
     """
-    data, encoding = Path(checked_path(path, "path")).read_bytes(), checked_text(encoding, "encoding")
-    name = Path(path).name
+    encoding, name = checked_text(encoding, "encoding"), Path(checked_path(path, "path")).name
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"path={shown(str(path))} cannot be read: {error.strerror}.") from None
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4096]
     if wide and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
         raise InputError(f"{name} looks like UTF-16, not {encoding}: say encoding='utf-16', or convert the file.")

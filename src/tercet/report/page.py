@@ -98,7 +98,7 @@ def report(
     """
     from tercet.io import write_text_atomically
 
-    path = checked_path(path, "path")
+    path, language = checked_path(path, "path"), checked_text(language, "language")
     if title is not None:
         checked_text(title, "title")
     document = document_of(evaluations, posteriors, comparison)

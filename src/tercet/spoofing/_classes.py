@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.validation import chosen, distinct, label_list, names, number, numbers, same_length, shown
+from tercet._numeric.validation import chosen, distinct, label_list, names, number, numbers, same_length, shown, text
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.biometrics import group_column, species_rows
@@ -68,6 +68,8 @@ class SpoofingPoint:
             if not 0.0 < value < math.inf:
                 raise InputError(f"{cost} must be positive and finite, not {value}.")
             object.__setattr__(self, cost, value)
+        if self.name is not None:
+            object.__setattr__(self, "name", text(self.name, "name"))
 
     @classmethod
     def of(cls, value: object) -> SpoofingPoint:
@@ -90,7 +92,9 @@ class SpoofingPoint:
                 raise InputError(f"point={shown(value)} is not a known point. Known: {', '.join(_NAMED)}.")
             priors, costs, _ = _NAMED[value]
             return cls(*priors, *costs, value)
-        if isinstance(value, list | tuple | np.ndarray) and np.shape(value) == (6,):
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            value = value.tolist()
+        if isinstance(value, list | tuple) and len(value) == 6:
             return cls(*value)
         raise InputError(
             f"point must be a name, a SpoofingPoint or six numbers (priors of target, nontarget and spoof, then the "

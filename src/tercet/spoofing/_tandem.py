@@ -201,7 +201,9 @@ def t_dcf(
     (0.5, 0.5, 0.25)
     """
     at, rates = SpoofingPoint.of(point), _asv(asv, asv_threshold, key)
-    found = _costs(as_trials(countermeasure), rates, at, chosen(form, "form", ("2021", "2019")), threshold)
+    found = _costs(
+        as_trials(countermeasure, "countermeasure"), rates, at, chosen(form, "form", ("2021", "2019")), threshold
+    )
     if ci is None:
         return found
     fixed = None if found.threshold is None else float(found.threshold)
@@ -286,7 +288,7 @@ def t_dcf_by_attack(
     >>> found["tts"].minimum, found["vc"].minimum
     (0.0, 1.0)
     """
-    labels = as_trials(countermeasure).known_labels().astype(np.bool_)
+    labels = as_trials(countermeasure, "countermeasure").known_labels().astype(np.bool_)
     own = attack_rows(countermeasure, ~labels, attack)
     fixed = _asv(asv, asv_threshold, key)
     theirs = {} if isinstance(asv, AsvRates) else attack_rows(asv, three_classes(asv, key)["spoof"], attack)
@@ -317,7 +319,7 @@ def _cm_threshold(
 
 def _asv(asv: object, threshold: float | None, key: str) -> AsvRates:
     if isinstance(asv, Trials):
-        return asv_rates(asv, threshold, key=key)
+        return asv_rates(asv, None if threshold is None else number(threshold, "asv_threshold"), key=key)
     if not isinstance(asv, AsvRates):
         raise InputError(
             f"asv takes verification Trials with three classes, or AsvRates, not {shown(type(asv).__name__)}."

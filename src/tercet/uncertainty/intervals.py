@@ -308,9 +308,9 @@ def _or_reason(make: Any, *arguments: Any) -> Estimate | NotEstimable:
 
 def _equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
     """The EER's interval around the value of the definition asked for: all definitions estimate one number."""
-    wanted = chosen(definition, "eer", EER_DEFINITIONS)
+    chosen(definition, "eer", EER_DEFINITIONS)
     found = equal_error(sample)
-    return Bracket(sample.curve.eer(wanted).value, found.below, found.above, found.most)
+    return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
 
 
 def _at_application(sample: TwoClassSample, app: Application) -> Found:

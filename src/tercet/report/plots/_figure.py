@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -229,6 +230,8 @@ def plot(
     >>> roc.ax_.get_ylabel()
     'True positive rate'
     """
+    if title is not None and not isinstance(title, str | bool):
+        raise InputError(f"title must be text, True, False or None, not {shown(title)}.")
     flag(legend, "legend")
     if path is not None:
         checked_path(path, "path")
@@ -414,7 +417,8 @@ def _check_colours(colors: Sequence[str] | None, count: int) -> None:
 
 def _listed(values: object, count: int) -> bool:
     """Whether this is a list with one entry per system."""
-    return isinstance(values, list | tuple) and len(values) == count
+    row = isinstance(values, np.ndarray) and values.ndim == 1
+    return (row or isinstance(values, list | tuple)) and len(values) == count  # type: ignore[arg-type]
 
 
 def _matplotlib() -> None:
@@ -517,7 +521,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     temporary = target.with_name(f".{target.name[:80]}.{os.getpid()}")
     metadata = None if ending == "png" else {_DATE[ending]: None}
     try:
-        with rc_context(settings((figure.get_figwidth(), figure.get_figheight()))):  # type: ignore[arg-type]
+        with warnings.catch_warnings(), rc_context(settings((figure.get_figwidth(), figure.get_figheight()))):  # type: ignore[arg-type]
+            warnings.filterwarnings("ignore", "constrained_layout not applied")  # limits far from every curve
             figure.savefig(temporary, format=ending, dpi=300 if ending == "png" else 100, metadata=metadata)
         os.replace(temporary, target)
     finally:
