@@ -439,7 +439,24 @@ Measured with numpy {numpy} on {cores} cores. When the run began, {load:.1f} oth
 
 {table}
 
-`benchmarks/core.py` measures an evaluation against `np.sort`, `benchmarks/regression.py` two commits in one run.
+`benchmarks/core.py` prints every bar of an evaluation with met or NOT MET, `benchmarks/scale.py` those of scans,
+`benchmarks/regression.py` compares two commits in one run.
+
+## Where the time goes, and what bounds it
+
+Shares of the processor time of `evaluate` with `to_dict` on 10,000,000 llrs, all on one core, profiled on a machine
+with other work: about 29 % ln(1 + e^x) for Cllr, 26 % sorting, 12 % finding the smaller class's places in the larger
+one, 11 % the hull and the kept points of the curve, 9 % exact sums and splitting the classes. All but the hull and
+the kept points use both cores. The sum of these shares over two cores is 1.7 to 1.9 x `np.sort`, which is the floor
+of this method.
+
+With weights the order costs more than the sums: after the keys are sorted, scores and weights are fetched in the
+order of the scores, about 30 ns per number of one core, first touches of new memory included. New memory costs as
+much as the work done in it, so totals are written over the weights that they are made of.
+
+Extra memory cannot fall below 2.1 x the scores: Trials keep a copy of scores and labels, so that nobody can change
+them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with `to_dict` is about 1,800 calls of
+small functions of Python and numpy, none of which takes more than a tenth of the time.
 """
 
 

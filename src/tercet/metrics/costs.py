@@ -192,7 +192,7 @@ def _unsorted_sums(trials: Trials, shift: float) -> list[tuple[int, int, int]]:
             lost = [0, 0]
             if odds.max() == math.inf:  # counted apart, and here nothing
                 infinite = odds == math.inf
-                lost = [np.count_nonzero(infinite & own), np.count_nonzero(infinite)]
+                lost = [int(np.count_nonzero(infinite & own)), int(np.count_nonzero(infinite))]
                 odds[infinite] = -math.inf
             costs = softplus(odds)
             targets = costs[own]
