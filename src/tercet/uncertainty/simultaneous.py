@@ -177,7 +177,13 @@ class DifferenceBand:
         return f"Over priors {ends} at equal costs ({100 * self.level:g} %, simultaneously), {told}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         found: dict[str, Any] = plain(self)
         return found | {"sentence": self.sentence}
 
