@@ -130,7 +130,8 @@ class _Plan(NamedTuple):
     def check(self, trials: float) -> None:
         if not trials * self.effect < _UNCOUNTABLE / _MOST_FACTOR:
             raise InputError(
-                f"half_width={self.width:g} asks for more trials than can be counted: ask for a wider interval."
+                f"half_width={self.width:g} with design_effect={self.effect:g} asks for too many trials to count: "
+                f"ask for a wider interval."
             )
 
     def least(self, fits: Callable[[float], bool], start: float) -> int:
@@ -295,6 +296,8 @@ def sample_size_for_difference(
     app, gap = Application.of(application), abs(number(difference, "difference"))
     app.check_normaliser()
     share, chance = checked_level(level, "level"), checked_level(power, "power")
+    if not math.isfinite(app.factor):
+        raise InputError(f"application has costs too unequal for a normalised cost: {shown(application)}.")
     if not 0.0 < gap < math.inf:
         raise InputError(f"difference must be finite and not 0, not {shown(difference)}.")
     (one, other), _ = paired([two_class(first, "first"), two_class(second, "second")], by=pair_by)
