@@ -168,7 +168,7 @@ def test_compare_says_a_sentence_then_ranks_and_differences(tmp_path):
     assert found.exit_code == 0, found.stderr
     assert found.stdout.startswith("By DCF at prior 0.5, costs 1 : 1 (95 % intervals, 99 resamples), a is better")
     assert "rank" in found.stdout
-    assert "p (Holm)" in found.stdout
+    assert "(Holm)" in found.stdout
 
 
 def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):

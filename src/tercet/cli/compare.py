@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,14 @@ from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
 from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, resampling_options, source_options
-from tercet.cli._output import Facts, out, stamp
+from tercet.cli._output import Facts, stamp
 from tercet.cli._systems import read_systems
 from tercet.cli._values import applications, grouping, level, log_odds_grid, reading
-from tercet.report import text
+from tercet.report import tables, text
+from tercet.report.terminal import print_lines, print_one, width
+
+if TYPE_CHECKING:
+    from tercet.uncertainty.comparison import Comparison
 
 
 @new_command(epilog=WORDS)
@@ -76,15 +80,15 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
         more |= {"bands": [one.to_dict() for one in bands]} if bands else {}
         print(json.dumps(stamp() | found.to_dict() | more, allow_nan=False))
         return 0
-    lines = [repr(found)]
+    lines = []
     for one in margins:
         shown = "shown" if one.shown else "not shown"
         lines.append(
-            f"  {one.test} of {one.first} over {one.second} in {one.quantity}, margin {one.margin:g}: {shown}, "
+            f"{one.test} of {one.first} over {one.second} in {one.quantity}, margin {one.margin:g}: {shown}, "
             f"p = {one.p_value:.2g}"
         )
-    lines += [f"  {one.sentence}" for one in bands]
-    out(text.harmless_lines("\n".join(lines)))
+    lines += [one.sentence for one in bands]
+    _print(found, lines)
     return 0
 
 
@@ -99,3 +103,14 @@ def _bands(systems: Sequence[Any], words: str | None, share: float, by: Any) -> 
         difference_band(one.used(), other.used(), grid, level=share, by=by, names=(one.name, other.name))
         for one, other in combinations(systems, 2)
     ]
+
+
+def _print(found: Comparison, more: Sequence[str]) -> None:
+    """The answer in a sentence, the systems in their order, the differences, and what a reader must know."""
+    wide, facts = width(), found.to_dict()
+    print_lines([text.harmless(found.sentence, 2000), ""], wide)
+    print_one(tables.ranks(facts, found.headline, found.spoken(found.headline)), wide)
+    print_lines([""], wide)
+    print_one(tables.comparison(facts, found.spoken), wide)
+    remarks = (*found.chances, *(f"note: {note}" for note in found.notes), *more)
+    print_lines([text.harmless(line, 600) for line in remarks], wide)

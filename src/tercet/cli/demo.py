@@ -21,30 +21,35 @@ from tercet.evaluation import Evaluation
 from tercet.io import write_table
 from tercet.recognizers import GaussianRecognizer, every_nth
 from tercet.report import text
-from tercet.report.terminal import print_table
+from tercet.report.terminal import print_command, print_lines, print_table, width
 from tercet.trials import Trials
 
 WARD = Application(0.5, 10, 1, "ward")
 SCREENING = Application(0.01, 10, 1, "screening")
 
-_OPENING = """\
-A model scores {scored} breast masses. Which of them should go to biopsy?
-
-That depends on where the model is used: at a screening 1 mass in 100 is malignant, on a ward 1 in 2. And it depends on
-what mistakes cost: here a missed cancer is ten times as bad as an unnecessary biopsy. tercet finds the right threshold
-for each place, says what the decisions cost there, and how much of that cost better scores would save.
-
-1. The scores. A simple Gaussian model was trained on half of {masses} masses and scored the other half. Each score is a
-   log-likelihood ratio (llr): how much more probable the measurements are if the mass is malignant.
-"""
-_READING = """
-2. How to read this. The actual DCF is the cost of the decisions; 1 is the cost of deciding without the model, so less
-   than 1 is a gain. The minimum DCF is what the best threshold would have cost on these masses.
-"""
-_CALIBRATION = """
-3. These llrs claim too much, so that the thresholds are in the wrong place. A calibrator, trained by folds on the
-   model's own half, puts them right:
-"""
+_OPENING = (
+    "A model scores {scored} breast masses. Which of them should go to biopsy?",
+    "",
+    "That depends on where the model is used: at a screening 1 mass in 100 is malignant, on a ward 1 in 2. And it "
+    "depends on what mistakes cost: here a missed cancer is ten times as bad as an unnecessary biopsy. tercet finds "
+    "the right threshold for each place, says what the decisions cost there, and how much of that cost better scores "
+    "would save.",
+    "",
+    "1. The scores. A simple Gaussian model was trained on half of {masses} masses and scored the other half. Each "
+    "score is a log-likelihood ratio (llr): how much more probable the measurements are if the mass is malignant.",
+    "",
+)
+_READING = (
+    "",
+    "2. How to read this. The actual DCF is the cost of the decisions; 1 is the cost of deciding without the model, so "
+    "less than 1 is a gain. The minimum DCF is what the best threshold would have cost on these masses.",
+)
+_CALIBRATION = (
+    "",
+    "3. These llrs claim too much, so that the thresholds are in the wrong place. A calibrator, trained by folds on "
+    "the model's own half, puts them right:",
+    "",
+)
 
 
 @new_command()
@@ -70,18 +75,17 @@ def tell(out: str) -> int:
     folder = Path(out)
     os.makedirs(folder, exist_ok=True)
     scores, calibrated = recognised()
-    print(_OPENING.format(scored=len(scores), masses=len(screening())))
+    print_lines((line.format(scored=len(scores), masses=len(screening())) for line in _OPENING), width())
     before = _priced(scores, "as scored")
     print_table([_facts(before)])
-    print(_READING)
-    print(f"   {_use(before, 0, 'At the screening')}")
-    print(f"   {_use(before, 1, 'On the ward')}\n")
-    show("\n".join(text.block_plot(before.to_dict()["bayes_plot"])))
+    uses = [_use(before, 0, "At the screening"), _use(before, 1, "On the ward")]
+    print_lines([*_READING, *uses, ""], width())
+    show("\n".join(text.block_plot(before.to_dict()["bayes_plot"], width())))
     after = _priced(calibrated, "calibrated")
-    print(_CALIBRATION)
+    print_lines(_CALIBRATION, width())
     print_table([_facts(before), _facts(after)])
-    print(f"\n   {_use(after, 0, 'Now at the screening')}")
-    print(f"   {_use(after, 1, 'Now on the ward')}\n")
+    uses = [_use(after, 0, "Now at the screening"), _use(after, 1, "Now on the ward")]
+    print_lines(["", *uses, ""], width())
     _leave(folder, scores, [before, after])
     return 0
 
@@ -127,11 +131,14 @@ def _use(ev: Evaluation, place: int, where: str) -> str:
 def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
     """The page, the scores as a file, and three commands to try on it."""
     page = tercet.report(found, folder / "report.html", "Breast masses")
-    print(f"4. A page on which you set the prior and the costs yourself: {page}\n")
+    print_lines([f"4. A page on which you set the prior and the costs yourself: {page}", ""], width())
     path = folder / "scores.csv"
     labels = np.array(screening().classes, np.object_)[scores.known_labels().astype(np.intp)]
     write_table(path, {"score": scores.scores, "label": labels})
-    print("5. Try next:\n")
-    print(f"   tercet evaluate {path} --target malignant --app 0.01,10,1")
-    print(f"   tercet calibrate fit {path} --target malignant -o {folder / 'calibrator.json'}")
-    print(f"   tercet decide {path} --calibrator {folder / 'calibrator.json'} --target malignant --app 0.01,10,1")
+    print_lines(["5. Try next:", ""], width())
+    for words in (
+        f"evaluate {path} --target malignant --app 0.01,10,1",
+        f"calibrate fit {path} --target malignant -o {folder / 'calibrator.json'}",
+        f"decide {path} --calibrator {folder / 'calibrator.json'} --target malignant --app 0.01,10,1",
+    ):
+        print_command(f"  tercet {words}", width())

@@ -9,12 +9,25 @@ import click
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS
+from tercet.cli._output import chosen_format
+from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._values import applications, level
 from tercet.errors import InputError
 from tercet.report import text
 from tercet.report.schema import read_result
 
-_HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets_for\tnontargets_for"
+_HEAD = (
+    "system",
+    "prior",
+    "cost_fn",
+    "cost_fp",
+    "fnr",
+    "fpr",
+    "targets",
+    "nontargets",
+    "targets_for",
+    "nontargets_for",
+)
 
 
 @new_command(epilog=WORDS)
@@ -50,6 +63,7 @@ _HEAD = "system\tprior\tcost_fn\tcost_fp\tfnr\tfpr\ttargets\tnontargets\ttargets
 @option("--half-width", type=float, required=True, metavar="H", help="Wanted half-width of the DCF.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
         help="Level of the interval, in per cent.")  # fmt: skip
+@rows_options
 def command(result: str | None, half_width: float, ci: float, **options: Any) -> int:
     """How many targets and non-targets a wanted half-width takes.
 
@@ -57,9 +71,10 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
     """
     from tercet.uncertainty import sample_size
 
+    output = chosen_format(options.pop("as_json"), options.pop("output"))
     plan = {"assurance": level(options["assurance"], "--assurance"), "design_effect": options["design_effect"]}
     if result is None and (options["rate"] is not None or options["auc"] is not None):
-        _print_one(options["rate"], options["auc"], half_width, level(ci), plan)
+        print_rows([_single(options["rate"], options["auc"], half_width, level(ci), plan)], output)
         return 0
     rates = [("as expected", app, options["fnr"], options["fpr"]) for app in applications(options)]
     if rates and (options["fnr"] is None or options["fpr"] is None):
@@ -71,25 +86,27 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
         raise click.UsageError(
             "sample-size takes RESULT.json, or the operating point and expected rates: --app, --fnr and --fpr."
         )
-    print(_HEAD)
+    rows: list[Row] = []
     for name, app, miss, alarm in rates:
         point = Application.of(app)
         if miss is None or alarm is None:
             raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
         found = sample_size(miss, alarm, point, half_width, level(ci), **plan)
-        print("\t".join(map(str, (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found))))
+        values = (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found)
+        rows.append(dict(zip(_HEAD, values, strict=True)))
+    print_rows(rows, output)
     return 0
 
 
-def _print_one(rate: float | None, auc: float | None, half_width: float, share: float, plan: dict[str, Any]) -> None:
+def _single(rate: float | None, auc: float | None, half_width: float, share: float, plan: dict[str, Any]) -> Row:
     """The trials that one rate or one area takes."""
     from tercet.uncertainty import sample_size_for_auc, sample_size_for_rate
 
     if rate is not None:
-        print(f"rate\ttrials\n{rate}\t{sample_size_for_rate(rate, half_width, share, **plan)}")
-    elif auc is not None:
-        found = sample_size_for_auc(auc, half_width, share, **plan)
-        print(f"auc\ttargets\tnontargets\n{auc}\t{found.targets}\t{found.nontargets}")
+        return {"rate": rate, "trials": sample_size_for_rate(rate, half_width, share, **plan)}
+    assert auc is not None
+    found = sample_size_for_auc(auc, half_width, share, **plan)
+    return {"auc": auc, "targets": found.targets, "nontargets": found.nontargets}
 
 
 def _saved_rates(path: str) -> list[tuple[str, Any, Any, Any]]:

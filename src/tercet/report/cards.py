@@ -324,7 +324,7 @@ def _intervals(found: Any) -> Card:
 def _comparison(found: Any) -> Card:
     rows = [[f"{row.rank}{'=' if row.tied else ''} {row.system}", number(row.value),
              f"{number(row.low)} to {number(row.high)}"] for row in found.ranks()]  # fmt: skip
-    differences = found.of(found._headline())
+    differences = found.of(found.headline)
     spans = [Span(f"{one.first} − {one.second}", one.value, one.low, one.high) for one in differences]
     picture = _forest(spans, "differences with their intervals", 0.0)
     return Card(text(found.sentence, 600), ("rank", "value", "interval"), rows, picture)

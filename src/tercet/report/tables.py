@@ -352,17 +352,31 @@ def notes(systems: Sequence[Facts]) -> list[str]:
 # Comparisons
 
 
-def comparison(facts: Facts, spoken: Callable[[str], str], told: Callable[[str], bool]) -> Table:
+_TOLD = ("dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss")  # the differences of a first look
+
+
+def comparison(facts: Facts, spoken: Callable[[str], str]) -> Table:
     """The differences between systems; a p-value is never shown below what the resamples can show."""
-    rows = [
-        [spoken(one["quantity"]), harmless(f"{one['first']} - {one['second']}"), signed(one["value"]),
-         f"{signed(one['value_ci'][0])} to {signed(one['value_ci'][1])}", p_value(one["p_value"], facts["resamples"]),
-         p_value(one["adjusted"], facts["resamples"])]
+    rows: list[list[Cell | str]] = [
+        [spoken(one["quantity"]), harmless(f"{one['first']} - {one['second']}"),
+         Cell(signed(one["value"]), f"{signed(one['value_ci'][0])} to {signed(one['value_ci'][1])}"),
+         p_value(one["p_value"], facts["resamples"]), p_value(one["adjusted"], facts["resamples"])]
         for one in facts["differences"]
-        if told(one["quantity"])
+        if one["quantity"].split(".")[-1] in _TOLD
     ]  # fmt: skip
-    head = ["difference in", "of", "value", f"interval ({100 * facts['level']:g} %)", "p", "p (Holm)"]
-    return of_words(head, rows, left=2)
+    return of_words(
+        ["difference in", "of", f"value ({100 * facts['level']:g} % interval)", "p", "p (Holm)"], rows, left=2
+    )
+
+
+def ranks(facts: Facts, quantity: str, spoken: str) -> Table:
+    """The systems of a comparison from best to worst; those that cannot be told apart share a place."""
+    rows: list[list[Cell | str]] = [
+        [f"{row['rank']}{'=' if row['tied'] else ''}", harmless(row["system"]),
+         Cell(short(row["value"]), f"{short(row['value_ci'][0])} to {short(row['value_ci'][1])}")]
+        for row in facts["ranks"][quantity]
+    ]  # fmt: skip
+    return of_words(["rank", "system", spoken], rows, left=2)
 
 
 def signed(value: float | str | None) -> str:
@@ -376,9 +390,9 @@ def p_value(value: float | None, resamples: int) -> str:
     >>> p_value(0.0312, 999), p_value(0.002, 999), p_value(0.0, 999)
     ('0.031', '< 0.002', '< 0.002')
     """
+    if value is None or not resamples:  # closed forms have no least p-value
+        return "undefined" if value is None else "< 0.0001" if value < 1e-4 else f"{value:.2g}"
     least = 2.0 / (resamples + 1)
-    if value is None:
-        return "undefined"
     return f"< {least:.2g}" if value <= least * (1.0 + 1e-9) else f"{value:.2g}"
 
 

@@ -365,7 +365,7 @@ class Comparison(Shown):
         tuple of Rank
             One per system.
         """
-        name = self._headline() if quantity is None else quantity
+        name = self.headline if quantity is None else quantity
         sign = -1.0 if name.split(".")[-1] in HIGHER_IS_BETTER else 1.0
         beaten = dict.fromkeys(self.names, 0)
         for one in self.of(name):
@@ -381,30 +381,44 @@ class Comparison(Shown):
     @property
     def sentence(self) -> str:
         """The answer in words, for the first application's cost (or the AUC)."""
-        name = self._headline()
+        name = self.headline
         table = self.ranks(name)
         best = [row for row in table if row.rank == 1]
         drawn = f", {self.resamples} resamples" if self.resamples else ""
-        spoken = f"{self._spoken(name)} ({100 * self.level:g} % intervals{drawn})"
+        spoken = f"{self.spoken(name)} ({100 * self.level:g} % intervals{drawn})"
         if len(self.names) > 2:
             told = " and ".join(f"{row.system} ({row.value:.4g})" for row in best)
             verb = "is best" if len(best) == 1 else "cannot be told apart at the top"
             worse = ", ".join(f"{row.system} ({row.value:.4g})" for row in table if row.rank > 1)
             return f"By {spoken}, {told} {verb}" + (f"; shown to be worse: {worse}." if worse else ".")
         one = self.of(name)[0]
+        said = f"p = {self._p(one.p_value)}".replace("= <", "<")
         facts = (
             f"{one.first} {self.values[name][0].value:.4g}, {one.second} {self.values[name][1].value:.4g}, difference "
-            f"{one.value:+.4g} ({one.low:+.4g} to {one.high:+.4g}, p = {one.p_value:.2g})"
+            f"{one.value:+.4g} ({one.low:+.4g} to {one.high:+.4g}, {said})"
         )
         if len(best) > 1:
             return f"By {spoken}, no difference between {one.first} and {one.second} can be shown: {facts}."
         return f"By {spoken}, {best[0].system} is better: {facts}."
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The quantity that the answer speaks of: the first operating point's cost, else the AUC or accuracy."""
         return next((name for name in _HEADLINES if name in self.values), next(iter(self.values)))
 
-    def _spoken(self, name: str) -> str:
-        """A quantity's name as one says it."""
+    def spoken(self, name: str) -> str:
+        """A quantity's name as one says it.
+
+        Parameters
+        ----------
+        name : str
+            The name in the JSON, such as "applications.0.dcf".
+
+        Returns
+        -------
+        str
+            Such as "DCF at prior 0.5, costs 1 : 1".
+        """
         *_, last = name.split(".")
         if not name.startswith("applications"):
             return _WORDS.get(last, last.replace("_", " "))
@@ -412,26 +426,36 @@ class Comparison(Shown):
         where = self.points[place] if place < len(self.points) else f"application {place + 1}"
         return f"{_WORDS.get(last, last.replace('_', ' '))} at {where}"
 
+    def _p(self, value: float) -> str:
+        """A p-value, not below what the resamples can show."""
+        least = 2.0 / (self.resamples + 1) if self.resamples else 0.0
+        return f"< {least:.2g}" if value <= least * (1.0 + _HAIR) else f"{value:.2g}"
+
+    @property
+    def chances(self) -> tuple[str, ...]:
+        """How probably one system is cheaper, in words; empty unless `bayes` asked for it."""
+        return tuple(
+            f"{100 * one.probability:.4g} % probable that {one.first} is cheaper than {one.second} in "
+            f"{self.spoken(one.quantity)}: {one.value:+.4g} ({one.low:+.4g} to {one.high:+.4g}), {one.method}"
+            for one in self.probabilities
+        )
+
     def __repr__(self) -> str:
-        name = self._headline()
+        name = self.headline
         ranks = [
             [f"{row.rank}{'=' if row.tied else ''}", row.system, f"{row.value:.4f}", f"{row.low:.4f} to {row.high:.4f}"]
             for row in self.ranks()
         ]
-        lines = [self.sentence, "", *_aligned([["rank", "system", self._spoken(name), "interval"], *ranks]), ""]
+        lines = [self.sentence, "", *_aligned([["rank", "system", self.spoken(name), "interval"], *ranks]), ""]
         told = [one for one in self.differences if one.quantity.split(".")[-1] in _TOLD]
         rows = [
-            [self._spoken(one.quantity), f"{one.first} - {one.second}", f"{one.value:+.4f}",
-             f"{one.low:+.4f} to {one.high:+.4f}", f"{one.p_value:.2g}", f"{one.adjusted:.2g}"]
+            [self.spoken(one.quantity), f"{one.first} - {one.second}", f"{one.value:+.4f}",
+             f"{one.low:+.4f} to {one.high:+.4f}", self._p(one.p_value), self._p(one.adjusted)]
             for one in told
         ]  # fmt: skip
         table = _aligned([["difference in", "of", "value", "interval", "p", "p (Holm)"], *rows])
-        chances = [
-            f"  {100 * one.probability:.4g} % probable that {one.first} is cheaper than {one.second} in "
-            f"{self._spoken(one.quantity)}: {one.value:+.4g} ({one.low:+.4g} to {one.high:+.4g}), {one.method}"
-            for one in self.probabilities
-        ]
-        return "\n".join([*lines, *table, *chances, *(f"  note: {note}" for note in self.notes)])
+        remarks = (*self.chances, *(f"note: {note}" for note in self.notes))
+        return "\n".join([*lines, *table, *(f"  {line}" for line in remarks)])
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain values for JSON.

@@ -451,7 +451,7 @@ def _room(kind: str, given: Sequence[Drawable]) -> tuple[float, float]:
     """Inches that long class names need beside a confusion matrix, and many rows in a forest plot."""
     first = given[0]
     if isinstance(first, Comparison | Conditions):
-        rows = len(first.of(first._headline())) if isinstance(first, Comparison) else len(first.results) + 2
+        rows = len(first.of(first.headline)) if isinstance(first, Comparison) else len(first.results) + 2
         return 0.0, 0.2 * max(rows - 8, 0)
     if kind != "confusion":
         return 0.0, 0.0

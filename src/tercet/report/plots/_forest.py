@@ -78,8 +78,8 @@ def _words(canvas: Canvas, found: Comparison | Conditions | GroupGaps, quantity:
         return
     if isinstance(found, Comparison):
         canvas.axes.axvline(0.0, color=SOFT, linestyle=":", linewidth=1.0)
-        name = quantity or found._headline()
-        canvas.words(f"Difference in {found._spoken(name)}".replace(" at ", "\n"), "Systems")
+        name = quantity or found.headline
+        canvas.words(f"Difference in {found.spoken(name)}".replace(" at ", "\n"), "Systems")
         return
     last = (quantity or _first(found)).split(".")[-1]
     at = found.pooled.applications[0] if (quantity or _first(found)).startswith("applications") else None
@@ -93,7 +93,7 @@ def _where(row: Any) -> str:
 
 
 def _differences(found: Comparison, quantity: str | None) -> list[_Row]:
-    named = found._headline() if quantity is None else quantity
+    named = found.headline if quantity is None else quantity
     return [_Row(f"{_cut(one.first, 13)} − {_cut(one.second, 13)}", one.value, one.low, one.high)
             for one in found.of(named)]  # fmt: skip
 
