@@ -39,8 +39,9 @@ CALLS = {
 }  # fmt: skip
 # Commands whose output is rows of trials, a file, or the sentences of another command above.
 SILENT = {
-    "decide", "calibrate apply", "rule apply", "report", "plot", "assemble", "check", "forensics report", "example",
-    "biometrics attacks", "spoofing t-dcf", "spoofing t-eer", "sensitivity labels", "sensitivity verification",
+    "decide", "calibrate apply", "rule apply", "card", "report", "plot", "assemble", "check", "example",
+    "forensics report", "biometrics attacks", "spoofing t-dcf", "spoofing t-eer", "sensitivity labels",
+    "sensitivity verification",
 }  # fmt: skip
 
 
