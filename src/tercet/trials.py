@@ -877,8 +877,7 @@ def _framed(
     if prior is not None and meaning not in ("log-odds", "posterior", "logits", "posteriors"):
         raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
     if one:
-        low, high = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}.get(meaning, (-math.inf, math.inf))
-        return _two_class(meaning, got[scores[0]], trained_prior=prior, target=target, low=low, high=high, **more)
+        return _two_class(meaning, got[scores[0]], trained_prior=prior, target=target, **more)
     if target is not None:
         raise InputError("target is for one column of scores: with one column per class the labels are their names.")
     table = np.stack([numbers(got[name], f"score {name!r}") for name in scores], axis=1)
