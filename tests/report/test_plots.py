@@ -440,3 +440,11 @@ def test_the_legend_of_a_roc_has_the_interval_of_the_area():
     result, kind, _ = gallery.EXTRA["roc with intervals"]()
     one = result.intervals["auc"]
     assert f"{result.auc:.3f}, {one.low:.3f} to {one.high:.3f}" in legend_of(plots.plot(result, kind))[0]
+
+
+def test_a_cross_entropy_drawn_from_quantiles_is_that_of_all_trials():
+    result = evaluation(count=60_000)
+    data = plots.plot(result, "cross-entropy").data
+    drawn = data["y"][data["series"] == "actual"]
+    exact = [tc.empirical_cross_entropy(result.curve, 1 / (1 + np.exp(-x))) for x in (-5.0, 0.0, 5.0)]
+    assert drawn[[0, 20, 40]].tolist() == pytest.approx(exact, rel=3e-3)
