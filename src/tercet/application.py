@@ -191,12 +191,9 @@ class Application(Shown):
         """
         if isinstance(applications, str):
             if applications not in _MEANS:
-                raise InputError(f"{shown(applications)} is not a known mean. Known: {', '.join(_MEANS)}.")
+                raise InputError(f"applications={shown(applications)} is not a known mean. Known: {', '.join(_MEANS)}.")
             return ApplicationMean(tuple(map(cls.named, _MEANS[applications])), applications)
-        try:
-            points = tuple(map(cls.of, applications))
-        except TypeError:
-            raise InputError("applications must be a list of operating points, or a name.") from None
+        points = tuple(map(cls.of, entries(applications, "applications")))
         if not points:
             raise InputError("A mean needs at least one operating point.")
         return ApplicationMean(points, None if name is None else text(name, "name"))
@@ -708,6 +705,8 @@ def costs_from_utilities(utilities: object) -> Floats:
     gains = numbers(utilities, "utilities", ndim=2)
     if not np.isfinite(gains).all():
         raise InputError("utilities must be finite.")
+    if not gains.size:
+        raise InputError("utilities must have at least one row and one column.")
     costs: Floats = gains.max(axis=0) - gains
     return costs
 

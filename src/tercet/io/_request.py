@@ -67,12 +67,12 @@ class Request:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("path", "labels", "key"):
+            _optional(path_text, getattr(self, name), name)
         if self.labels is not None and self.key is not None:
             raise InputError("labels come from labels= (by position) or from key= (by trial id), not from both.")
         if sum(str(one) == "-" for one in (self.path, self.labels, self.key)) > 1:
             raise InputError("only one of the files can be standard input (-).")
-        for name in ("path", "labels", "key"):
-            _optional(path_text, getattr(self, name), name)
         chosen(self.missing, "missing", MISSING)
         for name in ("progress", "notes"):
             callback(getattr(self, name), name)

@@ -138,7 +138,11 @@ def _numbers_of(labels: Labels) -> Array:
 def target_mask(labels: LabelColumn, target: object) -> tuple[Array, tuple[str, str] | None]:
     """Two-class labels as a mask, and the classes' names where they are not the usual ones."""
     if isinstance(labels, Labels):
-        mask, classes = is_target(np.array(labels.names, np.object_), None if target is None else word(target))
+        try:
+            named = None if target is None else word(target)
+        except Exception:  # a __str__ of somebody else's may raise anything
+            raise InputError(f"target={shown(target)} is not among the labels.") from None
+        mask, classes = is_target(np.array(labels.names, np.object_), named)
         return mask[labels.codes], classes
     if target is None:
         return labels, None

@@ -236,7 +236,11 @@ def _iterated(values: Any, name: str, pair: bool = False) -> Iterator[Any]:
     """The entries of an iterable, one after the other; pairs where that is asked for."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(f"{name} must be an iterable of {'pairs' if pair else 'tables'}, not {shown(values)}.")
-    for one in values:
+    try:
+        found = iter(values)
+    except Exception as error:  # an __iter__ of somebody else's may raise anything
+        raise InputError(f"{name} cannot be read one after the other: {error}.") from error
+    for one in found:
         if pair and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
             raise InputError(f"{name} must hold pairs (trials, mapping of columns), not {shown(one)}.")
         yield one

@@ -12,7 +12,7 @@ import numpy as np
 
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import frozen, number, shown
+from tercet._numeric.validation import chosen, frozen, number, shown
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, wilson
@@ -208,8 +208,7 @@ def one_vs_rest_auc(trials: Trials, average: Average = "macro", *, prior: object
     >>> round(found.value, 4), found.parts
     (1.0, {'0': 1.0, '1': 1.0, '2': 1.0})
     """
-    if average not in ("macro", "weighted"):
-        raise InputError(f'average is "macro" or "weighted", not {shown(average)}.')
+    chosen(average, "average", ("macro", "weighted"))
     share = _ranked_prior(trials, prior)
     parts = {name: Curve.of(_against_rest(trials, name, share)).auc for name in trials.classes}
     weights = class_prior(trials) if average == "weighted" else np.full(len(parts), 1.0 / len(parts))

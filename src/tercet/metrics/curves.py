@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
+from tercet._numeric.validation import chosen, frozen, listed, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
 from tercet._typing import Array, Counts, EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
@@ -950,7 +950,10 @@ def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> li
         return [_Rule(fpr, tpr, fnr, name, threshold) for fpr, tpr, fnr, threshold in rows][1:-1]
     if isinstance(rule, Confusion):
         return [_Rule(rule.fpr, rule.tpr, rule.fnr, name, None)]
-    fpr, tpr = rule
+    pair = listed(rule, f"rules[{shown(name)}]")
+    if len(pair) != 2:
+        raise InputError(f"rules[{shown(name)}] must be a curve, a confusion matrix or a pair (fpr, tpr).")
+    fpr, tpr = (number(value, f"rules[{shown(name)}]") for value in pair)
     for called, value in (("fpr", fpr), ("tpr", tpr)):
         if not 0.0 <= value <= 1.0:
             raise InputError(f"The rule {shown(name)} has {called} = {value}, which is no rate.")

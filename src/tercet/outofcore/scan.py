@@ -312,7 +312,7 @@ def scan(
         if key_ not in ("source", "memory_limit", "engine", "scheduler", "workers", "resume", "hashes", "progress")
     }  # fmt: skip
     where = Where.of(engine, scheduler, workers)
-    flag(hashes, "hashes")
+    hashes = flag(hashes, "hashes")
     callback(progress, "progress")
     if resume is not None:
         checked_path(resume, "resume")

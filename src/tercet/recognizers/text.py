@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, function, same_index, shown
+from tercet._numeric.validation import column, frozen, function, number, same_index, shown
 from tercet._numeric.validation import listed as entries
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
@@ -332,7 +332,7 @@ def _words(texts: list[str], splitter: Splitter) -> tuple[list[str], Ints]:
     """All words in a row, and how many each text has."""
     parts: list[Any] = list(map(splitter, texts))
     if splitter is not str.split:
-        parts = [list(part) for part in parts]
+        parts = [entries(part, "splitter (what it returns)") for part in parts]
     words = list(itertools.chain.from_iterable(parts))
     if splitter is not str.split and not _are_texts(words):
         raise InputError("splitter must cut a text into strings.")
@@ -353,9 +353,10 @@ def _check_words(counts: NDArray[np.int64], classes: tuple[str, ...]) -> None:
 
 
 def _pseudo_count(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= float(value) < math.inf:
+    found = number(value, "pseudo_count")
+    if not 0.0 <= found < math.inf:
         raise InputError(f"pseudo_count must be a finite number of at least 0, not {shown(value)}.")
-    return float(value)
+    return found
 
 
 def _stored_counts(value: object, name: str) -> NDArray[np.int64]:

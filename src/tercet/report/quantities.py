@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import shown, text
+from tercet._numeric.validation import listed, shown, text
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import wilson
 from tercet.metrics.confusion import RATES, Confusion
@@ -215,9 +215,8 @@ def chosen(words: str | None) -> tuple[Quantity, ...]:
 
 def asked(names: Iterable[str] | None, default: Iterable[str]) -> tuple[Quantity, ...]:
     """The quantities of a list of names given in Python."""
-    if isinstance(names, str) or (names is not None and not hasattr(names, "__iter__")):
-        raise InputError(f'metrics must be a list of names such as ["eer", "dcf"], not {shown(names)}.')
-    wanted = dict.fromkeys(text(name, "metrics") for name in (default if names is None else names))
+    given = default if names is None else listed(names, "metrics")
+    wanted = dict.fromkeys(text(name, "metrics") for name in given)
     return tuple(named(name) for name in wanted)
 
 

@@ -75,8 +75,6 @@ def table(
     chosen(format, "format", get_args(Format))
     systems = _systems(evaluations)
     several = any(isinstance(one, MulticlassEvaluation) for one in systems.values())
-    if metrics is not None and not isinstance(metrics, str):
-        metrics = listed(metrics, "metrics")
     wanted = asked(metrics, ("accuracy", "log_loss", "risk", "dcf") if several else DEFAULT)
     held = [{**facts_of(one, wanted), "name": name} for name, one in systems.items()]
     _check_held(held, [one.name for one in wanted])

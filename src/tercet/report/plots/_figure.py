@@ -328,7 +328,7 @@ def _own_name(one: object) -> str | None:
 
 def _kind(kind: object, given: Sequence[Drawable]) -> Kind:
     if not isinstance(kind, str) or kind not in KINDS:
-        near = difflib.get_close_matches(str(kind), KINDS, 1)
+        near = difflib.get_close_matches(kind, KINDS, 1) if isinstance(kind, str) else []
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(f"kind must be one of {', '.join(KINDS)}, not {shown(kind)}.{hint}")
     how = KINDS[kind]
@@ -417,7 +417,7 @@ def _check_colours(colors: Sequence[str] | None, count: int) -> None:
 
 def _listed(values: object, count: int) -> bool:
     """Whether this is a list with one entry per system."""
-    row = isinstance(values, np.ndarray) and values.ndim == 1
+    row = getattr(values, "ndim", 0) == 1  # an array or a series
     return (row or isinstance(values, list | tuple)) and len(values) == count  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import listed, number, shown
 from tercet.errors import InputError
 from tercet.report.text import harmless
 
@@ -43,9 +43,12 @@ def inches(size: object) -> tuple[float, float]:
         return DEFAULT_SIZE
     if isinstance(size, str) and size in SIZES:
         return SIZES[size]
-    if isinstance(size, str) or not hasattr(size, "__len__") or len(size) != 2:
+    if isinstance(size, str):
         raise InputError(f'size must be "column", "page" or (width, height) in inches, not {shown(size)}.')
-    wide, high = (number(value, "size") for value in size)  # type: ignore[attr-defined]
+    ends = [number(value, "size") for value in listed(size, "size")]
+    if len(ends) != 2:
+        raise InputError(f'size must be "column", "page" or (width, height) in inches, not {shown(size)}.')
+    wide, high = ends
     if not (0.5 <= wide <= 100.0 and 0.5 <= high <= 100.0):
         raise InputError(f"size must lie between 0.5 and 100 inches, not {shown(size)}.")
     return wide, high
