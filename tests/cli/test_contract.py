@@ -84,6 +84,19 @@ def write_files(folder):
         (("evaluate", "a.csv", "b.csv", "--app", "0.1,1,1", "--json"), "baseline.json"),
     ):
         (folder / out).write_text(CliRunner().invoke(main, list(words)).stdout)
+    kinds = [("bonafide", "-") if y else ("attack", ("mask", "photo")[i // 2 % 2]) for i, y in enumerate(labels)]
+    rows = [f"{rng.gauss(1.5 * (k == 'bonafide'), 1):.6f},{k},{species}" for k, species in kinds]
+    (folder / "pad.csv").write_text("score,label,pai\n" + "\n".join(rows) + "\n")
+    three = [("target", "nontarget", "spoof")[i % 3] for i in range(60)]
+    rows = [f"{rng.gauss(1.5 * (k == 'target'), 1):.6f},{k},A{1 + i // 3 % 2}" for i, k in enumerate(three)]
+    (folder / "sasv.csv").write_text("score,label,attack\n" + "\n".join(rows) + "\n")
+    rows = [
+        f"{rng.gauss(1.5 * (k != 'spoof'), 1):.6f},{'spoof' if k == 'spoof' else 'bonafide'},A{1 + i // 3 % 2}"
+        for i, k in enumerate(three)
+    ]
+    (folder / "cm.csv").write_text("score,label,attack\n" + "\n".join(rows) + "\n")
+    ruled = CliRunner().invoke(main, ["rule", "fit", "c.csv", "--fpr-at-most", "0.3", "-o", "rule.json"])
+    assert ruled.exit_code == 0, ruled.stderr
     made = CliRunner().invoke(main, ["calibrate", "fit", "c.csv", "-o", "model.json"])
     assert made.exit_code == 0, made.stderr
 
@@ -117,6 +130,14 @@ BASES = {
     ("card",): [("result.json", "-o", "card.md")],
     ("check",): [("result.json", "--fail-if", "dcf>0.3")],
     ("metrics",): [()],
+    ("rule", "fit"): [("a.csv", "--fpr-at-most", "0.3", "-o", "out.json")],
+    ("count",): [("d.csv", "--target", "y")],
+    ("sensitivity", "labels"): [("a.csv", "--app", "0.1,1,1")],
+    ("biometrics", "fnmr"): [("a.csv", "--fmr", "0.1")],
+    ("biometrics", "attacks"): [("pad.csv", "--target", "bonafide")],
+    ("biometrics", "plan"): [("--rate", "0.01")],
+    ("forensics", "report"): [("a.csv", "--bootstrap", "39")],
+    ("points",): [()],
     ("demo",): [("--out", "demo")],
 }  # fmt: skip
 VALUES = {
