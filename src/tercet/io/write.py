@@ -261,11 +261,17 @@ def _write_csv(out: IO[bytes], tables: Iterable[Mapping[str, Array]], kind: str)
     separator = "," if kind == "csv" else "\t"
     for number, columns in enumerate(tables):
         if number == 0:
-            out.write((separator.join(_cell(name, separator) for name in columns) + "\n").encode())
+            out.write(
+                (separator.join(_cell(name, separator) for name in columns) + "\n").encode("utf-8", "backslashreplace")
+            )
         length = len(next(iter(columns.values()), ()))
         for start in range(0, length, _ROWS):
             cells = [_cells(values[start : start + _ROWS], separator) for values in columns.values()]
-            out.write("".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode())
+            out.write(
+                "".join(separator.join(row) + "\n" for row in zip(*cells, strict=True)).encode(
+                    "utf-8", "backslashreplace"
+                )
+            )
 
 
 def _cells(values: Array, separator: str) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tercet import __version__
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import listed, shown
 from tercet.errors import InputError
 from tercet.io._plain_files import called_as
 from tercet.outofcore.plain_data import Plain
@@ -70,7 +70,8 @@ def _sampled_digest(path: str, size: int, modified: int, changed: int) -> str:
 
 def listed_files(paths: Any) -> list[Path]:
     """The files that paths and patterns name, in a fixed order, each once."""
-    given = [paths] if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable) else list(paths)
+    one = isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable)
+    given = [paths] if one else listed(paths, "paths")
     found: list[Path] = []
     for one in given:
         if not isinstance(one, str | os.PathLike) or isinstance(os.fspath(one), bytes):

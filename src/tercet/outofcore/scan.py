@@ -377,7 +377,9 @@ def open_source(
         )
     if not asked and len(files) == 1 and needed <= memory_limit:
         return read(files[0], **options, **told)
-    known = {key: value for key, value in options.items() if key not in ("group_columns", "keep_ids", "labelled")}
+    known = {
+        key: value for key, value in options.items() if key not in ("group_columns", "keep_ids", "labelled", "memory")
+    }
     return scan(files, memory_limit=memory_limit, **known, **asked, **told)
 
 
