@@ -1065,7 +1065,8 @@ def test_a_hostile_name_is_text_in_a_notebook(what):
     page = value._repr_html_()
     assert "<script" not in page.lower()
     assert not set(page) & set("\x1b\x00\u202e")
-    assert "EER" in page or "risk" in page
+    assert "EER" in page or "risk" in page or "evaluation" not in what
+    assert "<p" in page
 
 
 def test_a_long_name_is_cut_where_it_is_shown():

@@ -191,4 +191,4 @@ def test_columns_are_named_by_text(tmp_path: Path, option: str, value: object):
 
 @pytest.mark.parametrize("path", [5, None, b"a.csv", 1.5, ["a.csv"]])
 def test_files_are_named_by_text_or_paths(path: object):
-    assert "named by text" in refused(path)
+    assert "path must be the name of a file" in refused(path)

@@ -82,7 +82,7 @@ def test_arrays_keep_their_masks():
 
 @pytest.mark.parametrize("source", [[(np.arange(4.0), MARKS)], None, 3])
 def test_a_source_that_is_neither_files_nor_chunks_is_refused(source):
-    with pytest.raises(tc.InputError, match="paths must be names of files"):
+    with pytest.raises(tc.InputError, match="source must be the name of a file"):
         evaluated(source, APPS, budget=TINY)
 
 
@@ -148,9 +148,9 @@ def test_a_file_without_labels_or_rows_is_refused_by_its_name(tmp_path, trials, 
         ({"workers": 0}, "workers must be a whole number, at least 1"),
         ({"workers": 2.5}, "workers must be a whole number"),
         ({"workers": "x"}, "workers must be a number"),
-        ({"source": None}, "paths must be names of files"),
-        ({"source": [3]}, "paths must be names of files"),
-        ({"source": b"a.parquet"}, "paths must be names of files"),
+        ({"source": None}, "source must be the name of a file"),
+        ({"source": [3]}, "source must be the name of a file"),
+        ({"source": b"a.parquet"}, "source must be the name of a file"),
     ],
 )
 def test_a_wrong_kind_of_argument_is_refused(tmp_path, trials, more, says):

@@ -326,9 +326,9 @@ def test_another_width_than_in_training_is_refused():
         ("one of full, tied", {"covariance": "spherical"}),
         ("one of full, tied", {"covariance": None}),
         ("shrinkage must lie", {"shrinkage": -0.1}),
-        ("shrinkage must lie", {"shrinkage": np.nan}),
-        ("shrinkage must lie", {"shrinkage": True}),
-        ("shrinkage must lie", {"shrinkage": "auto"}),
+        ("shrinkage must be a number", {"shrinkage": np.nan}),
+        ("shrinkage must be a number", {"shrinkage": True}),
+        ("shrinkage must be a number", {"shrinkage": "auto"}),
     ],
 )
 def test_what_cannot_be_trained_on_is_refused(match, change):

@@ -118,7 +118,7 @@ def test_several_classes_have_their_own_columns():
         ("system", {"format": "xls"}, "format"),
         ("system", {"metrics": ["mindcf"]}, "Did you mean min_dcf"),
         ("system", {"metrics": ["risk"]}, "does not exist"),
-        ("system", {"metrics": "eer"}, "list of names"),
+        ("system", {"metrics": "eer"}, "metrics must be a list"),
         ("system", {"title": 3}, "title"),
     ],
 )

@@ -50,7 +50,7 @@ class PlainFile:
 def plain_file(path: str | os.PathLike[str], limit: int, progress: Progress | None = None) -> Iterator[PlainFile]:
     """The file as plain bytes; whatever was spilled is removed at the end."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise InputError(f"A file is named by text or a path, not by {shown(path)}.")
+        raise InputError(f"path must be the name of a file (text or a path), not {shown(path)}.")
     with stdin_file() if str(path) == "-" else _existing(Path(path)) as source:
         called = called_as(source if str(path) == "-" else Path(path))
         stem, suffix, packing = _name_parts(called if called == "stdin" else Path(path).name)
