@@ -201,7 +201,7 @@ def select(
     --------
     >>> trials = Trials.of_llr([-3., -1., 1., -1., 1., 3.], [0, 0, 0, 1, 1, 1])
     >>> select(trials, (0.5, 1, 1), methods=["gaussian"], folds=2, scheme="interleaved").best.method
-    'as given'
+    'gaussian'
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
     usual = DEFAULT_CLASS_METHODS if as_trials(trials).is_matrix else DEFAULT_METHODS

@@ -67,9 +67,10 @@ def table(
     >>> good = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -1.0, -2.0], [1, 1, 0, 0]), [(0.5, 1, 1)])
     >>> poor = tc.evaluate(tc.Trials.of_llr([2.0, -1.0, 1.0, -2.0], [1, 1, 0, 0]), [(0.5, 1, 1)])
     >>> tc.table({"good": good, "poor": poor}, metrics=["auc", "dcf"])
-    system    AUC  actual DCF
-    good   1.000*      0.000*
-    poor    0.750       1.000
+                    actual
+    system     AUC     DCF
+    good    1.000*  0.000*
+    poor     0.750   1.000
     *: the best of the column.
     """
     chosen(format, "format", get_args(Format))

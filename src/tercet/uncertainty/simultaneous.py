@@ -211,8 +211,8 @@ def difference_band(
     """Is one system cheaper than another over a whole range of priors? A simultaneous band answers.
 
     Each point has the interval of `compare` (MOVER over the trials that only one system decides wrongly), widened from
-    the normal quantile to the `level` quantile of the largest |z| over all points, whose correlations come from the
-    trials: the sup-t band.
+    the normal quantile to the `level` quantile of the largest absolute z over all points, whose correlations come from
+    the trials: the sup-t band.
 
     Parameters
     ----------
