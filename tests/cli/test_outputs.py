@@ -133,6 +133,7 @@ FIELD_CALLS = {
     "biometrics-plan": ("biometrics", "plan", "--rate", "0.01"),
     "forensics-bounds": ("forensics", "bounds", "a.csv"),
     "sweep": ("sweep", "a.csv", "b.csv", "--app", "0.1"),
+    "sample-size": ("sample-size", "--rate", "0.1", "--half-width", "0.05"),
     "points": ("points",),
 }
 

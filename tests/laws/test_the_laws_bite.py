@@ -3,9 +3,11 @@
 import math
 from random import Random
 
+import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.metrics.curves import _Meeting
 
 from . import test_classes as classes
 from . import test_two_class as two
@@ -24,11 +26,13 @@ def empirical_risk(self, application):
     return float((self.counts * application.costs).sum() / self.counts.sum())
 
 
-accept_on_the_threshold = (
-    tc.Tally,
-    "at",
-    lambda self, t: (self.targets.below(t), self.nontargets.total - self.nontargets.below(t)),
-)
+def points_that_accept_on_the_threshold(self, right=_Meeting.points):
+    """What lies below each threshold, where what lies below or on it is rejected."""
+    thresholds, *rejected = right(self)
+    return thresholds, *(np.concatenate((counts[:1], counts[:-1])) for counts in rejected)
+
+
+accept_on_the_threshold = (_Meeting, "points", points_that_accept_on_the_threshold)
 forgets_what_is_added = (tc.Tally, "__add__", lambda self, other: self)
 area_of_the_hull_for_that_of_the_pairs = (tc.Curve, "auc", property(lambda self: self.hull.area))
 area_below_that_of_the_pairs = (tc.Curve, "hull_auc", property(lambda self: math.nextafter(self.auc, -1.0)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import click
 import numpy as np
 
 import tercet
@@ -49,6 +50,13 @@ def fit_and_save(systems: Sequence[System], given: Any, maker: Any, settings: Fa
         facts = score_columns(fitted.scores) | {"fold": fitted.folds}
         write_like(options["out_of_fold"], [(fitted.scores, facts)], **options["names"])
         say(f"scores out of fold are in {options['out_of_fold']}.")
+
+
+def refuse_other_groups(source: Facts, options: Facts) -> None:
+    """Refuses groups that are neither kept together by the folds nor written beside scores out of fold."""
+    for name in source.get("group_columns", ()):
+        if name != options["by"] and options.get("out_of_fold") is None:
+            raise click.UsageError(f"The group {name!a} has no effect: --by names {options['by']!a}; leave one out.")
 
 
 def score_columns(result: Trials) -> Facts:

@@ -8,7 +8,7 @@ import click
 
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
-from tercet.cli._models import fit_and_save, quality_of, saved_model, score_columns
+from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
 from tercet.cli._options import (
     METHODS,
     TWO_CLASS,
@@ -84,6 +84,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
         raise click.UsageError(
             f"calibrate fit was given {len(scores)} files: fuse combines systems, --engine takes the parts of one."
         )
+    refuse_other_groups(source, options)
     systems = read_systems(scores, source)
     fit_and_save(systems, systems[0].used(), maker, settings, options, out)
     return 0

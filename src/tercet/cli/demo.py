@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -141,4 +142,5 @@ def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
         f"calibrate fit {path} --target malignant -o {folder / 'calibrator.json'}",
         f"decide {path} --calibrator {folder / 'calibrator.json'} --target malignant --app 0.01,10,1",
     ):
-        print_command(f"  tercet {words}", width())
+        line = f"  tercet {words}"
+        print_command(line, width() if sys.stdout.isatty() else len(line) + 2)  # in a pipe on one line

@@ -9,7 +9,7 @@ import click
 
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
-from tercet.cli._models import fit_and_save, quality_of
+from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
 from tercet.cli._options import WORDS, fit_options, quality_option, source_options
 from tercet.cli._systems import distinct_names, names_in, read_systems
 from tercet.cli._values import method, prior, reading
@@ -24,6 +24,7 @@ from tercet.cli._values import method, prior, reading
 def command(scores: tuple[str, ...], out: str, quality: tuple[str, ...], penalty: float, **options: Any) -> int:
     """Trains one score out of several systems' scores for the same trials, and saves the model."""
     source, (maker, settings) = reading(options), method("fusion")
+    refuse_other_groups(source, options)
     systems = read_systems(scores[:1], with_columns(source, quality), distinct_names(scores)[:1])
     measures, trials = quality_of(systems[0].used(), quality)
     systems = [replace(systems[0], trials=trials), *read_systems(scores[1:], source, distinct_names(scores)[1:])]

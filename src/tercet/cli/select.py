@@ -9,6 +9,7 @@ import click
 
 from tercet._numeric.plain import plain
 from tercet.cli._command import new_command, option
+from tercet.cli._models import refuse_other_groups
 from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
 from tercet.cli._output import Facts, chosen_format, out, say, stamp, working
 from tercet.cli._systems import read_trials
@@ -61,6 +62,7 @@ def command(scores: str, **options: Any) -> int:
     apps, source = applications(options), reading(options)
     if len(apps) != 1:
         raise click.UsageError("select takes exactly one operating point: --app, or --priors and --costs.")
+    refuse_other_groups(source, options)
     trials = read_trials(scores, source)
     priors: list[Any] = [numbers(words, "--prior") for words in options["priors_to_try"]]
     dealt = {name: options[name] for name in ("folds", "by", "scheme", "seed", "penalty", "nested")}

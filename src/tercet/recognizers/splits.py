@@ -121,4 +121,6 @@ def _shuffled(n: int, seed: int) -> Ints:
 
 
 def _count(value: object, name: str, least: int) -> int:
+    if isinstance(value, float | np.floating):  # a count that was divided
+        raise InputError(f"{name} must be a whole number, an int, not {shown(value)}.")
     return whole(value, name, least, 10**9)

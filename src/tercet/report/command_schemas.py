@@ -55,5 +55,6 @@ FIELDS: dict[str, Schema] = {
     "forensics-report": {"validation": _OBJECT},
     "forensics-bounds": {"rows": _rows()},
     "sweep": {"sweep": _OBJECT},
+    "sample-size": {"rows": _rows()},
     "points": {"rows": _rows(_row(name=_TEXT, source=_TEXT))},
 }  # fmt: skip

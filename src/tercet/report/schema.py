@@ -248,7 +248,8 @@ def schema(name: str) -> Schema:
         required = {"method": _TEXT, "parameters": {"type": "object"}, "training": {"type": "object"}}
         return _document("A saved model of tercet", required, {}, {})
     if name in FIELDS:
-        return _document(f"What tercet {name.replace('-', ' ', 1)} --json prints", FIELDS[name], {}, {})
+        words = name if name == "sample-size" else name.replace("-", " ", 1)
+        return _document(f"What tercet {words} --json prints", FIELDS[name], {}, {})
     raise InputError(f"there is a schema for {', '.join(NAMES)}, none for {shown(name)}.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,8 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
 
 def grouping(by: Any) -> tuple[str, ...]:
     """The names of the grouping columns: none, one, or two that cross."""
-    names = () if by is None else (by,) if isinstance(by, str) else tuple(listed(by, "by"))
+    single = isinstance(by, str) or not isinstance(by, Iterable)
+    names = () if by is None else (by,) if single else tuple(listed(by, "by"))
     if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
     return names

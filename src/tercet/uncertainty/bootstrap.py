@@ -30,12 +30,14 @@ from tercet.uncertainty._kernel.rates import Rated, defined
 from tercet.uncertainty._kernel.refit import Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.two_class import Plan, TwoClass
 from tercet.uncertainty._rows import class_rows, grouping, one_column, ranked_rows, several
-from tercet.uncertainty.intervals import Intervals, Sampling, is_asked, names_of, wanted_of
+from tercet.uncertainty.intervals import QUANTITIES, Intervals, Sampling, is_asked, names_of, wanted_of
 
 Places = NDArray[np.intp]
 Method = Literal["percentile", "bca"]
 
 _MINIMA = {"min_dcf", "min_dcf_u", "actual_minus_min", "bayes_plot"}
+_BY_RATES = frozenset({"ppv", "f1"})  # not resampled but by rates=, under whose names they are kept
+_RESAMPLED = tuple(name for name in QUANTITIES if name not in _BY_RATES)
 _FEW_GROUPS = 20  # below this the spread between groups is itself uncertain
 
 
@@ -125,7 +127,8 @@ def bootstrap(
     _check_arguments(bayes_plot, calibration_trials, prior, calibrate, extra)
     if not isinstance(trials, Tally):
         trials = _with_moderate_weights(as_trials(trials))
-    apps, wanted, asked = listed(applications), wanted_of(quantities), names_of(rates, "rates")
+    apps, asked = listed(applications), names_of(rates, "rates")
+    wanted = wanted_of(quantities, _RESAMPLED) | _BY_RATES
     many = isinstance(trials, Trials) and several(trials, apps)
     plan = None if many else planned([Application.of(app) for app in apps], wanted, bayes_plot, eer, roc, bins)
     fit = None if calibrate is None else Fit(calibrate, prior)

@@ -338,12 +338,13 @@ def _single(estimate: Estimate) -> Estimate:
     return Mapped(estimate, lambda x: float(np.ravel(x)[0]))
 
 
-def wanted_of(quantities: Iterable[str] | None) -> frozenset[str]:
-    """The quantities asked for, all unless named."""
-    asked = frozenset(QUANTITIES if quantities is None else names_of(quantities, "quantities"))
-    unknown = sorted(asked - set(QUANTITIES))
+def wanted_of(quantities: Iterable[str] | None, known: Sequence[str] = QUANTITIES) -> frozenset[str]:
+    """The quantities asked for, all that are known unless named."""
+    asked = frozenset(known if quantities is None else names_of(quantities, "quantities"))
+    unknown = sorted(asked - set(known))
     if unknown:
-        raise InputError(f"quantities holds {shown(unknown[0])}, which is not among {', '.join(QUANTITIES)}.")
+        way_out = f": ask for rates=[{shown(unknown[0])}]" if unknown[0] in QUANTITIES else ""
+        raise InputError(f"quantities holds {shown(unknown[0])}, which is not among {', '.join(known)}{way_out}.")
     return asked
 
 
