@@ -154,6 +154,7 @@ VALUES = {
     "conditions": "auc<0.1", "systems": "a", "design_effect": "3",
     "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
     "group_map": "utt2spk", "enrolment_map": "utt2spk", "quality": "weight", "out_of_fold": "oof.csv",
+    "path": "other.md",
 }  # fmt: skip
 # What a value needs beside what its option declares.
 _QUICK = ("--ci", "90", "--bootstrap", "39")
@@ -214,7 +215,9 @@ def outcome(words):
 
 @cache
 def _outcome(words):
-    written = ("out.json", "out.csv", "oof.csv", "page.html", "junit.xml", "figures", "demo", "parts")
+    written = (
+        "out.json", "out.csv", "oof.csv", "page.html", "card.md", "other.md", "junit.xml", "figures", "demo", "parts",
+    )  # fmt: skip
     before = dict.fromkeys(written)
     for name in before:
         _remove(Path(name))
@@ -229,7 +232,7 @@ def _inside(path):
 
 def _content(path):
     content = path.read_bytes()
-    if path.suffix in (".html", ".json", ".csv", ".xml", ".svg"):
+    if path.suffix in (".html", ".json", ".csv", ".md", ".xml", ".svg"):
         return _TIMES.sub("", content.decode("utf-8"))
     return zlib.crc32(content) if path.suffix == ".npz" else len(content)
 

@@ -17,7 +17,7 @@ FIELDS = {"biometrics", "spoofing", "forensics"}  # modules of this name hold wh
 PYTHON_NAMES = {  # commands that print what functions of another name give
     "coverage": "risk_coverage", "prevalence": "estimate_prevalence", "gaps": "group_gaps",
     "calibration": "expected_calibration_error", "primary": "nist", "assemble": "io", "points": "Application",
-    "demo": "datasets", "metrics": "evaluate", "sensitivity": "robust_thresholds",
+    "demo": "datasets", "metrics": "evaluate", "sensitivity": "robust_thresholds", "card": "model_card",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from tercet.report.markup import Facts, tag, text
 from tercet.report.verdict import groups_of, level_of, own, point_words
 
 _ENOUGH = 30  # errors below which a rate is known only roughly
+_COUNTED = 2**53  # the whole numbers that a double counts to
 _TERMS = (
     "prior", "cost", "miss", "alarm", "rule", "threshold", "llr", "effective", "dcfu", "dcf", "blind", "min", "loss",
     "calibration", "ppv", "eer", "auc", "cllr", "benefit", "interval", "roc",
@@ -46,7 +47,7 @@ def sizes_of(system: Facts, words: Words) -> str:
     """How many trials of which class."""
     facts = system["input"]
     if weighted(system):
-        whole = words("trials.weighted", n=words.number(facts["trials"]))
+        whole = words("trials.weighted", n=_size(facts["trials"], words))
     else:
         count = int(facts["trials"])
         whole = words("trials.one" if count == 1 else "trials.n", n=words.whole(count))
@@ -61,8 +62,9 @@ def sizes_of(system: Facts, words: Words) -> str:
 
 
 def _size(count: float, words: Words) -> str:
-    """A count in full; a sum of weights shortly."""
-    return words.whole(int(count)) if float(count).is_integer() else words.number(count)
+    """A count in full; a sum of weights that is no whole number, or one beyond what a double counts to, shortly."""
+    whole = float(count).is_integer() and count <= _COUNTED
+    return words.whole(int(count)) if whole else words.number(count)
 
 
 def weighted(system: Facts) -> bool:
@@ -129,7 +131,7 @@ def _within(curve: Facts) -> float:
 
 def _interval_method(system: Facts, words: Words) -> str:
     facts, by = system["intervals"], " × ".join(groups_of(system))
-    methods = list(dict.fromkeys(str(one) for one in facts.get("methods", {}).values()))
+    methods = list(dict.fromkeys(words.method(str(one)) for one in facts.get("methods", {}).values()))
     shown = "; ".join(methods[:4]) + (" …" if len(methods) > 4 else "")
     slots = {
         "level": words.percent(facts["level"]), "by": words("done.by", by=by) if by else "", "methods": shown or "…",
@@ -259,4 +261,4 @@ def _inside(systems: Sequence[Facts], words: Words) -> str:
     if any("posteriors" in system for system in systems):
         parts.append("o.rows")
     told = words("o.inside", parts="; ".join(words(part) for part in parts))
-    return f"{told} {privacy.sentence(curves)}" if curves else told
+    return f"{told} {privacy.sentence(curves, words)}" if curves else told

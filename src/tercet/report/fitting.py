@@ -1,8 +1,9 @@
 """What a page holds of a result: everything where there is room, else bands to six digits and curves thinned further.
 
 The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh, so a page over
-its limit keeps fewer points of each, all with exact counts, and says how far a cost read between them may be off. Hulls
-and the operating points that were evaluated stay as they are: their numbers are exact on every page.
+its limit keeps fewer points of each, all with exact counts, and says how far a cost read between them may be off. Where
+that is not enough, half of the rows of several classes go too, and the others weigh twice as much. Hulls and the
+operating points that were evaluated stay as they are: their numbers are exact on every page.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ STATED = 3.0  # log-odds within which the error of a thinned curve is stated: th
 _DIGITS = 6
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
+FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
+_HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
 
 def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, Sequence[Facts]], str]) -> str:
@@ -40,7 +43,35 @@ def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
     short = [_shortened(system) for system in systems]
     yield short
     for tolerance in _TOLERANCES:
+        if tolerance == _HALVED:
+            short = [{**one, "posteriors": halved(one["posteriors"])} if _many_rows(one) else one for one in short]
         yield [{**one, "curve": thinner(one["curve"], tolerance)} if _can_thin(one) else one for one in short]
+
+
+def _many_rows(system: Facts) -> bool:
+    """Whether half of the rows are still so many that a page holds them in 16 bits: fewer take more room."""
+    kept = system.get("posteriors")
+    return kept is not None and len(kept["labels"]) * len(kept["log_likelihoods"][0]) > 2 * FINE_ROWS
+
+
+def halved(kept: Facts) -> Facts:
+    """Half of the rows of each class, drawn, with the weight of all."""
+    labels = np.array(kept["labels"], np.intp)
+    own = np.ones(len(labels)) if kept["weights"] is None else np.array(kept["weights"], np.float64)
+    seed = kept["seed"] or 0
+    rng = np.random.default_rng(seed)
+    members = [np.flatnonzero((labels == code) & (own > 0.0)) for code in np.unique(labels)]
+    rows = np.sort(np.concatenate([rng.choice(one, -(-len(one) // 2), replace=False) for one in members]))
+    whole, left = (np.bincount(labels[at], own[at], labels.max() + 1) for at in (np.arange(len(labels)), rows))
+    shares = np.divide(whole, left, out=np.zeros(len(whole)), where=left > 0.0)
+    return {
+        **kept,
+        "kept": len(rows),
+        "seed": seed,
+        "labels": labels[rows].tolist(),
+        "log_likelihoods": [kept["log_likelihoods"][row] for row in rows.tolist()],
+        "weights": (own[rows] * shares[labels[rows]]).tolist(),
+    }
 
 
 def _can_thin(system: Facts) -> bool:
@@ -89,13 +120,14 @@ def _kept(x: Floats, rates: Sequence[Floats], tolerance: float) -> list[int]:
     cost = prices[0] * rates[0] + prices[1] * rates[1]
     room = [tolerance * np.maximum(cost, 1.0) / price / 2.0 for price in prices]
     kept, last = [0, 1] if len(x) > 1 else [0], 1
+    places, own, spare = x.tolist(), [one.tolist() for one in rates], [one.tolist() for one in room]
     while last < len(x) - 1:
-        last = _furthest(last, x, rates, room)
+        last = _furthest(last, places, own, spare)
         kept.append(last)
     return kept
 
 
-def _furthest(start: int, x: Floats, rates: Sequence[Floats], room: Sequence[Floats]) -> int:
+def _furthest(start: int, x: list[float], rates: Sequence[list[float]], room: Sequence[list[float]]) -> int:
     """The last point that a line from this one may end in: its slope stays inside the cone of all points before it."""
     low, high = [-math.inf, -math.inf], [math.inf, math.inf]
     best = start + 1
@@ -133,8 +165,7 @@ def _off(curve: Facts, less: Facts, x: Floats) -> float:
     costs = []
     for one in (curve, less):
         misses, alarms = (interpolated(one, key, at) for key in ("misses", "false_alarms"))
-        pairs = zip(0.0 - at, misses / one["targets"], alarms / one["nontargets"], strict=True)
-        costs.append(np.array([float(normalised_dcf(tau, m, f)) for tau, m, f in pairs]))
+        costs.append(normalised_dcf(0.0 - at, misses / one["targets"], alarms / one["nontargets"]))
     off = np.nan_to_num(np.abs(costs[0] - costs[1]) / np.maximum(costs[0], 1.0), nan=0.0, posinf=0.0)
     worst = np.max(off, initial=0.0)
     return float(f"{worst + 1e-4:.2g}")

@@ -54,6 +54,17 @@ class Words:
             last = slot.end()
         return "".join([*parts, text(sentence[last:], 2000)])
 
+    def method(self, name: str) -> str:
+        """How an interval was found, as results name it in English, in this language: phrase by phrase.
+
+        >>> Words("it").method("MOVER (Wilson, Clopper-Pearson below 10 errors)")
+        'MOVER (Wilson, Clopper-Pearson sotto 10 errori)'
+        """
+        for key, (english, *_) in _table().items():
+            if key.startswith("by."):
+                name = name.replace(english, self.strings[key])
+        return name
+
     def number(self, value: object) -> str:
         """Three significant digits."""
         return numbers.short(value, self.language)

@@ -174,7 +174,7 @@ def histogram_drawing(system: Facts, words: Words) -> str:
     ends = [*range(0, count, max(1, count // 50)), count]
     sides = {key: [sum(found[key]["bins"][i:j]) for i, j in pairwise(ends)] for key in ("targets", "nontargets")}
     shares = {key: [count / (sum(bins) or 1) for count in bins] for key, bins in sides.items()}
-    drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values()))))
+    drawing = Drawing((edges[0], edges[-1]), (0.0, max(map(max, shares.values())) or 1.0))  # a private one may be empty
     labels = {value: words.number(value) for value in _round_numbers(edges[0], edges[-1])}
     drawing.ticks(labels, {}, (words("axis.score"), words("static.how_many")))
     for key, kind in (("nontargets", "outline non"), ("targets", "outline target")):

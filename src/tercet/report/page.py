@@ -24,7 +24,7 @@ from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
 from tercet.report import evidence, sections, verdict
-from tercet.report.fitting import fitted
+from tercet.report.fitting import FINE_ROWS, fitted
 from tercet.report.language import Words
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
@@ -37,7 +37,6 @@ _SCRIPTS = (
     "numbers", "words", "chart", "systems", "limits", "entries", "classes", "figures", "compare", "verdict", "saving",
     "page",
 )  # fmt: skip
-_FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
 _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 
 
@@ -265,7 +264,7 @@ def _packed(system: Facts) -> Facts:
 def _packed_rows(kept: Facts) -> Facts:
     """Rows as doubles where they are few, else as steps below the largest in 16 bits."""
     rows = [float(value) for row in kept["log_likelihoods"] for value in row]
-    packed_weights = {"weights": None if kept["weights"] is None else _doubles(kept["weights"])}
+    packed_weights = {"weights": _packed_weights(kept)}
     if not coarse(kept):
         return {**kept, **packed_weights, "log_likelihoods": _doubles(rows)}
     step = max(-min((value for value in rows if value > -math.inf), default=0.0) / _CODES, 1e-12)
@@ -274,9 +273,20 @@ def _packed_rows(kept: Facts) -> Facts:
     return {**kept, **packed_weights, "log_likelihoods": words, "step": step}
 
 
+def _packed_weights(kept: Facts) -> Any:
+    """Weights of rows as doubles; where all rows of a class weigh the same, one for each class."""
+    if kept["weights"] is None:
+        return None
+    pairs = set(zip(kept["labels"], kept["weights"], strict=True))
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        return _doubles(kept["weights"])
+    return [found.get(code, 0.0) for code in range(len(kept["log_likelihoods"][0]))]
+
+
 def coarse(kept: Facts) -> bool:
     """Whether rows are so many that a page holds them in 16 bits."""
-    return len(kept["labels"]) * len(kept["log_likelihoods"][0]) > _FINE_ROWS
+    return len(kept["labels"]) * len(kept["log_likelihoods"][0]) > FINE_ROWS
 
 
 def _doubles(values: Iterable[Any]) -> str:

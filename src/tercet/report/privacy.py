@@ -10,6 +10,8 @@ import numpy as np
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import interpolated, shortest, unshifted_llrs
+from tercet.report.language import Words
+from tercet.report.numbers import localised
 
 Facts = dict[str, Any]
 LEAST = 10  # trials of a class between two points of the curve, or none
@@ -193,7 +195,7 @@ def _nearest(value: Any, points: Any) -> Any:
     return min(finite, key=lambda one: abs(one - value)) if finite else value
 
 
-def sentence(curves: list[Facts]) -> str:
+def sentence(curves: list[Facts], words: Words) -> str:
     """Whether scores can be read back from these curves, in plain words."""
     if not curves:
         return ""
@@ -201,12 +203,7 @@ def sentence(curves: list[Facts]) -> str:
         errors = [curve["private"].get("cost_error") for curve in curves]
         costs = [error for error in errors if error is not None]
         rates = max(curve["private"]["rate_error"] for curve in curves)
-        off = f"rates by at most {rates:.2g}"
-        off += f", normalised costs at prior log-odds in -3..3 by at most {max(costs):.2g}" if costs else ""
-        return (
-            f"Scores cannot be read back: at least {LEAST} trials of a class, or none, lie between two points of a "
-            f"curve. What is read off the curves is off: {off}. The numbers of the tables are exact."
-        )
-    if any(curve.get("complete") for curve in curves):
-        return "Every score with its label can be read back from this file: --private keeps a coarser curve instead."
-    return "Single scores with their labels can be read back from this file: --private keeps a coarser curve instead."
+        off = words("o.off_rates", n=localised(f"{rates:.2g}", words.language))
+        off += words("o.off_costs", n=localised(f"{max(costs):.2g}", words.language)) if costs else ""
+        return words("o.private", least=LEAST, off=off)
+    return words("o.read_every" if any(curve.get("complete") for curve in curves) else "o.read_some")

@@ -16,8 +16,10 @@ import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.cli.main import main
 from tercet.metrics.curve_summary import interpolated
-from tercet.report.fitting import LIMIT, thinner
+from tercet.report.embedded_rows import kept_rows
+from tercet.report.fitting import LIMIT, halved, thinner
 from tercet.report.page import document_of, page, report
+from tercet.report.privacy import private
 
 SVG = "{http://www.w3.org/2000/svg}"
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}
@@ -305,6 +307,32 @@ def test_ten_classes_with_rows_fit(browser, tmp_path):
         "n.focus(); n.value = '30'; n.dispatchEvent(new Event('input'))"
     )
     assert all(re.match(r"about [\d,]+ ± [\d,]+$", cell) for cell in browser.execute_script(cells) if cell)
+
+
+def test_half_of_the_rows_weigh_as_much_as_all():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [40, 7, 1])
+    for weights in (None, rng.random(48)):
+        trials = tc.Trials.of_log_likelihoods(rng.normal(size=(48, 3)), labels, weights=weights)
+        kept = kept_rows(trials)
+        less = halved(kept)
+        assert (less["kept"], less["of"], less["seed"]) == (25, 48, 0)
+        assert np.bincount(less["labels"]).tolist() == [20, 4, 1]
+        assert all(row in kept["log_likelihoods"] for row in less["log_likelihoods"])
+        whole = np.bincount(labels, weights)
+        np.testing.assert_allclose(np.bincount(less["labels"], less["weights"]), whole, rtol=1e-12)
+
+
+def test_a_private_page_of_few_trials_has_no_bins_to_draw_and_is_written(tmp_path):
+    found, _ = systems_of(1, 60)
+    document = private(document_of(found))
+    histogram = document["systems"][0]["histogram"]
+    for side in ("targets", "nontargets"):
+        histogram[side]["bins"] = [0] * len(histogram[side]["bins"])
+    assert "<figure" in page(document)
+    told = page(document, language="it")
+    assert "I punteggi non si possono ricostruire" in told
+    assert "cannot be read back" not in told
 
 
 def test_a_thinner_curve_states_how_far_costs_are_off():

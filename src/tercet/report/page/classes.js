@@ -16,7 +16,7 @@ function task(facts, place) {
   const named = {[t("k.equal")]: (i, j) => i === j ? 0 : 1, [t("k.distance")]: (i, j) => Math.abs(i - j)};
   const choices = [...facts.applications.map((a, i) => ({...a, label: t("k.evaluated", {n: i + 1})})),
     ...Object.entries(named).map(([label, cost]) => ({label, priors: even, actions: classes, costs: classes.map((_, i) => classes.map((_, j) => cost(i, j)))}))];
-  return {facts, place, choices, labels: kept.labels, rows: rowsOf(kept), weights: kept.weights && doubles(kept.weights), ...edited(choices, 0)};
+  return {facts, place, choices, labels: kept.labels, rows: rowsOf(kept), weights: weightsOf(kept), ...edited(choices, 0)};
 }
 const boxed = v => Number(v.toPrecision(5));
 const edited = (choices, choice) => ({choice, prior: [...choices[choice].priors], costs: choices[choice].costs.map(row => [...row]), actions: choices[choice].actions});

@@ -24,7 +24,7 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
     const values = list(rowsOf(kept)), K = classes.length;
     kept.log_likelihoods = Array.from({length: values.length / K}, (_, r) => values.slice(r * K, (r + 1) * K));
     delete kept.step;
-    if (kept.weights) kept.weights = list(doubles(kept.weights));
+    if (kept.weights) kept.weights = list(weightsOf(kept));
   }
   for (const s of copy.systems.filter(one => one.within)) {
     const [whole, name] = s.within;

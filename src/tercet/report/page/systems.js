@@ -5,6 +5,7 @@ function doubles(text) {
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
+const weightsOf = kept => Array.isArray(kept.weights) ? Float64Array.from(kept.labels, k => kept.weights[k]) : kept.weights && doubles(kept.weights);  // one for each class, or for each row
 function rowsOf(kept) {  // log-likelihoods of rows: doubles, or steps below 0 in 16 bits, the last standing for minus infinity
   if (!kept.step) return doubles(kept.log_likelihoods);
   const raw = atob(kept.log_likelihoods);
