@@ -69,11 +69,12 @@ def write_files(folder):
     rows = [f"{'xy'[(i * 7) % 5 < 2]},{'xy'[i % 2]}" for i in range(60)]
     (folder / "d.csv").write_text("decision,label\n" + "\n".join(rows) + "\n")
     (folder / "labels.csv").write_text(
-        "label\n" + "\n".join(str(1 - y if i < 4 else y) for i, y in enumerate(labels)) + "\n"
+        "label\n" + "\n".join(str(0 if i < 8 else y) for i, y in enumerate(labels)) + "\n"
     )
     keys = [f"t{i},{y}" for i, y in enumerate(labels)] + ["t99,1"]
     (folder / "key.csv").write_text("id,label\n" + "\n".join(keys) + "\n")
     (folder / "utt2spk").write_text("".join(f"t{i} s{i % 10}\n" for i in range(60)))
+    (folder / "ids").write_text("t1\nt2\n")
     (folder / "tercet.toml").write_text("")
     (folder / "other.toml").write_text('weight-column = "weight"\n')
     for words, out in (
@@ -88,13 +89,13 @@ def write_files(folder):
     rows = [f"{rng.gauss(1.5 * (k == 'bonafide'), 1):.6f},{k},{species}" for k, species in kinds]
     (folder / "pad.csv").write_text("score,label,pai\n" + "\n".join(rows) + "\n")
     three = [("target", "nontarget", "spoof")[i % 3] for i in range(60)]
-    rows = [f"{rng.gauss(1.5 * (k == 'target'), 1):.6f},{k},A{1 + i // 3 % 2}" for i, k in enumerate(three)]
-    (folder / "sasv.csv").write_text("score,label,attack\n" + "\n".join(rows) + "\n")
+    rows = [f"{rng.gauss(1.5 * (k == 'target'), 1):.6f},{k},A{1 + i // 3 % 2},s{i % 10}" for i, k in enumerate(three)]
+    (folder / "sasv.csv").write_text("score,label,attack,speaker\n" + "\n".join(rows) + "\n")
     rows = [
-        f"{rng.gauss(1.5 * (k != 'spoof'), 1):.6f},{'spoof' if k == 'spoof' else 'bonafide'},A{1 + i // 3 % 2}"
+        f"{rng.gauss(1.5 * (k != 'spoof'), 1):.6f},{k if k == 'spoof' else 'bonafide'},A{1 + i // 3 % 2},s{i % 10}"
         for i, k in enumerate(three)
     ]
-    (folder / "cm.csv").write_text("score,label,attack\n" + "\n".join(rows) + "\n")
+    (folder / "cm.csv").write_text("score,label,attack,speaker\n" + "\n".join(rows) + "\n")
     ruled = CliRunner().invoke(main, ["rule", "fit", "c.csv", "--fpr-at-most", "0.3", "-o", "rule.json"])
     assert ruled.exit_code == 0, ruled.stderr
     made = CliRunner().invoke(main, ["calibrate", "fit", "c.csv", "-o", "model.json"])
@@ -138,7 +139,29 @@ BASES = {
     ("biometrics", "plan"): [("--rate", "0.01")],
     ("forensics", "report"): [("a.csv", "--bootstrap", "39")],
     ("points",): [()],
+    ("rule", "apply"): [("rule.json", "a.csv")],
+    ("rule", "judge"): [("rule.json", "a.csv")],
+    ("coverage",): [("a.csv", "b.csv"), ("a.csv", "--json")],
+    ("gaps",): [("a.csv", "--between", "channel", "--app", "0.5,1,1")],
+    ("primary",): [("a.csv", "--points", "sre16", "--json")],
+    ("prevalence",): [("a.csv", "--calibrate-on", "c.csv")],
+    ("calibration",): [("a.csv", "--bootstrap", "199")],
+    ("plot",): [("a.csv", "--out", "out.svg")],
+    ("biometrics", "rates"): [("a.csv", "--threshold", "0")],
+    ("forensics", "bounds"): [("a.csv",)],
+    ("sweep",): [("a.csv", "b.csv", "--json")],
+    ("sensitivity", "inputs"): [("a.csv", "--prior", "0.1:0.3"), ("a.csv", "--prior", "beta:2:8")],
+    ("spoofing", "a-dcf"): [("sasv.csv",)],
+    ("spoofing", "t-dcf"): [("cm.csv", "--asv", "sasv.csv", "--target", "bonafide")],
+    ("spoofing", "t-eer"): [("sasv.csv", "cm.csv", "--target", "bonafide")],
+    ("assemble",): [("a.csv", "--out", "out.csv")],
     ("demo",): [("--out", "demo")],
+}  # fmt: skip
+# Commands whose few numbers are the same under some pairs: the effect of each option is tried alone.
+ALONE = {
+    ("rule", "apply"), ("rule", "judge"), ("coverage",), ("gaps",), ("primary",), ("prevalence",), ("calibration",),
+    ("plot",), ("biometrics", "rates"), ("forensics", "bounds"), ("sweep",), ("sensitivity", "inputs"),
+    ("spoofing", "a-dcf"), ("spoofing", "t-dcf"), ("spoofing", "t-eer"), ("assemble",),
 }  # fmt: skip
 VALUES = {
     "labels": "labels.csv", "key": "key.csv", "format": "csv", "separator": ";", "columns": "id,score,label",
@@ -153,6 +176,8 @@ VALUES = {
     "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1", "assurance": "60",
     "conditions": "auc<0.1", "systems": "a", "design_effect": "3",
     "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
+    "wanted": "0.5", "prices": "0.1", "partitions": "channel", "by_attack": "attack", "reference": "x", "cost": "2,1",
+    "kind": "roc", "cost_fn": "2", "cost_fp": "2", "point": "0.8,0.1,0.1,1,5,5", "only": "ids", "without": "ids",
     "group_map": "utt2spk", "enrolment_map": "utt2spk", "quality": "weight", "out_of_fold": "oof.csv",
     "path": "other.md",
 }  # fmt: skip
@@ -167,6 +192,9 @@ COMPANIONS = {
     "missing": ("--key", "key.csv"), "calibrate_key": ("--calibrate-on", "c.csv"), "key": ("--missing", "drop"),
     "baseline": ("--fail-if", "dcf>baseline+1"), "memory_limit": ("--engine", "local"),
     ("evaluate", "seed"): _QUICK, ("evaluate", "resamples"): ("--ci", "90"), ("evaluate", "group_columns"): _QUICK,
+    ("biometrics", "rates", "by"): (), ("biometrics", "rates", "group_columns"): ("--by", "channel"),
+    ("primary", "group_columns"): _QUICK, ("primary", "group_map"): (*_QUICK, "--id-column", "id"),
+    ("primary", "enrolment_map"): (*_QUICK, "--id-column", "id"),
     ("evaluate", "bands"): (*_QUICK, "--report", "page.html"), ("evaluate", "ci"): ("--bootstrap", "39"),
 }  # fmt: skip
 FULL = "TERCET_FULL" in os.environ or __name__ == "__main__"
@@ -196,7 +224,7 @@ def spelled(one):
 
 def asked(command, one, own):
     """The option with what it needs: what COMPANIONS says, else the first of what it declares."""
-    words = list(COMPANIONS.get((command[0], one.name), COMPANIONS.get(one.name, ())))
+    words = list(COMPANIONS.get((*command, one.name), COMPANIONS.get(one.name, ())))
     for part in one.needs[0].split("&") if isinstance(one, Option) and one.needs and not words else ():
         name, equals, value = part.partition("=")
         if equals and not value:
@@ -216,7 +244,8 @@ def outcome(words):
 @cache
 def _outcome(words):
     written = (
-        "out.json", "out.csv", "oof.csv", "page.html", "card.md", "other.md", "junit.xml", "figures", "demo", "parts",
+        "out.json", "out.csv", "out.svg", "oof.csv", "page.html", "card.md", "other.md", "junit.xml", "figures",
+        "demo", "parts",
     )  # fmt: skip
     before = dict.fromkeys(written)
     for name in before:
@@ -332,7 +361,7 @@ def check_pair(words, base, first, second, own):
     call = (*words, *base, *common, *wanted[0][1], *wanted[1][1])
     result = outcome(call)
     sound(result, call)
-    if result[0] in (1, 2) or words not in BASES:
+    if result[0] in (1, 2) or words not in BASES or words in ALONE:
         return
     for name, other in ((first, wanted[1][1]), (second, wanted[0][1])):
         if name not in LOG_ONLY | RESTATED and max(own[name].opts, key=len) not in (*base, *common):

@@ -102,6 +102,12 @@ def test_whole_weights_repeat_cases_and_row_order_changes_no_bit(seed):
     assert made(order).to_dict() == made(np.arange(12)).to_dict()
 
 
+def test_the_interval_of_a_point_has_the_level_asked_for():
+    trials = tied(0, 40)
+    wide, narrow = (tc.risk_coverage(trials, ci=level).at(coverage=1.0).error_ci for level in (0.95, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
 def test_two_classes_go_the_same_way_as_two_columns():
     scores, labels = [0.9, 0.7, 0.4, 0.2, 0.55], [1, 0, 1, 0, 1]
     one = tc.Trials.of_posteriors(scores, labels, trained_prior=0.6)

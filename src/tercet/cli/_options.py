@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tercet.cli._command import Decorator, option, options
@@ -22,42 +24,51 @@ llr          natural log of how much more probable the data are if the target hy
 prior        how frequent targets are where the scores will be used, not in the test set
 application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
 """
+Uses = tuple[str, ...] | None  # what an option needs, or None where it could have no effect
+
+
+def _if_used(needs: Uses, *declarations: str, **attributes: Any) -> Decorator:
+    """An option with what it needs; no option where the command has no use for it."""
+    return options() if needs is None else option(*declarations, needs=needs, **attributes)
 
 
 def source_options(
     meanings: tuple[str, ...] = SCORES,
     *,
-    groups: tuple[str, ...] = (),
+    groups: Uses = (),
     ids: tuple[str, ...] = (),
-    labels: tuple[str, ...] = (),
+    labels: Uses = (),
+    truth: tuple[str, ...] = (),
 ) -> Decorator:
     """How files are read; the names are those of tercet.read.
 
-    groups, ids, labels: options of which the command needs one to make use of groups, ids or labels by position.
+    groups, ids, labels, truth: options of which the command needs one to make use of groups, of ids, of labels by
+    position, or of labels at all. None: the command has no use for them, and the options are left out.
     """
+    maps = () if groups is None else ("group_map", "enrolment_map")
     return options(
-        option("--labels", metavar="FILE", reads=True, excludes=("key",), needs=labels,
-               help="A file with the labels (npy, csv), if they are not in SCORES."),
-        option("--key", metavar="FILE", reads=True, help="A trial list with labels, joined by trial id."),
+        _if_used(None if labels is None else (*labels, *truth), "--labels", metavar="FILE",
+               reads=True, excludes=("key",), help="A file with the labels (npy, csv), if they are not in SCORES."),
+        option("--key", metavar="FILE", reads=True, needs=truth, help="A trial list with labels, joined by trial id."),
         option("--key-format", "format", metavar="NAME", help="Format of the trial lists, if it is not clear."),
         option("--separator", metavar="CHAR", help="Column separator. [default: by the file's ending]"),
         option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
         option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES),
-        option("--label-column", default="label", show_default=True, metavar="NAME"),
+        option("--label-column", default="label", show_default=True, metavar="NAME", needs=truth),
         option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
                help="The score columns of a multiclass file, in order."),
         option("--classes", metavar="NAME,...", meanings=(*SEVERAL, "decisions"), excludes=("class_columns",),
                help="Names of the classes, in the order of priors, costs and columns."),
         option("--weight-column", metavar="NAME"),
-        option("--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
-               needs=groups, help="A column that groups trials: speaker, patient, ...; repeat it."),
-        option("--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
-               needs=groups, help="Groups (named speaker by default) of the last part of the trial id, as in utt2spk."),
-        option("--enrolment-map", "enrolment_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
-               needs=groups, help="The same, by the first part of the trial id; named model_speaker by default."),
-        option("--id-column", multiple=True, metavar="NAME", needs=(*ids, "group_map", "enrolment_map") if ids else (),
+        _if_used(groups, "--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
+               help="A column that groups trials: speaker, patient, ...; repeat it."),
+        _if_used(groups, "--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
+               help="Groups (named speaker by default) of the last part of the trial id, as in utt2spk."),
+        _if_used(groups, "--enrolment-map", "enrolment_map", multiple=True, metavar="[NAME=]FILE", reads=True,
+               meanings=SCORES, help="The same, by the first part of the trial id; named model_speaker by default."),
+        option("--id-column", multiple=True, metavar="NAME", needs=(*ids, *maps) if ids else (),
                help="The column with the trial's id; repeat it for an id of several parts."),
-        option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"),
+        option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"), needs=truth,
                help="The label of the target class; not needed for 0/1, false/true and nontarget/target."),
         option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="What the scores are."),
         option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR,

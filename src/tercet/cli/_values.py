@@ -19,7 +19,7 @@ from tercet.metrics.mean_cost import without_means
 Facts = JSON
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
 MOST_POINTS = 100_000  # of a Bayes error plot: more than any screen or paper can show
-_READING = (
+READING = (
     "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns", "classes",
     "weight_column", "group_columns", "id_column", "target", "meaning", "trained_prior", "missing",
 )  # fmt: skip
@@ -71,7 +71,7 @@ def size_in_bytes(words: str) -> int:
 
 def reading(options: Facts) -> Facts:
     """The reading options as tercet.read takes them, taken out of the options."""
-    source = {name: options.pop(name) for name in _READING if name in options}
+    source = {name: options.pop(name) for name in READING if name in options}
     source = {name: value for name, value in source.items() if value is not None and value != ()}
     if maps := _group_maps(options):  # their groups are group columns like any other
         source |= {"group_maps": maps, "group_columns": _joined(source.get("group_columns", ()), maps)}
@@ -163,6 +163,22 @@ def grouping(source: Facts) -> str | tuple[str, str] | None:
     if len(groups) > 2:
         raise InputError("At most two --group-column can be resampled by.")
     return (groups[0], groups[1]) if len(groups) == 2 else groups[0] if groups else None
+
+
+def one_group(source: Facts) -> str | None:
+    """The group to resample by, of commands that take at most one."""
+    found = grouping(source)
+    if isinstance(found, tuple):
+        raise click.UsageError("This command resamples by one group: give one --group-column or --group-map.")
+    return found
+
+
+def with_group(source: Facts, column: str, flag: str) -> Facts:
+    """The reading options with the one group column that a command uses; another one is refused."""
+    for other in source.get("group_columns", ()):
+        if other != column:
+            raise click.UsageError(f"The group {other!a} has no effect: {flag} names {column!a}; leave one out.")
+    return source | {"group_columns": (column,)}
 
 
 def method(name: str) -> tuple[Any, Facts]:

@@ -11,7 +11,7 @@ from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, level, numbers, reading
+from tercet.cli._values import level, numbers, one_group, reading, with_group
 
 if TYPE_CHECKING:
     from tercet.biometrics import Rate
@@ -26,7 +26,7 @@ def command() -> None:
 
 @new_command("fnmr", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, ids=("key",))
 @option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="The FMRs wanted.")
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @_LEVEL
@@ -36,9 +36,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
     from tercet.biometrics import fnmr_at_fmr
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by, rates = grouping(source), numbers(fmr, "--fmr")
-    if isinstance(by, tuple):
-        raise click.UsageError("fnmr resamples by one --group-column.")
+    by, rates = one_group(source), numbers(fmr, "--fmr")
     chosen = None if development is None else read_trials(development, source)
     rows: list[Row] = []
     facts: list[Facts] = []
@@ -56,10 +54,11 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 
 @new_command("rates", epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=("by",), ids=("key",))
 @option("--threshold", type=float, required=True, metavar="T", help="Scores above this are accepted.")
 @option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.")
-@option("--by", metavar="COLUMN", help="One row for each value of a group column; one class may be missing.")
+@option("--by", metavar="COLUMN", excludes=("failure_to_acquire",),
+        help="One row for each value of a group column; one class may be missing.")  # fmt: skip
 @_LEVEL
 @rows_options
 def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Any) -> int:
@@ -68,7 +67,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     if by is not None:
-        source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), by)))
+        source = with_group(source, by, "--by")
     trials = read_trials(scores, source)
     whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, ci=level(ci))
     found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, ci=level(ci)))
@@ -83,7 +82,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 
 @new_command("attacks", epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, ids=("key",))
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
 @option("--threshold", type=float, metavar="T", help="Scores above this are taken for bona fide.")
 @_LEVEL
@@ -93,8 +92,8 @@ def attacks(scores: str, species: str, threshold: float | None, ci: float, **opt
     from tercet.biometrics import presentation_attacks
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), species)))
-    found = presentation_attacks(read_trials(scores, source), species, threshold=threshold, ci=level(ci))
+    trials = read_trials(scores, with_group(source, species, "--species"))
+    found = presentation_attacks(trials, species, threshold=threshold, ci=level(ci))
     rows: list[Row] = []
     for one in found.species:
         rows.append({"quantity": "APCER", "of": one.species, "threshold": threshold} | _rate("rate", one.apcer))

@@ -23,7 +23,7 @@ from tercet.trials import Trials
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(SCORES)
+@source_options(SCORES, groups=None, ids=("key",))
 @option("--bins", type=int, default=15, show_default=True, metavar="N", help="Number of bins.")
 @option(
     "--as-given",
@@ -41,7 +41,8 @@ from tercet.trials import Trials
     help="Number of draws for the CORP test.",
 )
 @option("--seed", type=int, default=0, show_default=True, meanings=TWO_CLASS, help="Seed of the draws.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", meanings=TWO_CLASS,
+        help="Interval level in per cent.")  # fmt: skip
 @option(
     "--plot",
     "figure",

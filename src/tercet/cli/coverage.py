@@ -17,7 +17,7 @@ from tercet.deployment.abstention import risk_coverage
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options()
+@source_options(groups=None, ids=("key",))
 @application_options
 @option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True, help="The coverages to show.")
 @option("--error-at-most", type=float, metavar="X", help="Also the largest coverage whose error is at most this.")
@@ -48,6 +48,7 @@ def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None,
             row |= {"error_high": point.error_ci.high, "cost": point.cost, "threshold": point.threshold}
             rows.append(row)
         fact: Facts = {"name": name_of(path), "risk_coverage": found.to_dict()}
+        fact["points"] = rows[-len(points) :]
         if prices:
             costs = found.abstention_costs(prices)
             fact["abstention"] = {key: value.tolist() for key, value in costs._asdict().items()}

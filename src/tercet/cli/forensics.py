@@ -11,7 +11,7 @@ from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, level, reading
+from tercet.cli._values import level, one_group, reading
 
 _MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior")
 
@@ -23,8 +23,8 @@ def command() -> None:
 
 @new_command("report", epilog=WORDS)
 @click.argument("scores")
-@source_options(_MEANINGS)
-@option("-o", "--out", metavar="FILE.html", help="Where the sheet with its figures goes.")
+@source_options(_MEANINGS, ids=("key",))
+@option("-o", "--out", writes=True, metavar="FILE.html", help="Where the sheet with its figures goes.")
 @option("--title", metavar="WORDS", needs=("out",))
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
 @option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
@@ -36,9 +36,7 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
     from tercet.io import write_text_atomically
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = grouping(source)
-    if isinstance(by, tuple):
-        raise click.UsageError("forensics report resamples by one --group-column.")
+    by = one_group(source)
     found = validation(
         read_trials(scores, source), name=name_of(scores), ci=level(ci), by=by, resamples=options["resamples"],
         seed=options["seed"],
@@ -61,7 +59,7 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
 
 @new_command("bounds", epilog=WORDS)
 @click.argument("scores")
-@source_options(_MEANINGS)
+@source_options(_MEANINGS, groups=None, ids=("key",))
 @rows_options
 def bounds(scores: str, **options: Any) -> int:
     """The lowest and highest LR that the data support, by ELUB and by invariance verification."""

@@ -12,13 +12,13 @@ from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_opti
 from tercet.cli._output import chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, grouping, level, reading
+from tercet.cli._values import application, level, one_group, reading
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, ids=("key",))
 @option("--between", required=True, metavar="COLUMN", help="The groups to compare: gender, site, channel.")
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
@@ -30,9 +30,7 @@ from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Any) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = grouping(source)
-    if isinstance(by, tuple):
-        raise click.UsageError("gaps takes one --group-column of dependent trials.")
+    by = one_group(source)
     trials = read_trials(scores, with_columns(source, [between]))
     found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci))
     for group in found.groups:

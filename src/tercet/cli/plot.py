@@ -15,12 +15,12 @@ from tercet.cli._values import applications, reading
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="An operating point to mark; repeat it.")
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
 @option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
 @option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
-@option("-o", "--out", required=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
+@option("-o", "--out", required=True, writes=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
 def command(scores: tuple[str, ...], kind: str, size: Any, log: bool, out: str, **options: Any) -> int:
     """One figure of one system, or of several in one figure."""
     from tercet.evaluation import evaluate

@@ -17,7 +17,7 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 
 @new_command(epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=None, ids=("key",), truth=("calibrate_on",))
 @option("--calibrate-on", metavar="FILE", reads=True, help="Labelled scores of the same kind.")
 @option(
     "--method",

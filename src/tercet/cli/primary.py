@@ -11,12 +11,12 @@ from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, level, reading
+from tercet.cli._values import level, one_group, reading
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=("ci",), ids=("key",))
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
 @option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, per cent.")
@@ -28,11 +28,9 @@ def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], c
     from tercet.nist import c_primary
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = grouping(source)
+    by = one_group(source)
     if partitions:
         source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), *partitions)))
-    if isinstance(by, tuple):
-        raise click.UsageError("primary resamples by one --group-column.")
     draws: Facts = {}
     if ci is not None:
         draws = {"ci": level(ci), "by": by, "resamples": options["resamples"], "seed": options["seed"]}

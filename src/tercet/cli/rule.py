@@ -12,7 +12,7 @@ from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_opti
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import names_of, read_trials, trial_column
-from tercet.cli._values import application, level, reading
+from tercet.cli._values import application, level, one_group, reading
 from tercet.deployment.rules import Reached, Rule
 from tercet.errors import InputError, TercetError
 
@@ -59,14 +59,13 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
         asked["least_cost"] = application(asked["least_cost"], "--least-cost")
     if len([name for name in _CRITERIA if asked[name] is not None]) != 1:
         raise click.UsageError("rule fit takes exactly one criterion, such as --fpr-at-most 0.01.")
-    groups = source.get("group_columns", ())
-    trials = read_trials(scores, source)
+    by, trials = one_group(source), read_trials(scores, source)
     share = None if confidence is None else level(confidence, "--confidence")
-    rule = Rule.fit(trials, confidence=share, by=groups[0] if groups else None, **asked)
+    rule = Rule.fit(trials, confidence=share, by=by, **asked)
     write_text_atomically(out, rule.to_json())
     rows, facts = [_row(rule)], rule.to_dict()
     try:
-        held = rule.out_of_fold(trials, by=groups[0] if groups else None)
+        held = rule.out_of_fold(trials, by=by)
         rows.append({"criterion": "out of fold", "threshold": None} | _rates(held))
         facts["out_of_fold"] = {name: _fact(one) for name, one in held.items()}
     except TercetError as error:  # too few trials, or a fold on which no threshold keeps the bound
@@ -86,7 +85,7 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
 @new_command("apply", epilog=WORDS)
 @click.argument("rule")
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, labels=None)
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(rule: str, scores: str, out: str, **options: Any) -> int:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
@@ -99,7 +98,7 @@ def apply(rule: str, scores: str, out: str, **options: Any) -> int:
 @new_command("judge", epilog=WORDS)
 @click.argument("rule")
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
 def judge(rule: str, scores: str, ci: float, **options: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tercet._numeric.plain import plain
 from tercet.cli._command import new_command, option
@@ -25,7 +26,7 @@ def command() -> None:
 
 @new_command("inputs", epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--prior", required=True, metavar=_RANGE, help="The share of targets, as far as it is known.")
 @option("--cost-fn", default="1", show_default=True, metavar="RANGE", help="The cost of a miss, in the same form.")
 @option("--cost-fp", default="1", show_default=True, metavar="RANGE", help="The same for a false alarm.")
@@ -38,6 +39,9 @@ def inputs(scores: str, ci: float, **options: Any) -> int:
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     known = {name: _uncertain(options[name], f"--{name.replace('_', '-')}") for name in ("prior", "cost_fn", "cost_fp")}
+    ctx = click.get_current_context()
+    if ctx.get_parameter_source("ci") is ParameterSource.COMMANDLINE and not any(map(_is_distribution, known.values())):
+        raise click.UsageError("--ci has no effect without a distribution, such as --prior beta:2:18: leave it out.")
     found = robust_thresholds(read_trials(scores, source), **known, level=level(ci))
     rows: list[Row] = []
     for one in found.rows:
@@ -65,9 +69,13 @@ def _uncertain(words: str, flag: str) -> Any:
     return stats.beta(first, second) if name == "beta" else stats.lognorm(second, scale=first)
 
 
+def _is_distribution(known: Any) -> bool:
+    return not isinstance(known, float | tuple)
+
+
 @new_command("labels", epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, ids=("key",))
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
 @option(
     "--wrong-targets",

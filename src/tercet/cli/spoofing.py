@@ -11,10 +11,11 @@ from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, level, numbers, reading
+from tercet.cli._values import level, numbers, one_group, reading
 from tercet.errors import InputError
 from tercet.trials import Trials
 
+_MEANINGS = ("llr", "lr", "log10-llr", "raw")
 _POINT = option("--point", default=None, metavar="NAME|6 NUMBERS",
                 help="Priors of target, nontarget, spoof; costs of a miss, of accepting each; or a name.")  # fmt: skip
 _THRESHOLD = option("--threshold", metavar="T|bayes", help="The threshold in use, for the actual cost.")
@@ -34,7 +35,7 @@ def command() -> None:
 
 @new_command("a-dcf", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(("llr", "raw"))
+@source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @_POINT
 @_THRESHOLD
 @_ATTACKS
@@ -75,8 +76,9 @@ def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
 
 @new_command("t-dcf", epilog=WORDS)
 @click.argument("scores")
-@source_options(("llr", "raw"))
-@option("--asv", required=True, metavar="FILE", help="Verification scores with labels target, nontarget and spoof.")
+@source_options(_MEANINGS, groups=("ci",), ids=("key",))
+@option("--asv", required=True, reads=True, metavar="FILE",
+        help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
 @option("--asv-threshold", type=float, metavar="T", help="[default: that of the equal error rate]")
 @_POINT
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True)
@@ -113,7 +115,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
 @new_command("t-eer", epilog=WORDS)
 @click.argument("asv")
 @click.argument("countermeasure")
-@source_options(("llr", "raw"))
+@source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @_DRAWS
 @rows_options
@@ -164,7 +166,7 @@ def _drawn(draws: Facts, asked: Facts) -> Facts:
     """How intervals are made, where they are asked for."""
     if draws["ci"] is None:
         return {}
-    return {"ci": level(draws["ci"]), "resamples": draws["resamples"], "seed": draws["seed"], "by": _group(asked)}
+    return draws | {"ci": level(draws["ci"]), "by": one_group(asked["source"])}
 
 
 def _threshold(words: str | None) -> Any:
@@ -174,11 +176,6 @@ def _threshold(words: str | None) -> Any:
         return float(words)
     except ValueError:
         raise InputError(f"--threshold is a number or bayes, not {words!a}.") from None
-
-
-def _group(asked: Facts) -> str | None:
-    found = grouping(asked["source"])
-    return found if isinstance(found, str) else None
 
 
 def _ends(name: str, ends: Any) -> Row:

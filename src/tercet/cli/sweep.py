@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import distinct_names, read_trials
-from tercet.cli._values import applications, reading
+from tercet.cli._values import READING, applications, reading
 from tercet.errors import InputError
 
 _MODELS = ("logistic", "gaussian")
@@ -21,18 +22,19 @@ _MODELS = ("logistic", "gaussian")
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1)
-@source_options(TWO_CLASS)
+@source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="The operating point. [default: 0.5,1,1]")
-@option("--held-out", multiple=True, metavar="FILE",
+@option("--held-out", multiple=True, reads=True, metavar="FILE",
         help="Scores that play no part in the choice, one file for each of SCORES; with --train, samples.")  # fmt: skip
-@option("--train", metavar="SAMPLES.csv", needs=("validation",), help="Samples to train on: features and a label.")
-@option("--validation", metavar="SAMPLES.csv", needs=("train",), help="The samples that choose the model.")
+@option("--train", metavar="SAMPLES.csv", reads=True, needs=("validation",),
+        help="Samples to train on: features and a label.")  # fmt: skip
+@option("--validation", metavar="SAMPLES.csv", reads=True, needs=("train",), help="The samples that choose the model.")
 @option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",))
 @option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",),
         help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
 @option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
         help="The quantity by which the validation data choose.")  # fmt: skip
-@option("--plot", metavar="FILE", help="A figure of the costs (png, svg, pdf).")
+@option("--plot", metavar="FILE", writes=True, help="A figure of the costs (png, svg, pdf).")
 @option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
 @rows_options
 def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
@@ -74,6 +76,7 @@ def _of_samples(_: Sequence[str], point: Any, criterion: Any, options: Facts) ->
     from tercet.deployment.sweeping import sweep
     from tercet.recognizers import GaussianRecognizer, LogisticRecognizer
 
+    _refuse_reading()
     if len(options["held_out"]) > 1:
         raise click.UsageError("--held-out takes one file of samples with --train.")
     maker = LogisticRecognizer if options["model"] == "logistic" else GaussianRecognizer
@@ -85,6 +88,15 @@ def _of_samples(_: Sequence[str], point: Any, criterion: Any, options: Facts) ->
         lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more), grid or [{}],
         data["train"], data["validation"], point, held_out=held, criterion=criterion,
     )  # fmt: skip
+
+
+def _refuse_reading() -> None:
+    """Refuses the options that say how scores are read: samples are features and a label."""
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
+        if given and one.name in READING and one.name not in ("label_column", "target"):
+            raise click.UsageError(f"{max(one.opts, key=len)} does not go with --train: samples hold no scores.")
 
 
 def _classes(labels: list[str], target: str | None) -> list[str]:

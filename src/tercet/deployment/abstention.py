@@ -109,6 +109,7 @@ class RiskCoverage:
     _confidence: Floats
     _losses: Floats
     name: str | None = None
+    _level: float = 0.95
 
     @property
     def excess_aurc(self) -> float:
@@ -156,7 +157,7 @@ class RiskCoverage:
         wrong = round(self.error[place] * answered)
         return SelectivePoint(
             float(self.threshold[place]), float(self.coverage[place]), answered, float(self.error[place]),
-            wilson(wrong, answered), float(self.cost[place]),
+            wilson(wrong, answered, self._level), float(self.cost[place]),
         )  # fmt: skip
 
     def abstention_costs(self, prices: ArrayLike) -> AbstentionCosts:
@@ -385,7 +386,7 @@ def _curve(
         error=frozen(errors[ends - 1] / ends), cost=frozen(paid[ends - 1] / ends), aurc=_area(losses, ends),
         aurc_ci=_area_interval(losses, ends, level) if size > 1 else None,
         best_aurc=_area(np.sort(losses), np.arange(1, size + 1)), cases=size, _confidence=frozen(confidence),
-        _losses=frozen(losses), name=name,
+        _losses=frozen(losses), name=name, _level=level,
     )  # fmt: skip
 
 
