@@ -36,8 +36,8 @@ MUTANTS = (
         (
             (
                 "metrics/tally.py",
-                "return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)",
-                "return self.targets.below(thresholds), self.nontargets.total - self.nontargets.below(thresholds)",
+                'self.scores.searchsorted(thresholds, "right")',
+                'self.scores.searchsorted(thresholds, "left")',
             ),
         ),
     ),
