@@ -36,6 +36,8 @@ _OPENING = (
     "the right threshold for each place, says what the decisions cost there, and how much of that cost better scores "
     "would save.",
     "",
+)
+_SCORES = (
     "1. The scores. A simple Gaussian model was trained on half of {masses} masses and scored the other half. Each "
     "score is a log-likelihood ratio (llr): how much more probable the measurements are if the mass is malignant.",
     "",
@@ -44,6 +46,7 @@ _READING = (
     "",
     "2. How to read this. The actual DCF is the cost of the decisions; 1 is the cost of deciding without the model, so "
     "less than 1 is a gain. The minimum DCF is what the best threshold would have cost on these masses.",
+    "",
 )
 _CALIBRATION = (
     "",
@@ -76,17 +79,18 @@ def tell(out: str) -> int:
     folder = Path(out)
     os.makedirs(folder, exist_ok=True)
     scores, calibrated = recognised()
-    print_lines((line.format(scored=len(scores), masses=len(screening())) for line in _OPENING), width())
+    print_lines((line.format(scored=len(scores)) for line in _OPENING), width(), indent="")
+    print_lines((line.format(masses=len(screening())) for line in _SCORES), width(), indent="   ")
     before = _priced(scores, "as scored")
     print_table([_facts(before)])
     uses = [_use(before, 0, "At the screening"), _use(before, 1, "On the ward")]
-    print_lines([*_READING, *uses, ""], width())
+    print_lines([*_READING, *uses, ""], width(), indent="   ")
     show("\n".join(text.block_plot(before.to_dict()["bayes_plot"], width())))
     after = _priced(calibrated, "calibrated")
-    print_lines(_CALIBRATION, width())
+    print_lines(_CALIBRATION, width(), indent="   ")
     print_table([_facts(before), _facts(after)])
     uses = [_use(after, 0, "Now at the screening"), _use(after, 1, "Now on the ward")]
-    print_lines(["", *uses, ""], width())
+    print_lines(["", *uses, ""], width(), indent="   ")
     _leave(folder, scores, [before, after])
     return 0
 
@@ -126,7 +130,7 @@ def _use(ev: Evaluation, place: int, where: str) -> str:
     assert row.dcf is not None
     harm = ", more than doing without it" if row.dcf > 1.0 else ""
     cost = f"the decisions cost {row.dcf:.3f} of deciding without the model{harm}"
-    return f"{where} {cost}; the minimum is {row.min_dcf:.3f}."
+    return f"   {where} {cost}; the minimum is {row.min_dcf:.3f}."
 
 
 def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:

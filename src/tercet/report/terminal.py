@@ -76,10 +76,10 @@ def text_of(table: Table, note: str, wide: int) -> str:
     return "\n".join(line.rstrip() for line in kept.getvalue().splitlines())
 
 
-def print_lines(lines: Iterable[str], wide: int) -> None:
-    """Prints sentences, broken between words."""
+def print_lines(lines: Iterable[str], wide: int, indent: str = "  ") -> None:
+    """Prints sentences, broken between words; a sentence goes on below its first line with the indent."""
     for line in lines:
-        for part in _wrapped(line, wide) or [""]:
+        for part in _wrapped(line, wide, indent) or [""]:
             print(showable(part, sys.stdout.encoding))
 
 
@@ -88,10 +88,10 @@ def print_command(words: str, wide: int) -> None:
     print(showable(" \\\n".join(_wrapped(words, wide - 2)), sys.stdout.encoding))
 
 
-def _wrapped(line: str, wide: int) -> list[str]:
+def _wrapped(line: str, wide: int, indent: str = "  ") -> list[str]:
     """A line broken between words; a number stays with its unit."""
     kept = line.replace(" %", "\xa0%")
-    parts = textwrap.wrap(kept, wide, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    parts = textwrap.wrap(kept, wide, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent)
     return [part.replace("\xa0", " ") for part in parts]
 
 
