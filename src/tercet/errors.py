@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 __all__ = ["CalibrationError", "InputError", "TercetError", "UndefinedError"]
 
 
@@ -19,3 +22,15 @@ class UndefinedError(TercetError, ArithmeticError):
 
 class CalibrationError(TercetError):
     """A calibration could not be trained on this data."""
+
+
+def did_you_mean(name: object, known: Iterable[str], most: int = 3) -> str:
+    """A hint for the end of a message: the known names that look like this one, or nothing.
+
+    Case, hyphens, underscores and blanks do not count: minDCF looks like min_dcf.
+    """
+    from difflib import get_close_matches
+
+    plain = {re.sub(r"[-_\s]", "", one).lower(): one for one in sorted(known)}
+    near = get_close_matches(re.sub(r"[-_\s]", "", str(name)).lower(), plain, most, 0.5)
+    return f" Did you mean {' or '.join(plain[one] for one in near)}?" if near else ""

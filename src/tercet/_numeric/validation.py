@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
 from tercet._typing import Array, Floats
-from tercet.errors import InputError
+from tercet.errors import InputError, did_you_mean
 
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
@@ -37,6 +37,12 @@ def shown(value: object) -> str:
     except Exception:  # a repr of somebody else's may raise anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 64 else text[:61] + "..."
+
+
+def shown_path(path: object) -> str:
+    """A path as an error message shows it: a long one loses its beginning, because its end tells files apart."""
+    text = ascii(str(path))
+    return text if len(text) <= 128 else f"'...{text[-120:]}"
 
 
 def number(value: object, name: str) -> float:
@@ -131,7 +137,8 @@ def chosen(value: object, name: str, options: Iterable[Word]) -> Word:
     for option in known:
         if isinstance(value, str) and value == option:
             return option
-    raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}.")
+    hint = did_you_mean(value, known, 1) if isinstance(value, str) else ""
+    raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}.{hint}")
 
 
 _LONGEST_LIST = 1_000_000  # a generator without an end must not be read for ever

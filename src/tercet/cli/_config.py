@@ -18,13 +18,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from tercet._typing import JSON
 from tercet.cli._command import Failure
+from tercet.errors import did_you_mean
 
 NAME = "tercet.toml"
 POINTS = "tercet.points"  # in the context's meta
@@ -78,8 +78,7 @@ def _check_keys(path: str, found: JSON, known: Iterable[str], where: str) -> Non
     names = set(known)
     for key in found:
         if key not in names:
-            near = get_close_matches(key, names, 3, 0.5)
-            hint = f" Did you mean {' or '.join(near)}?" if near else f" Known: {', '.join(sorted(names))}."
+            hint = did_you_mean(key, names) or f" Known: {', '.join(sorted(names))}."
             raise Failure(f"{path!a}: {key!a}{where} is no setting.{hint}")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from tercet.errors import did_you_mean
+
 COMMANDS = {
     "demo": "The whole story on built-in data: table, decisions, calibration and what to type next.",
     "evaluate": "What decisions on these scores cost, at each operating point.",
@@ -76,11 +78,7 @@ class Commands(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command that was typed, or the ones with nearly that name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, 3, 0.5)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            ctx.fail(f"no such command: {args[0]!a}.{hint}")
+            ctx.fail(f"no such command: {args[0]!a}.{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, shown_path
 from tercet.cli._command import new_command, option
 from tercet.cli._output import write_page
 from tercet.errors import InputError, TercetError
@@ -46,6 +46,6 @@ def command(
         raise
     except _DAMAGE as error:
         raise InputError(
-            f"{shown(result)[1:-1]} is damaged: no page can be made of it ({shown(str(error))})."
+            f"{shown_path(result)[1:-1]} is damaged: no page can be made of it ({shown(str(error))})."
         ) from error
     return 0

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, shown_path
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 
@@ -90,7 +90,7 @@ def _existing(path: Path) -> _Held:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise InputError(f"{called}: there is no such file in {shown(str(path.absolute().parent))}.") from None
+        raise InputError(f"{called}: there is no such file in {shown_path(path.absolute().parent)}.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{called} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
     if stat.S_ISDIR(mode):

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from tercet._numeric.validation import chosen, column, listed, mapping, shown, whole
+from tercet._numeric.validation import chosen, column, listed, mapping, shown, shown_path, whole
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
 from tercet._typing import Array, Facts
@@ -310,7 +310,7 @@ def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield out
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"{target.name} cannot be written into {shown(str(target.parent))}: {why}.") from error
+        raise InputError(f"{target.name} cannot be written into {shown_path(target.parent)}: {why}.") from error
 
 
 def _is_device(target: Path) -> bool:

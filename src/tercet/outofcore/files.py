@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tercet import __version__
-from tercet._numeric.validation import listed, shown
+from tercet._numeric.validation import listed, shown, shown_path
 from tercet.errors import InputError
 from tercet.io._plain_files import called_as
 from tercet.outofcore.plain_data import Plain
@@ -50,8 +50,8 @@ class FileStamp(NamedTuple):
             raise InputError(f"{called} cannot be read where the work is done: {error.strerror}.") from None
         if elsewhere and (now.bytes, now.digest) != (self.bytes, self.digest):
             raise InputError(
-                f"{called} is another file where the work is done than on the machine that asked: {shown(self.path)} "
-                f"must be the same file everywhere."
+                f"{called} is another file where the work is done than on the machine that asked: "
+                f"{shown_path(self.path)} must be the same file everywhere."
             )
         if not elsewhere and now != self:
             raise InputError(f"{called} was written to while it was read. Evaluate again when it is whole.")
@@ -95,9 +95,9 @@ def _place_of(path: Path, seen: set[tuple[int, int]]) -> tuple[int, int]:
     try:
         now = path.stat()
     except (OSError, ValueError):
-        raise InputError(f"{called_as(path)}: there is no such file in {shown(str(path.absolute().parent))}.") from None
+        raise InputError(f"{called_as(path)}: there is no such file in {shown_path(path.absolute().parent)}.") from None
     if path.is_dir():
-        raise InputError(f"{called_as(path)} is a folder: name its files, as in {shown(str(path / '*.parquet'))}.")
+        raise InputError(f"{called_as(path)} is a folder: name its files, as in {shown_path(path / '*.parquet')}.")
     if (place := (now.st_dev, now.st_ino)) in seen:
         raise InputError(
             f"{called_as(path)} is named twice, perhaps by a link, and would be counted twice. Name it once."

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import frozen, shown, shown_path
 from tercet._typing import JSON, Array, Facts
 from tercet.errors import InputError
 
@@ -109,7 +109,7 @@ def save_plain(plain: Facts, path: str | os.PathLike[str]) -> None:
         new.replace(whole)
     except OSError as error:
         raise InputError(
-            f"{whole.name} cannot be written into {shown(str(whole.parent))}: {error.strerror or error}. "
+            f"{whole.name} cannot be written into {shown_path(whole.parent)}: {error.strerror or error}. "
             f"Free space there, or name another folder."
         ) from None
     finally:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tercet import __version__
 from tercet._numeric.parallel import CORES, together
-from tercet._numeric.validation import shown, whole
+from tercet._numeric.validation import shown, shown_path, whole
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Executor
@@ -396,7 +396,7 @@ class _Saved:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"resume={shown(str(folder))} cannot be made a folder: {error.strerror}.") from None
+            raise InputError(f"resume={shown_path(folder)} cannot be made a folder: {error.strerror}.") from None
         asked = {key: value for key, value in job.items() if key != "files"}  # of which the plan's name tells
         return cls(Path(folder), digest(asked)[:24], job["plan"])
 

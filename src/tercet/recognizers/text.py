@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, function, number, same_index, shown
+from tercet._numeric.validation import column, frozen, function, number, same_index, shown, shown_path
 from tercet._numeric.validation import listed as entries
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
@@ -277,7 +277,7 @@ def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"path={shown(str(path))} cannot be read: {error.strerror}.") from None
+        raise InputError(f"path={shown_path(path)} cannot be read: {error.strerror}.") from None
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4096]
     if wide and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
         raise InputError(f"{name} looks like UTF-16, not {encoding}: say encoding='utf-16', or convert the file.")

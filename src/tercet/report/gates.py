@@ -7,13 +7,12 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from os import PathLike
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from tercet._numeric.validation import flag, listed, mapping, shown, text
-from tercet.errors import InputError
+from tercet.errors import InputError, did_you_mean
 from tercet.report.quantities import QUANTITIES, facts_of, named, with_quantities
 from tercet.report.schema import read_document, sound_document
 from tercet.report.tables import name_of, point
@@ -266,8 +265,7 @@ def _verdicts(systems: Sequence[Facts], baseline: Sequence[Facts | None], condit
     places = [list(_places(system, condition.name)) for system in systems]
     if not any(places):
         known = sorted({name for system in systems for name in _names(system)})
-        near = get_close_matches(condition.name, known, 3, 0.5)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        hint = did_you_mean(condition.name, known)
         raise InputError(f"no number is called {shown(condition.name)}.{hint} Known: {', '.join(known)}.")
     for system, other, found in zip(systems, baseline, places, strict=True):
         if not found:

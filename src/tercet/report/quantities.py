@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, shown, text
-from tercet.errors import InputError, UndefinedError
+from tercet.errors import InputError, UndefinedError, did_you_mean
 from tercet.metrics.binomial import wilson
 from tercet.metrics.confusion import RATES, Confusion
 from tercet.metrics.costs import brier_parts, log_loss_parts
@@ -189,8 +188,7 @@ def named(name: str, called: str = "metrics") -> Quantity:
     family, _, words = name.partition(":")
     if words and family in FAMILIES:
         return _of_family(name, FAMILIES[family], words, called)
-    near = get_close_matches(name, [*QUANTITIES, *(f"{one}:{how.parameter}" for one, how in FAMILIES.items())], 3, 0.5)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    hint = did_you_mean(name, [*QUANTITIES, *(f"{one}:{how.parameter}" for one, how in FAMILIES.items())])
     raise InputError(f"{called}: no quantity is called {shown(name)}.{hint} `tercet metrics` lists them.")
 
 

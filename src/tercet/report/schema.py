@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, shown_path
 from tercet.errors import InputError
 from tercet.report.command_schemas import FIELDS
 
@@ -283,12 +283,14 @@ def read_result(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    return _sound_result(_parsed(_content(path, shown(path)[1:-1]), shown(path)[1:-1]), shown(path)[1:-1])
+    return _sound_result(
+        _parsed(_content(path, shown_path(path)[1:-1]), shown_path(path)[1:-1]), shown_path(path)[1:-1]
+    )
 
 
 def read_document(path: str) -> Schema:
     """A saved result of `tercet evaluate --json` or of `tercet compare --json`, checked; "-" is standard input."""
-    called = shown(path)[1:-1]
+    called = shown_path(path)[1:-1]
     return sound_document(_parsed(_content(path, called), called), called)
 
 
@@ -319,7 +321,7 @@ def read_comparison(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    called = shown(path)[1:-1]
+    called = shown_path(path)[1:-1]
     found = _parsed(_content(path, called), called)
     for place, problem in faults(found, schema("comparison")):
         raise InputError(f"{called} is not a result of `tercet compare --json`: {place} {problem}.")

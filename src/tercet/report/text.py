@@ -103,7 +103,7 @@ def block_plot(plot: Facts, wide: int = 120) -> list[str]:
     width = letters * columns
     gap = width // 2 - len(left) - len(middle) // 2
     lines.append("    " + (left + " " * gap + middle).ljust(width - len(right)) + right)
-    return [*lines, "    share of targets (equal costs); 1 = dummy,", "    █ minimum DCF, ░ calibration loss"]
+    return [*lines, "    share of targets (equal costs); 1 = dummy,", "    █ minimum DCF, ░ actual - minimum"]
 
 
 def _capped(value: float | str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import warnings
@@ -23,7 +22,7 @@ from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.gaps import GroupGaps
 from tercet.deployment.prevalence import Prevalence
 from tercet.deployment.sweeping import Sweep
-from tercet.errors import InputError
+from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
@@ -328,8 +327,7 @@ def _own_name(one: object) -> str | None:
 
 def _kind(kind: object, given: Sequence[Drawable]) -> Kind:
     if not isinstance(kind, str) or kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, 1) if isinstance(kind, str) else []
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(kind, KINDS, 1) if isinstance(kind, str) else ""
         raise InputError(f"kind must be one of {', '.join(KINDS)}, not {shown(kind)}.{hint}")
     how = KINDS[kind]
     if len(given) > 1 and not how.overlaid:
@@ -364,8 +362,7 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
     known = {name for one in KINDS.values() for name in one.options}
     for name, value in options.items():
         if name not in known:
-            near = difflib.get_close_matches(name, [*known, *_KEYWORDS], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, [*known, *_KEYWORDS], 1)
             raise InputError(f"plot has no keyword {name!r}: it has {', '.join((*_KEYWORDS, *sorted(known)))}.{hint}")
         if value is not None and name not in how.options:
             having = ", ".join(other for other, one in KINDS.items() if name in one.options)
