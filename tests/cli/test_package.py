@@ -1,6 +1,7 @@
 """The package of commands: each is there, lazily, with the sentence that --help shows."""
 
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -64,6 +65,17 @@ def test_every_command_has_help(words, one):
     found = CliRunner().invoke(main, [*words, "--help"])
     assert found.exit_code == 0
     assert "--debug" in found.stdout
+
+
+@pytest.mark.parametrize(("words", "one"), EACH)
+def test_help_shows_every_option_in_a_section_the_commands_own_first(words, one):
+    text = CliRunner().invoke(main, [*words, "--help"]).output
+    heads = re.findall(r"^(\w[\w ]+):$", text, re.MULTILINE)
+    assert heads[-1] == "Every command" and heads.index("Options") == 0 if "Options" in heads else heads
+    for param in one.params:
+        if isinstance(param, click.Option):
+            assert re.search(rf"^  .*{max(param.opts, key=len)}(?![\w-])", text, re.MULTILINE), param.name
+            assert param.help, param.name
 
 
 def test_a_near_name_is_offered():

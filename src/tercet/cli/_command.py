@@ -19,6 +19,28 @@ _ALIASES = {  # parameters of Python functions that another name stands for here
     "level": "ci", "memory": "memory_limit", "path": "scores",
 }  # fmt: skip
 
+_SECTIONS = {  # of --help, below the options that are a command's own
+    "Operating points and costs": (
+        "apps", "priors", "costs", "actions", "cost_fn_column", "cost_fp_column", "cost_tp_column",
+    ),
+    "Intervals and random draws": ("ci", "resamples", "bayes", "seed", "bands", "sigma"),
+    "Calibration before evaluating": (
+        "calibrate_on", "calibrate_with", "calibrate_prior", "calibrate_labels", "calibrate_key",
+    ),
+    "Page and figures": (
+        "report", "open_page", "private", "language", "with_posteriors", "plots", "plot_formats", "figure",
+    ),
+    "Output": ("out", "layout", "output", "as_json", "metrics", "names", "sort", "title"),
+    "Large files and clusters": ("engine", "scheduler", "memory_limit", "resume"),
+    "How files are read": (
+        "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns", "classes",
+        "weight_column", "group_columns", "group_map", "enrolment_map", "id_column", "target", "meaning",
+        "trained_prior", "missing",
+    ),
+    "Every command": ("config", "verbose", "quiet", "debug"),
+}  # fmt: skip
+_SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
+
 
 class Option(click.Option):
     """An option that declares what it goes with.
@@ -72,6 +94,18 @@ class Command(click.Command):
             if debug:
                 raise
             raise Failure(_sentence(error, self)) from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options in --help by section, those of this command alone first: most others are the same everywhere."""
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *_SECTIONS)}
+        for one in self.get_params(ctx):
+            if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
+                own = "Options" if isinstance(one, Option) else "Every command"  # click's own --help
+                sections[_SECTION_OF.get(str(one.name), own)].append(record)
+        for name, records in sections.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
 
     def check_use(self, ctx: click.Context) -> None:
         """Refuses every option that was typed and would have no effect; one of tercet.toml is left out instead."""

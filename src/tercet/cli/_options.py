@@ -53,13 +53,15 @@ def source_options(
         option("--key-format", "format", metavar="NAME", help="Format of the trial lists, if it is not clear."),
         option("--separator", metavar="CHAR", help="Column separator. [default: by the file's ending]"),
         option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
-        option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES),
-        option("--label-column", default="label", show_default=True, metavar="NAME", needs=truth),
+        option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES,
+               help="The column with the scores."),
+        option("--label-column", default="label", show_default=True, metavar="NAME", needs=truth,
+               help="The column with the labels."),
         option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
                help="The score columns of a multiclass file, in order."),
         option("--classes", metavar="NAME,...", meanings=(*SEVERAL, "decisions"), excludes=("class_columns",),
                help="Names of the classes, in the order of priors, costs and columns."),
-        option("--weight-column", metavar="NAME"),
+        option("--weight-column", metavar="NAME", help="A column with the weight of each trial."),
         _if_used(groups, "--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
                help="A column that groups trials: speaker, patient, ...; repeat it."),
         _if_used(groups, "--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
@@ -144,7 +146,9 @@ def resampling_options(
 figure_option = option("--plot", "figure", metavar="FILE", writes=True, help="Also draw a figure (png, svg or pdf).")
 format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
-    option("--format", "output", type=click.Choice(FORMATS), help="[default: table, tsv in a pipe]"),
+    option(
+        "--format", "output", type=click.Choice(FORMATS), help="Format of the result. [default: table, tsv in a pipe]"
+    ),
 )
 result_options = options(
     option("--title", metavar="WORDS", needs=("output=table", "output=md", "output=latex", "output=json", "report"),
@@ -155,5 +159,5 @@ result_options = options(
 row_format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
     option("--format", "output", type=click.Choice(["table", "tsv", "json", "md"]),
-           help="[default: table, tsv in a pipe]"),
+           help="Format of the result. [default: table, tsv in a pipe]"),
 )  # fmt: skip

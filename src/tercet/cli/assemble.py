@@ -28,7 +28,7 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--without", metavar="FILE", help="Drop the trials listed here.")
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
         show_default=True, help="Layout of the file that is written.")  # fmt: skip
-@option("-o", "--out", required=True, writes=True, metavar="FILE")
+@option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
     from tercet.io import write_table

@@ -25,7 +25,7 @@ def command() -> None:
 @click.argument("scores")
 @source_options(_MEANINGS, ids=("key",))
 @option("-o", "--out", writes=True, metavar="FILE.html", help="Where the sheet with its figures goes.")
-@option("--title", metavar="WORDS", needs=("out",))
+@option("--title", metavar="WORDS", needs=("out",), help="Title of the sheet.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
 @option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
 @option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")

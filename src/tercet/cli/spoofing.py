@@ -79,9 +79,11 @@ def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
 @source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @option("--asv", required=True, reads=True, metavar="FILE",
         help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
-@option("--asv-threshold", type=float, metavar="T", help="[default: that of the equal error rate]")
+@option("--asv-threshold", type=float, metavar="T",
+        help="Threshold of the verification system. [default: that of its EER]")  # fmt: skip
 @_POINT
-@option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True)
+@option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True,
+        help="The definition of ASVspoof 2021 or 2019.")  # fmt: skip
 @_THRESHOLD
 @_ATTACKS
 @_DRAWS

@@ -29,7 +29,8 @@ _MODELS = ("logistic", "gaussian")
 @option("--train", metavar="SAMPLES.csv", reads=True, needs=("validation",),
         help="Samples to train on: features and a label.")  # fmt: skip
 @option("--validation", metavar="SAMPLES.csv", reads=True, needs=("train",), help="The samples that choose the model.")
-@option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",))
+@option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",),
+        help="The kind of model to train.")  # fmt: skip
 @option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",),
         help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
 @option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
