@@ -75,10 +75,10 @@ class OneClassRate:
     fpr: float | None
     interval: Interval | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The row under "applications" in the JSON; what needs both classes is null."""
         app, named = self.application, "fnr" if self.fpr is None else "fpr"
-        row: dict[str, Any] = {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp, "name": app.name}
+        row: JSON = {"prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp, "name": app.name}
         row |= {"threshold": self.threshold, "fnr": self.fnr, "fpr": self.fpr}
         row |= dict.fromkeys(("dcf", "min_dcf", "min_threshold"))
         row |= {} if self.interval is None else {f"{named}_ci": [self.interval.low, self.interval.high]}
@@ -227,7 +227,7 @@ def by_condition(
         for name in grouping(by):
             group_codes(trials, name)
     apps, doubts = listed(applications), dict[str, str]()
-    bare: dict[str, Any] = {"eer": eer, "bayes_plot": bayes_plot}
+    bare: JSON = {"eer": eer, "bayes_plot": bayes_plot}
     asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
 
     def evaluated(name: str, part: Trials) -> Any:
@@ -285,7 +285,7 @@ def _one_class_rates(part: Trials, apps: Sequence[Any], ci: float | None) -> tup
     return tuple(found)
 
 
-def _sizes(part: Trials) -> dict[str, Any]:
+def _sizes(part: Trials) -> JSON:
     """How many trials of each class, as "input" in the JSON says it."""
     heavy = np.bincount(part.known_labels(), part.weights, len(part.classes))
     sizes = [int(size) if size == int(size) else float(size) for size in heavy.tolist()]

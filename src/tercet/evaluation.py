@@ -434,7 +434,7 @@ def evaluate(
     """
     asked, means = without_means(listed(applications))
     if means:
-        more: dict[str, Any] = {"ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
+        more: JSON = {"ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
         found = evaluate(
             trials, asked, bayes_plot=bayes_plot, eer=eer, name=name, one_vs_rest=one_vs_rest, sampling=sampling, **more
         )

@@ -554,7 +554,7 @@ class Trials(Shown):
         label = ("label" if "label" in known else None) if label is None else text(label, "label")
         single = [one for one in (label, None if weight is None else text(weight, "weight")) if one is not None]
         got = columns_of(frame, [*scores, *single, *grouped, *keys])
-        more: dict[str, Any] = {
+        more: JSON = {
             "labels": None if label is None else got[label],
             "weights": None if weight is None else got[weight],
             "ids": _joined([got[one] for one in keys]),
@@ -621,7 +621,7 @@ class Trials(Shown):
         (('ok', 'fraud'), [[0.5, 0.5]])
         """
         labels, order = _estimator_classes(estimator, target, classes)
-        more: dict[str, Any] = {"weights": weights, "ids": ids, "groups": groups, "name": name}
+        more: JSON = {"weights": weights, "ids": ids, "groups": groups, "name": name}
         if not callable(getattr(estimator, "predict_proba", None)):
             if trained_prior is not None:
                 raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
@@ -869,8 +869,8 @@ def _joined(columns: list[Any]) -> Any:
 
 
 def _framed(
-    got: Mapping[str, Any], scores: list[str], one: bool, meaning: str, target: object, prior: object,
-    more: dict[str, Any],
+    got: Facts, scores: list[str], one: bool, meaning: str, target: object, prior: object,
+    more: JSON,
 ) -> Trials:  # fmt: skip
     """Trials of columns: one score per trial, or one column per class."""
     chosen(meaning, "meaning", TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.validation import shown
-from tercet._typing import Array
+from tercet._typing import JSON, Array
 from tercet.errors import InputError
 
 
@@ -44,7 +44,7 @@ def frame_names(frame: Any) -> list[Any]:
     return names
 
 
-def columns_of(frame: Any, wanted: Sequence[str]) -> dict[str, Any]:
+def columns_of(frame: Any, wanted: Sequence[str]) -> JSON:
     """The columns of these names, as arrays or what converts to them; unknown and repeated names are refused."""
     _check_names(frame_names(frame), wanted)
     if hasattr(frame, "fetchnumpy"):  # a duckdb relation: only these columns are computed

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, did_you_mean
 
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
@@ -194,7 +194,7 @@ def path(value: object, name: str) -> str:
     return str(found)
 
 
-def group_name(value: object, groups: Mapping[str, Any], name: str) -> str:
+def group_name(value: object, groups: Facts, name: str) -> str:
     """The name of one of the columns of groups."""
     if not isinstance(value, str) or value not in groups:
         known = ", ".join(map(shown, groups)) or "none"

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from tercet._numeric.validation import chosen, listed
+from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.beta import Beta
 from tercet.calibration.cross_fit import CrossFit, Ranking, cross_fit, select_calibrator
@@ -18,7 +19,7 @@ from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.errors import InputError
 from tercet.trials import Trials, as_trials
 
-_METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
+_METHODS: dict[str, tuple[Any, JSON]] = {
     "logistic": (Logistic, {}),
     "isotonic": (Isotonic, {}),
     "isotonic-linear": (Isotonic, {"interpolation": "linear"}),
@@ -40,7 +41,7 @@ DEFAULT_CLASS_METHODS = ("affine", "temperature", "matrix")
 PENALISED = ("logistic", "beta", *CLASS_METHODS)
 
 
-def method_of(name: object, known: tuple[str, ...] = METHODS) -> tuple[Any, dict[str, Any]]:
+def method_of(name: object, known: tuple[str, ...] = METHODS) -> tuple[Any, JSON]:
     """A calibrator's class and its settings, by its name.
 
     >>> method_of("temperature")[1]
@@ -50,7 +51,7 @@ def method_of(name: object, known: tuple[str, ...] = METHODS) -> tuple[Any, dict
     return maker, dict(settings)
 
 
-def _settings(name: str, penalty: float | None, known: tuple[str, ...] = METHODS) -> tuple[Any, dict[str, Any]]:
+def _settings(name: str, penalty: float | None, known: tuple[str, ...] = METHODS) -> tuple[Any, JSON]:
     """A calibrator's class and settings, with a penalty where it takes one."""
     maker, settings = method_of(name, known)
     if penalty is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import JSON
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS
@@ -98,7 +99,7 @@ def command(result: str | None, half_width: float, ci: float, **options: Any) ->
     return 0
 
 
-def _single(rate: float | None, auc: float | None, half_width: float, share: float, plan: dict[str, Any]) -> Row:
+def _single(rate: float | None, auc: float | None, half_width: float, share: float, plan: JSON) -> Row:
     """The trials that one rate or one area takes."""
     from tercet.uncertainty import sample_size_for_auc, sample_size_for_rate
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tercet._numeric.frames import frame_names
 from tercet._numeric.validation import shown
+from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.io._request import tuple_of
 from tercet.trials import Trials
@@ -14,13 +15,13 @@ SHORT = {
     "score": "score_column", "label": "label_column", "weight": "weight_column", "groups": "group_columns",
     "ids": "id_column",
 }  # fmt: skip
-_USUAL: dict[str, Any] = {"score_column": "score", "label_column": "label", "missing": "error", "group_columns": ()}
+_USUAL: JSON = {"score_column": "score", "label_column": "label", "missing": "error", "group_columns": ()}
 _OF_FILES = (
     "labels", "key", "format", "separator", "columns", "header", "missing", "memory", "progress", "notes",
 )  # fmt: skip
 
 
-def in_full(short: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def in_full(short: JSON, options: JSON) -> JSON:
     """The options with the short names spelled out; one that is given both ways is refused."""
     found = dict(options)
     for name, value in short.items():
@@ -33,7 +34,7 @@ def in_full(short: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def trials_of_frame(frame: Any, options: dict[str, Any]) -> Trials:
+def trials_of_frame(frame: Any, options: JSON) -> Trials:
     """The trials in a data frame, by the options of `tercet.read`; those of files are refused."""
     for name in _OF_FILES:
         if options[name] not in (None, _USUAL.get(name)):
@@ -71,7 +72,7 @@ def _without_label(frame: Any, names: list[Any]) -> Any:
     return frame.select(keep) if hasattr(frame, "select") else {name: frame[name] for name in keep}
 
 
-def _from_arrow(frame: Any) -> dict[str, Any]:
+def _from_arrow(frame: Any) -> JSON:
     """The columns of what gives an Arrow stream (the PyCapsule interface), by duckdb."""
     import duckdb
 

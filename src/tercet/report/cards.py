@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tercet._numeric.validation import whole
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.report import tables, verdict
 from tercet.report.markup import tag, text
 from tercet.report.numbers import percent
@@ -299,7 +299,7 @@ def _evaluation(evaluation: Any) -> Card:
     return Card(f"{verdict.brief(facts)}<br>{summary}", head, rows, _evaluation_picture(facts))
 
 
-def _evaluation_picture(facts: dict[str, Any]) -> str:
+def _evaluation_picture(facts: JSON) -> str:
     if "bayes_plot" not in facts:
         first = (facts["applications"] or [{}])[0].get("confusion")
         return "" if first is None else _heat(np.array(first, float), "confusion matrix")

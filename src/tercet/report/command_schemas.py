@@ -3,9 +3,9 @@ some."""
 
 from __future__ import annotations
 
-from typing import Any
+from tercet._typing import JSON
 
-Schema = dict[str, Any]
+Schema = JSON
 
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}

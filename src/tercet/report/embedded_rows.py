@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._typing import Floats
+from tercet._typing import JSON, Array, Facts, Floats
 from tercet.errors import InputError
 from tercet.metrics.posteriors import comparable
 from tercet.trials import Trials, as_trials
@@ -19,7 +17,7 @@ CLASSES = 30  # of which a page can show and edit a cost matrix
 _NUMBERS = 20_000  # that a page holds at most
 
 
-def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> dict[str, Any]:
+def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
     """Log-likelihoods and classes of all trials, or of a drawn few of each class with the weight of the others.
 
     Up to `most` rows (and 20,000 numbers) everything is kept, and what a page counts is exact. Beyond, each class
@@ -52,7 +50,7 @@ def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> dict[str, A
     }
 
 
-def with_rows(system: Mapping[str, Any], trials: Trials, *, most: int = ROWS, seed: int = 0) -> dict[str, Any]:
+def with_rows(system: Facts, trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
     """One entry of "systems" in the JSON with rows of its trials under "posteriors"."""
     kept = kept_rows(trials, most=most, seed=seed)
     if "log_loss" not in system:
@@ -68,7 +66,7 @@ def with_rows(system: Mapping[str, Any], trials: Trials, *, most: int = ROWS, se
     return {**system, "posteriors": kept}
 
 
-def _drawn(trials: Trials, labels: NDArray[Any], most: int, seed: int) -> NDArray[np.intp]:
+def _drawn(trials: Trials, labels: Array, most: int, seed: int) -> NDArray[np.intp]:
     """Row numbers, as many of each class as there is room for; what a small class leaves free goes to the others."""
     rng = np.random.default_rng(seed)
     weighing = np.ones(len(trials), np.bool_) if trials.weights is None else trials.weights > 0.0
@@ -81,7 +79,7 @@ def _drawn(trials: Trials, labels: NDArray[Any], most: int, seed: int) -> NDArra
     return np.sort(np.concatenate(chosen))
 
 
-def _weights(trials: Trials, labels: NDArray[Any], rows: NDArray[np.intp]) -> Floats | None:
+def _weights(trials: Trials, labels: Array, rows: NDArray[np.intp]) -> Floats | None:
     """The weight of each kept row: its own, times what its class has for each of its kept ones."""
     if len(rows) == len(trials):
         return trials.weights

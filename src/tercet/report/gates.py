@@ -12,12 +12,13 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from tercet._numeric.validation import flag, listed, mapping, shown, text
+from tercet._typing import JSON
 from tercet.errors import InputError, did_you_mean
 from tercet.report.quantities import QUANTITIES, facts_of, named, with_quantities
 from tercet.report.schema import read_document, sound_document
 from tercet.report.tables import name_of, point
 
-Facts = dict[str, Any]
+Facts = JSON
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf)"
 _CONDITION = re.compile(
     rf"\s*(?P<name>[a-z_0-9]+(?::[0-9.e]+)?)(?:\.(?P<end>low|high))?\s*(?P<sign><=|>=|<|>|==)\s*"

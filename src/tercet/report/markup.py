@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from tercet._typing import JSON
 from tercet.report.text import harmless
 
 if TYPE_CHECKING:
     from tercet.report.language import Words
 
-Facts = dict[str, Any]
+Facts = JSON
 Points = Iterable[tuple[float, float]]
 _WIDTH, _HEIGHT = 420.0, 280.0
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46.0, 24.0, 20.0, 38.0

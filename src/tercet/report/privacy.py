@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import interpolated, shortest, unshifted_llrs
 from tercet.report.language import Words
 from tercet.report.numbers import localised
 
-Facts = dict[str, Any]
+Facts = JSON
 LEAST = 10  # trials of a class between two points of the curve, or none
 _BINS = 20
 _RANGE = 3.0  # the log-odds within which the error of costs is stated: those of the Bayes error plot

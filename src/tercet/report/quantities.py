@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, shown, text
+from tercet._typing import JSON
 from tercet.errors import InputError, UndefinedError, did_you_mean
 from tercet.metrics.binomial import wilson
 from tercet.metrics.confusion import RATES, Confusion
@@ -18,7 +19,7 @@ from tercet.metrics.costs import brier_parts, log_loss_parts
 if TYPE_CHECKING:
     from tercet.metrics.curves import Curve
 
-Facts = dict[str, Any]
+Facts = JSON
 Level = Literal["system", "operating point"]
 DEFAULT = ("eer", "min_dcf", "dcf", "cllr")  # the columns of a table of systems
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tercet._numeric.validation import shown, shown_path
+from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.report.command_schemas import FIELDS
 
-Schema = dict[str, Any]
+Schema = JSON
 VERSION = 1
 NAMES = ("result", "comparison", "model", *FIELDS)
 _LARGEST = 1 << 30  # bytes; results are thinned to a few megabytes
@@ -368,7 +369,7 @@ def _not_json(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> JSON:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a field occurs twice")
@@ -429,7 +430,7 @@ def _is(value: object, kind: str) -> bool:
     return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
-def _object_faults(value: dict[str, Any], wanted: Schema, root: Schema, place: str) -> Iterator[tuple[str, str]]:
+def _object_faults(value: JSON, wanted: Schema, root: Schema, place: str) -> Iterator[tuple[str, str]]:
     for name in wanted.get("required", ()):
         if name not in value:
             yield place, f"lacks {shown(name)}"

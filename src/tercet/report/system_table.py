@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 from tercet._numeric.validation import chosen, instance, listed, text
+from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.report import tables
@@ -120,7 +121,7 @@ def _systems(given: object) -> dict[str, AnyEvaluation]:
     for _, one in pairs:
         if not isinstance(one, Evaluation | MulticlassEvaluation):
             instance(one, Evaluation, "evaluations", "table([evaluate(trials, applications)]).")
-    found: dict[str, Any] = {}
+    found: JSON = {}
     for place, (name, one) in enumerate(pairs):
         found[name if name not in found else f"{name} ({place + 1})"] = one
     return found

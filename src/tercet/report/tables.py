@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
+from tercet._typing import JSON
 from tercet.report.quantities import Quantity, is_larger_better, value_of
 from tercet.report.text import count, frequency, harmless, number, percent, short, verdict
 
-Facts = dict[str, Any]
+Facts = JSON
 MOST_MATRICES = 8  # confusion matrices that a table on a terminal shows; more would bury the costs
 MOST_CLASSES = 12
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tercet._typing import JSON
 from tercet.report import tables
 from tercet.report.quantities import Quantity
 from tercet.report.tables import Cell, Table
@@ -20,7 +21,7 @@ from tercet.report.text import harmless, showable
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-Facts = dict[str, Any]
+Facts = JSON
 WIDTH_IN_A_PIPE = 120
 _NARROWEST = 60
 _MARKS = {"harmful": "!", "few": "*", "no": "="}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
+from tercet._typing import JSON
 from tercet.application import sigmoid
 
-Facts = dict[str, Any]
+Facts = JSON
 
 _HEIGHT, _COLUMNS = 8, 21
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

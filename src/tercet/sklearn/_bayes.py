@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -163,7 +162,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         keep_features(self, self.estimator_)
         return self
 
-    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> Array:
         """The action of least expected cost: a label of y, or a name where the application has further actions.
 
         Parameters

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.calibration.methods import CLASS_METHODS, METHODS, PENALISED, method_of
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.posteriors import posteriors
@@ -255,7 +254,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         joint = found.log_likelihoods + logs
         return np.asarray(joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of the largest probability; of two equal ones the non-target, else the first.
 
         Parameters

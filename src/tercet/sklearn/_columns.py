@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.errors import InputError
 from tercet.sklearn._common import check_two, checked_labels, target_place, weights_of
@@ -104,7 +103,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         both = np.stack((np.where(odds >= 0.0, unlikely, likely), target), axis=1)
         return both if self.target_ == self.classes_[1] else both[:, ::-1]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of larger posterior at the stated prior; a tie goes to the non-target.
 
         Parameters

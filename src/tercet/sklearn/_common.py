@@ -7,7 +7,6 @@ from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
@@ -17,11 +16,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._numeric.validation import chosen, same_label, shown
-from tercet._typing import Floats
+from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, prior_vector, probability
 
-Labels = NDArray[Any]
+Labels = Array
 Response = Literal["auto", "decision_function", "log_odds", "predict_proba"]
 RESPONSES = ("auto", "decision_function", "log_odds", "predict_proba")
 
@@ -131,7 +130,7 @@ def class_scores(estimator: Any, X: Any, response: object, trained_prior: Floats
     """An estimator's scores with one column per class: posteriors where it has them, else logits."""
     classes = [str(label) for label in estimator.classes_.tolist()]
     kind = _response(estimator, response, "predict_proba", first="predict_proba")
-    more: dict[str, Any] = {"classes": classes, "trained_prior": trained_prior, "orientation": "samples x classes"}
+    more: JSON = {"classes": classes, "trained_prior": trained_prior, "orientation": "samples x classes"}
     named = None if labels is None else [str(label) for label in np.asarray(labels).tolist()]
     if kind == "decision_function":
         found = np.asarray(estimator.decision_function(X), np.float64)
@@ -198,7 +197,7 @@ def router_of(outer: Any, *, splits: bool) -> Any:
     return router
 
 
-def routed(outer: Any, estimator: Any, sample_weight: Any, params: dict[str, Any]) -> Any:
+def routed(outer: Any, estimator: Any, sample_weight: Any, params: JSON) -> Any:
     """The metadata of fit by who takes them; without routing, weights go to an estimator that takes them."""
     if get_config()["enable_metadata_routing"]:
         given = params if sample_weight is None else params | {"sample_weight": sample_weight}

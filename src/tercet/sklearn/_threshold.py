@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._numeric.validation import chosen
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.deployment.rules import CRITERIA, Rule
 from tercet.errors import InputError
 from tercet.sklearn._common import (
@@ -194,7 +193,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 found = np.where(scores == rule.threshold, 0.0, scores - rule.threshold)
         return found if self._place == 1 else 0.0 - found
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The target where the score is above the threshold, else the other label.
 
         Parameters

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Isotonic
 from tercet.decision import decide
@@ -333,6 +332,6 @@ def many_class_losses(
     return costs, whole
 
 
-def shared_names(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def shared_names(found: Sequence[Facts]) -> list[str]:
     """The numbers that all systems have."""
     return [name for name in found[0] if all(name in other for other in found)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import group_name, listed, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
@@ -58,7 +58,7 @@ def class_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, ...]:
 
 def canonical(scores: Floats, trials: Trials, places: Places, by: Sequence[str]) -> Places:
     """These rows by ascending scores, then group and weight, so that only rows alike in all could change places."""
-    columns: list[NDArray[Any]] = list(scores[places].reshape(len(places), -1).T)
+    columns: list[Array] = list(scores[places].reshape(len(places), -1).T)
     columns += [group_codes(trials, name)[places] for name in by]
     columns += [] if trials.weights is None else [trials.weights[places]]
     return places[np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns[::-1])]
@@ -78,7 +78,7 @@ def group_codes(trials: Trials, name: str, together: Sequence[str] = ()) -> Plac
     return np.searchsorted(every, own).astype(np.intp)
 
 
-def _group_column(trials: Trials, name: str) -> NDArray[Any]:
+def _group_column(trials: Trials, name: str) -> Array:
     return trials.groups[group_name(name, trials.groups, "by")]
 
 

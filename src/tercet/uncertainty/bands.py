@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import flag, numbers, whole
-from tercet._typing import Floats
+from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.costs import class_prior, log_odds_grid
@@ -126,7 +126,7 @@ class Bands:
         """Of the intervals: 0.95."""
         return self.intervals.level
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The entry "bands" in the JSON; those of the Bayes error plot stand beside its costs.
 
         Returns
@@ -134,7 +134,7 @@ class Bands:
         dict
             Plain values.
         """
-        found: dict[str, Any] = {"level": self.level, "roc": plain(self.roc)}
+        found: JSON = {"level": self.level, "roc": plain(self.roc)}
         return found if self.reliability is None else found | {"reliability": plain(self.reliability)}
 
     def __repr__(self) -> str:
@@ -379,7 +379,7 @@ def _one_sided(
     return (1.0 - share, 1.0) if all_targets else (0.0, share)
 
 
-def _forecasts(trials: Trials, prior: float, place: NDArray[Any], labels: NDArray[np.bool_], bins: int) -> Floats:
+def _forecasts(trials: Trials, prior: float, place: Array, labels: NDArray[np.bool_], bins: int) -> Floats:
     """The mean posterior in each bin, classes weighing as in the prior."""
     own = np.ones(len(trials)) if trials.weights is None else trials.weights
     weights = own * np.where(labels, prior / own[labels].sum(), (1.0 - prior) / own[~labels].sum())

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import number, shown
+from tercet._typing import JSON
 from tercet._views import Shown
 from tercet.errors import InputError
 from tercet.metrics.pairing import PairBy
@@ -457,7 +458,7 @@ class Comparison(Shown):
         remarks = (*self.chances, *(f"note: {note}" for note in self.notes))
         return "\n".join([*lines, *table, *(f"  {line}" for line in remarks)])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """The comparison as plain values for JSON.
 
         Returns
@@ -470,7 +471,7 @@ class Comparison(Shown):
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
             for name, row in self.values.items()
         }
-        facts: dict[str, Any] = {key: getattr(self, key) for key in kept} | {
+        facts: JSON = {key: getattr(self, key) for key in kept} | {
             "values": values,
             "sentence": self.sentence,
         }
@@ -479,7 +480,7 @@ class Comparison(Shown):
         if self.probabilities:
             facts["probabilities"] = [_with_ci(one._asdict()) for one in self.probabilities]
         facts["ranks"] = {name: [_with_ci(row._asdict()) for row in self.ranks(name)] for name in self.values}
-        found: dict[str, Any] = plain(facts)
+        found: JSON = plain(facts)
         return found
 
 
@@ -497,7 +498,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"  {line.rstrip()}" for line in lines]
 
 
-def _with_ci(row: dict[str, Any]) -> dict[str, Any]:
+def _with_ci(row: JSON) -> JSON:
     return {key: value for key, value in row.items() if key not in ("low", "high")} | {
         "value_ci": [row["low"], row["high"]]
     }

@@ -13,7 +13,7 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, listed, number, shown
-from tercet._typing import EerDefinition, Floats
+from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -145,7 +145,7 @@ class Intervals(Shown, Mapping[str, Bound]):
         head = f"Intervals: {100 * self.level:g} %, {units}{how}"
         return "\n".join([head, *rows, *(f"  note: {note}" for note in self.notes)])
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JSON:
         """The entry "intervals" in the JSON: level, methods, and what has no interval and why.
 
         Returns
@@ -153,7 +153,7 @@ class Intervals(Shown, Mapping[str, Bound]):
         dict
             Plain values.
         """
-        found: dict[str, Any] = {
+        found: JSON = {
             "level": self.level, "by": list(self.by), "sampling": self.sampling,
             "methods": {name: one.method for name, one in self.bounds.items()}, "notes": list(self.notes),
         }  # fmt: skip
@@ -356,9 +356,9 @@ def names_of(values: object, name: str) -> list[str]:
     return [str(one) for one in found]
 
 
-def beside(facts: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
+def beside(facts: Facts, intervals: Intervals) -> JSON:
     """The facts of a system with "n_ci": [low, high] beside each number n, and how the intervals were made."""
-    found: dict[str, Any] = dict(facts)
+    found: JSON = dict(facts)
     if "bayes_plot" in found:
         found["bayes_plot"] = dict(found["bayes_plot"])
     found["applications"] = [dict(row) for row in found.get("applications", [])]
@@ -373,7 +373,7 @@ def beside(facts: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
     return found | {"intervals": plain(intervals.facts())}
 
 
-def _place(facts: dict[str, Any], name: str) -> tuple[dict[str, Any] | None, str]:
+def _place(facts: JSON, name: str) -> tuple[JSON | None, str]:
     """The object that holds a number, and its key there."""
     first, *rest = name.split(".")
     if first == "applications":

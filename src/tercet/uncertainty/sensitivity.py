@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, number, numbers, shown, whole
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.application import Application
 from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
@@ -102,7 +102,7 @@ class RobustThresholds:
         known = ", ".join(shown(row.criterion) for row in self.rows)
         raise InputError(f"criterion {shown(criterion)} is not among {known}.")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Plain values for JSON.
 
         Returns
@@ -111,7 +111,7 @@ class RobustThresholds:
             Plain values.
         """
         inputs = {name: getattr(self, name)._asdict() for name in ("prior", "cost_fn", "cost_fp")}
-        found: dict[str, Any] = plain({"inputs": inputs, "thresholds": [row._asdict() for row in self.rows]})
+        found: JSON = plain({"inputs": inputs, "thresholds": [row._asdict() for row in self.rows]})
         return found
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.costs import log_odds_grid
@@ -176,7 +176,7 @@ class DifferenceBand:
         ends = f"{sigmoid(float(self.log_odds[0])):.3g} to {sigmoid(float(self.log_odds[-1])):.3g}"
         return f"Over priors {ends} at equal costs ({100 * self.level:g} %, simultaneously), {told}."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSON:
         """Plain values for JSON.
 
         Returns
@@ -184,7 +184,7 @@ class DifferenceBand:
         dict
             Plain values.
         """
-        found: dict[str, Any] = plain(self)
+        found: JSON = plain(self)
         return found | {"sentence": self.sentence}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.report.plots._style import SOFT, Look, look_of
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ class Canvas:
 
     def line(self, x: Any, y: Any, series: str, *, named: str | None = None, **style: Any) -> None:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
-        look: dict[str, Any] = {"color": self.look.color, "linestyle": self.look.dash} | style
+        look: JSON = {"color": self.look.color, "linestyle": self.look.dash} | style
         (drawn,) = self.axes.plot(x, y, **look)
         drawn.set_label(_shown_in_legend(named))
         self.record(series, x, y)
 
     def guide(self, x: Any, y: Any, **style: Any) -> None:
         """A thin grey line to read by; it is not data."""
-        look: dict[str, Any] = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
+        look: JSON = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
         self.axes.plot(x, y, **look)
 
     def level(self, y: float) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import flag, listed, number, shown
 from tercet._numeric.validation import path as checked_path
+from tercet._typing import Array
 from tercet.calibration.assessment import CorpDiagram
 from tercet.calibration.two_class import Calibrator
 from tercet.conditions import Conditions
@@ -123,7 +123,7 @@ class Plot:
     ax_: Axes
     figure_: Figure
     kind: str
-    data: dict[str, NDArray[Any]]
+    data: dict[str, Array]
 
     def __repr__(self) -> str:
         systems = len(set(self.data["system"].tolist()))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
 from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
@@ -127,7 +127,7 @@ class Design:
         strata = self.counts if self.groups else self.sizes
         return (self._without(place, _parts(rng, size)) for place, size in enumerate(strata))
 
-    def _without(self, place: int, parts: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    def _without(self, place: int, parts: Array) -> Iterator[tuple[Any, ...]]:
         if self.runs:
             whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs]
             for part in range(int(parts.max()) + 1):
@@ -201,7 +201,7 @@ def _poisson(rate: float) -> tuple[NDArray[np.uint8], Floats]:
     return np.where(low == high, low, _DOUBTFUL).astype(np.uint8), sums
 
 
-def _parts(rng: np.random.Generator, size: int) -> NDArray[Any]:
+def _parts(rng: np.random.Generator, size: int) -> Array:
     """The part of each row: every row by itself, or 200 parts at random."""
     return np.arange(size) if size <= _BLOCKS else rng.permutation(size) % _BLOCKS
 

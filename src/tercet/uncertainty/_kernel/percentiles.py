@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import JSON, Floats
 from tercet.errors import CalibrationError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.engine import Settings, System
@@ -109,8 +109,8 @@ _ROUNDING = 1e-12  # sums in another order differ by less, of the number itself
 
 def accelerations(design: Design, system: System, settings: Settings) -> dict[str, Floats]:
     """a = sum u^3 / (6 (sum u^2)^1.5), u how much a number falls when one part of the sample is left out."""
-    squares: dict[str, Any] = {}
-    cubes: dict[str, Any] = {}
+    squares: JSON = {}
+    cubes: JSON = {}
     for parts in design.left_out(settings.seed):
         kept = [row for row in (_evaluated(system, weights) for weights in parts) if row is not None]
         if len(kept) < 2:

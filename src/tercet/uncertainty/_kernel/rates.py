@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
 from tercet._numeric.validation import shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion, as_matrix
@@ -26,7 +25,7 @@ class Decided(NamedTuple):
     """The decisions of one application on the rows of each class."""
 
     actions: tuple[str, ...]
-    chosen: tuple[NDArray[Any], ...]
+    chosen: tuple[Array, ...]
 
 
 class Rated:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 
 Places = NDArray[np.intp]
 
@@ -75,12 +75,12 @@ class Totals(NamedTuple):
     Adding whole rows of [i, j] is many times faster than one step after the other.
     """
 
-    each: NDArray[Any]  # [i, j]: the weight of step i of block j
-    inside: NDArray[Any]  # and of the block's steps before it
+    each: Array  # [i, j]: the weight of step i of block j
+    inside: Array  # and of the block's steps before it
     before: Counts  # the weight before each block, and the whole
 
     @classmethod
-    def of(cls, each: NDArray[Any]) -> Totals:
+    def of(cls, each: Array) -> Totals:
         """From the whole weight of each [i, j]."""
         inside = np.empty_like(each)
         inside[0] = each[0]

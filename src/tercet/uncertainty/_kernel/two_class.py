@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts, running_total
-from tercet._typing import EerDefinition, Floats
+from tercet._typing import Array, EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
@@ -248,9 +248,9 @@ def _running(weights: Counts) -> Counts:
 _buffers = threading.local()
 
 
-def scratch(name: str, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def scratch(name: str, size: int, dtype: np.dtype[Any]) -> Array:
     """An array of this thread's own, used again and again: fresh pages cost more than the sums written to them."""
-    held: NDArray[Any] | None = getattr(_buffers, name, None)
+    held: Array | None = getattr(_buffers, name, None)
     if held is None or len(held) < size or held.dtype != dtype:
         held = np.empty(size, dtype)
         setattr(_buffers, name, held)
