@@ -95,7 +95,7 @@ class EvaluationViews(Shown):
 
         return frame([self.to_dict(curves=False)], library)
 
-    def plot(self, kind: str, **options: Any) -> Plot:
+    def plot(self, kind: str, **options: object) -> Plot:
         """Draw one figure of this system.
 
         Parameters

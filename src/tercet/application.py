@@ -406,7 +406,7 @@ def _odds(prior: float, cost_fn: float, cost_fp: float) -> tuple[int, int]:
     return p * m * b, (q - p) * a * n
 
 
-def normalised_dcf(log_odds: Any, fnr: Any, fpr: Any, factor: Any = None) -> Any:
+def normalised_dcf(log_odds: object, fnr: object, fpr: object, factor: Any = None) -> Any:
     """FNR + e^-tau FPR for tau <= 0, FPR + e^tau FNR otherwise; a rate of zero adds nothing.
 
     The one cost function of actual and minimum costs, for numbers and arrays alike. factor is e^|tau| where it is
@@ -714,7 +714,7 @@ def costs_from_utilities(utilities: object) -> Floats:
 TwoClass: TypeAlias = Application | Sequence[float] | float | str  # an operating point in any form
 
 
-def listed(applications: Any) -> list[Any]:
+def listed(applications: object) -> list[Any]:
     """The applications as a list; a single one, where a list was meant, is taken too."""
     if isinstance(applications, str | int | float | Application | ApplicationMean | MulticlassApplication):
         return [applications]

@@ -257,7 +257,7 @@ def by_condition(
 
 
 def _evaluated(
-    part: Trials, apps: Sequence[Any], bare: JSON, asked: JSON | None, name: str, doubts: dict[str, str]
+    part: Trials, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, doubts: dict[str, str]
 ) -> Any:
     """With intervals where they can be had; else without, and why."""
     if asked is not None:
@@ -268,7 +268,7 @@ def _evaluated(
     return evaluate(part, apps, **bare)
 
 
-def _one_class_rates(part: Trials, apps: Sequence[Any], ci: float | None) -> tuple[OneClassRate, ...]:
+def _one_class_rates(part: Trials, apps: Sequence[object], ci: float | None) -> tuple[OneClassRate, ...]:
     """The error rate of the only class at each operating point; none for raw scores and several classes."""
     labels = part.known_labels()
     if len(part.classes) > 2 or part.is_matrix or part.meaning == "raw" or len(set(labels.tolist())) != 1:

@@ -494,7 +494,7 @@ class Trials(Shown):
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: object,
         *,
         score: str | Sequence[str] = "score",
         label: str | None = None,
@@ -571,7 +571,7 @@ class Trials(Shown):
         y: ArrayLike | None = None,
         *,
         target: object = None,
-        trained_prior: Any = None,
+        trained_prior: object = None,
         classes: Iterable[object] | None = None,
         weights: ArrayLike | None = None,
         ids: ArrayLike | None = None,
@@ -861,7 +861,7 @@ def _id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
     return dict(zip(names, parts, strict=True))
 
 
-def _joined(columns: list[Any]) -> Any:
+def _joined(columns: Sequence[object]) -> Any:
     """One column of ids as it is; of several, one tuple per row."""
     if len(columns) < 2:
         return columns[0] if columns else None
@@ -887,7 +887,7 @@ def _framed(
     )  # fmt: skip
 
 
-def _estimator_classes(estimator: Any, target: object, classes: object) -> tuple[list[Any], list[int]]:
+def _estimator_classes(estimator: object, target: object, classes: object) -> tuple[list[Any], list[int]]:
     """An estimator's labels, and the order in which trials have them: of two the target last."""
     found = getattr(estimator, "classes_", None)
     if found is None or np.ndim(found) != 1:
@@ -924,7 +924,7 @@ def _margins(estimator: Any, X: Any, order: list[int]) -> Array:
     return found if order == [0, 1] else 0.0 - found
 
 
-def _estimator_prior(estimator: Any, given: Any, order: list[int]) -> Any:
+def _estimator_prior(estimator: object, given: object, order: list[int]) -> Any:
     """The prior of an estimator's probabilities, in the order of the trials."""
     if given is None:
         last = getattr(estimator, "best_estimator_", estimator)
@@ -967,7 +967,7 @@ def two_class(trials: object, name: str = "trials") -> Trials:
     return given.versus(given.classes[1], given.classes[0])
 
 
-def _rebuilt(*values: Any) -> Trials:
+def _rebuilt(*values: object) -> Trials:
     """Trials from the fields that were pickled or copied, frozen again."""
     kept: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
     for value in kept:
@@ -1080,7 +1080,7 @@ def _two_class(
 def _matrix(
     meaning: str,
     scores: object,
-    labels: Any,
+    labels: object,
     *,
     classes: Iterable[object] | None = None,
     orientation: str | None = None,

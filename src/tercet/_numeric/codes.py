@@ -24,7 +24,7 @@ def occurring(values: Array) -> list[Any]:
     return [span.start + place for place in np.flatnonzero(np.bincount(_offsets(values, span))).tolist()]
 
 
-def codes_among(values: Array, known: Sequence[Any]) -> NDArray[np.intp]:
+def codes_among(values: Array, known: Sequence[object]) -> NDArray[np.intp]:
     """The place of each value among the known ones; a KeyError names the first that is not there.
 
     >>> codes_among(np.array([7, 5, 7]), [5, 7]).tolist()

@@ -31,7 +31,7 @@ def is_frame(value: object) -> bool:
     )
 
 
-def frame_names(frame: Any) -> list[Any]:
+def frame_names(frame: object) -> list[Any]:
     """The names of a frame's columns; what is no frame is refused."""
     if _is_lazy(frame):
         raise InputError("frame is lazy: collect it first (.collect()).")
@@ -60,7 +60,7 @@ def _is_lazy(frame: object) -> bool:
     return hasattr(frame, "collect") and hasattr(frame, "collect_schema") and not hasattr(frame, "to_numpy")
 
 
-def _names(frame: Any) -> list[Any] | None:
+def _names(frame: object) -> list[Any] | None:
     """The names of a frame's columns; None for what has none."""
     found = getattr(frame, "column_names", None)  # Arrow, whose `columns` are the data
     if found is None and (hasattr(frame, "__getitem__") or hasattr(frame, "fetchnumpy")):
@@ -73,7 +73,7 @@ def _names(frame: Any) -> list[Any] | None:
         return None
 
 
-def _check_names(names: list[Any], wanted: Sequence[str]) -> None:
+def _check_names(names: Sequence[object], wanted: Sequence[str]) -> None:
     counts = Counter(name for name in names if isinstance(name, str))
     for name in wanted:
         if counts[name] > 1:
@@ -84,7 +84,7 @@ def _check_names(names: list[Any], wanted: Sequence[str]) -> None:
             raise InputError(f"frame has no column called {shown(name)}.{hint}")
 
 
-def _array(column: Any) -> Any:
+def _array(column: object) -> Any:
     """A pandas column as numpy keeps it, so that nullable numbers without gaps are plain ones; bits as booleans."""
     if hasattr(column, "iloc") and hasattr(column, "to_numpy"):
         return column.to_numpy()

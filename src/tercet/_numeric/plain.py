@@ -14,7 +14,7 @@ from tercet._typing import JSON
 _AS_THEY_ARE = (str, int, bool)
 
 
-def plain(value: Any, leave_out: tuple[str, ...] = ()) -> Any:
+def plain(value: object, leave_out: tuple[str, ...] = ()) -> Any:
     """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
     if value is None or type(value) in _AS_THEY_ARE:
         return value

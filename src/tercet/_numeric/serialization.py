@@ -113,7 +113,7 @@ def read(text: str | bytes) -> JSON:
     return dict(document)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, np.ndarray | tuple | list):
         return [_plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, float) and math.isinf(value):
@@ -121,7 +121,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> JSON:
+def _once(pairs: list[tuple[str, object]]) -> JSON:
     if len(dict(pairs)) < len(pairs):
         raise InputError("text is not a tercet model file: a field is there twice.")
     return dict(pairs)

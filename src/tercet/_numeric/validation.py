@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers as abstract
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from os import PathLike, fspath
@@ -304,7 +304,7 @@ def _widened(array: Array, name: str) -> Floats:
     return wide
 
 
-def _refuse_rounding(values: Iterable[Any], name: str) -> None:
+def _refuse_rounding(values: Iterable[object], name: str) -> None:
     """Refuses numbers that a double would round: neighbours could merge."""
     lost = next((value for value in values if value == value and _rounds(value)), None)
     if lost is not None:
@@ -373,7 +373,7 @@ def identifiers(values: object, name: str) -> Array:
     return names(values, name)
 
 
-def _tuples(columns: list[Any], name: str) -> Array:
+def _tuples(columns: Sequence[object], name: str) -> Array:
     checked = [names(one, f"{name} (column {place})").tolist() for place, one in enumerate(columns)]
     if not checked:
         raise InputError(f"{name} must have at least one column.")
@@ -382,7 +382,7 @@ def _tuples(columns: list[Any], name: str) -> Array:
     return frozen(rows)
 
 
-def _as_objects(values: list[Any] | tuple[Any, ...]) -> object:
+def _as_objects(values: Sequence[object] | tuple[object, ...]) -> object:
     """Lists in which numpy would turn a NaN into the word, or drop a trailing NUL: kept as they are."""
     words = [value for value in values if isinstance(value, str)]
     large = [value for value in values if isinstance(value, int) and abs(value) > 2**53]

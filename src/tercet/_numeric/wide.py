@@ -42,7 +42,7 @@ class Wide:
     low: Integers
 
     @classmethod
-    def of(cls, values: Any) -> Wide:
+    def of(cls, values: object) -> Wide:
         """Whole numbers below 2**(LIMB + 62) as two limbs."""
         column = np.asarray(values)
         return cls((column >> LIMB).astype(np.int64), (column & _MASK).astype(np.int64))

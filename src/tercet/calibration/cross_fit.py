@@ -137,7 +137,7 @@ class Ranking:
         return "\n".join([head, *body, *nested, f"{'(minimum)':<26}{_short(self.min_dcf):>10}"])
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else "given"
 
 
@@ -208,7 +208,7 @@ def cross_fit(
     return CrossFit(_pooled(systems[0], outputs, numbers), fit(everything, **extra), numbers)
 
 
-def _fitter(method: Any, prior: object, options: JSON) -> Callable[..., Any]:
+def _fitter(method: object, prior: object, options: JSON) -> Callable[..., Any]:
     """The method's fit with its prior and options bound."""
     fit = getattr(method, "fit", method)
     if not callable(fit):
@@ -446,7 +446,7 @@ def fit_recognizer_and_calibrator(
 
 
 def select_calibrator(
-    methods: Facts | Sequence[Any],
+    methods: Facts | Sequence[object],
     priors: Sequence[object],
     trials: Trials,
     application: object,
@@ -566,7 +566,7 @@ def _nested_cost(
     return total.normalised_risk(app)
 
 
-def _decided(candidate: Candidate | None, rest: Trials, held: Trials, app: Any) -> Confusion:
+def _decided(candidate: Candidate | None, rest: Trials, held: Trials, app: object) -> Confusion:
     """The decisions on held-out trials of a method trained on the rest; None takes the scores as given."""
     if candidate is None:
         return confusion_of(held, app)
@@ -579,7 +579,7 @@ def _decided(candidate: Candidate | None, rest: Trials, held: Trials, app: Any) 
     return confusion_of(scored, app)
 
 
-def _without_prior(method: Any) -> bool:
+def _without_prior(method: object) -> bool:
     """Whether a method, or the fit that was bound to settings, gives the same map for every prior."""
     maker = getattr(getattr(method, "func", method), "__self__", method)
     return maker in (Isotonic, Gaussian, KernelDensity)
@@ -603,7 +603,7 @@ def _judged(name: str, prior: object, scores: Trials, app: Application | Multicl
     return Choice(name, prior, dcf, empirical_cross_entropy(Tally.of(scores), app.prior))
 
 
-def _threshold_row(name: str, trials: Trials, app: Any, numbers: Numbers) -> Choice:
+def _threshold_row(name: str, trials: Trials, app: object, numbers: Numbers) -> Choice:
     decided = np.empty(len(trials), np.int8)
     for fold in range(int(numbers.max()) + 1):
         rule = Threshold.fit(trials.select(numbers != fold), app)

@@ -142,7 +142,7 @@ class Fusion(Model):
         constants = offsets if first.is_matrix else offsets[1:] - offsets[:1]
         return cls(first.classes, frozen(weights), frozen(constants), facts)
 
-    def __call__(self, systems: Any, *, quality: object = None, pair_by: PairBy | None = None) -> Any:
+    def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Any:
         """The fused score: Trials in the order of the first system's, or an array from arrays."""
         columns = listed(systems, "systems")
         self._check_count(len(columns))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def training_facts(trials: Trials, tally: Tally) -> JSON:
     return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)
 
 
-def facts_of(trials: int, targets: Any, nontargets: Any, meaning: str, trained_prior: Any) -> JSON:
+def facts_of(trials: int, targets: object, nontargets: object, meaning: str, trained_prior: object) -> JSON:
     """The facts that every saved model has, by their names."""
     return dict(zip(FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
 

@@ -51,7 +51,7 @@ class Calibrator(Model):
     def __call__(self, scores: Trials) -> Trials: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, scores: object) -> Floats: ...
-    def __call__(self, scores: Any) -> Any:
+    def __call__(self, scores: object) -> Any:
         """The llrs of these scores; labels, weights, ids and groups are carried along."""
         if not isinstance(scores, Trials):
             return self._llr(numbers(scores, "scores"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tercet._numeric.plain import plain
 from tercet.application import Application, MulticlassApplication
@@ -24,7 +23,7 @@ def equal_classes(paths: Sequence[str], source: Facts) -> list[MulticlassApplica
     return [Application.multiclass([1.0 / count] * count)]
 
 
-def with_least_risk(one: System, asked: Sequence[Any]) -> System:
+def with_least_risk(one: System, asked: Sequence[object]) -> System:
     """The system with the least risk of each operating point beside its risk."""
     from tercet.metrics.min_risk import min_risk
 

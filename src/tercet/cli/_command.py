@@ -73,7 +73,7 @@ class Option(click.Option):
 class Failure(click.ClickException):
     """A run that failed: one paragraph on stderr, exit code 1."""
 
-    def show(self, file: Any = None) -> None:
+    def show(self, file: object = None) -> None:
         """Prints the paragraph."""
         click.echo(f"tercet: {self.message}", err=True)
 
@@ -237,7 +237,7 @@ def _either(names: Iterable[str | None]) -> str:
     return "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True)) or r"(?!)"
 
 
-def option(*declarations: str, **attributes: Any) -> Decorator:
+def option(*declarations: str, **attributes: object) -> Decorator:
     """click.option with the declarations of Option: needs, excludes, meanings."""
     return click.option(*declarations, cls=Option, **attributes)
 
@@ -268,7 +268,7 @@ _COMMON = options(
 )  # fmt: skip
 
 
-def new_command(name: str | None = None, **attributes: Any) -> Callable[[Function], Command]:
+def new_command(name: str | None = None, **attributes: object) -> Callable[[Function], Command]:
     """Makes a function a command, with the options that every command has."""
 
     def make(function: Function) -> Command:

@@ -94,7 +94,7 @@ def _value(path: str, key: str, value: Any, one: click.Option) -> Any:
     return _word(path, key, value)
 
 
-def _word(path: str, key: str, value: Any) -> str:
+def _word(path: str, key: str, value: object) -> str:
     """A value as it would be typed: lists with commas, rows with semicolons."""
     if isinstance(value, list):
         inner = ";" if value and isinstance(value[0], list) else ","

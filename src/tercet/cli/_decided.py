@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tercet._numeric.plain import plain
 from tercet.cli._output import Facts
@@ -11,7 +10,7 @@ from tercet.cli._systems import System, distinct_names, with_files
 from tercet.metrics.confusion import Confusion
 
 
-def systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[Any], source: Facts) -> list[System]:
+def systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[object], source: Facts) -> list[System]:
     """Decided labels counted against the true ones, and priced for every application."""
     from tercet.io import read_decisions
 
@@ -23,7 +22,7 @@ def systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[Any], sou
     return found
 
 
-def _facts(name: str, table: Confusion, apps: Sequence[Any]) -> Facts:
+def _facts(name: str, table: Confusion, apps: Sequence[object]) -> Facts:
     return {
         "name": name,
         "meaning": "decisions",
@@ -36,7 +35,7 @@ def _facts(name: str, table: Confusion, apps: Sequence[Any]) -> Facts:
     }
 
 
-def _priced(table: Confusion, app: Any) -> Facts:
+def _priced(table: Confusion, app: object) -> Facts:
     laid = table.matched(app)
     return {
         "priors": laid.prior.tolist(),

@@ -45,7 +45,7 @@ def cost_columns(options: Facts) -> dict[str, str]:
     return {name: column for name, column in named.items() if column is not None}
 
 
-def case_costs(trials: Trials, app: Any, columns: dict[str, str]) -> CaseCosts:
+def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCosts:
     """The application with the costs of its cases; a cost without a column is the application's own."""
     if not isinstance(app, Application):
         raise InputError("Costs per case go with a two-class operating point (--app).")
@@ -105,7 +105,7 @@ def draw_decision_curves(systems: Sequence[System], options: Facts) -> None:
         plot(curves, "decision-curve", path=Path(options["plots"]) / f"decision-curve.{ending}")
 
 
-def check_cost_columns(options: Facts, apps: Sequence[Any]) -> None:
+def check_cost_columns(options: Facts, apps: Sequence[object]) -> None:
     """Costs per case need an operating point that tells the prior."""
     if cost_columns(options) and not apps:
         raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tercet.cli._command import Decorator, option, options
@@ -27,7 +25,7 @@ application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
 Uses = tuple[str, ...] | None  # what an option needs, or None where it could have no effect
 
 
-def _if_used(needs: Uses, *declarations: str, **attributes: Any) -> Decorator:
+def _if_used(needs: Uses, *declarations: str, **attributes: object) -> Decorator:
     """An option with what it needs; no option where the command has no use for it."""
     return options() if needs is None else option(*declarations, needs=needs, **attributes)
 

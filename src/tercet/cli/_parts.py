@@ -61,7 +61,7 @@ def evaluate_parts(
         return tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
 
 
-def fit_parts(maker: Any, paths: Sequence[str], prior: Any, settings: Facts, source: Facts, **limits: Any) -> Any:
+def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Any) -> Any:
     """A calibrator trained on all files as parts of one system."""
     at = {} if prior is None else {"prior": prior}
     with Bar(" ".join(paths)) as bar:

@@ -115,7 +115,7 @@ class Calibration:
 
 
 def with_intervals(
-    systems: Sequence[System], asked: Sequence[Any], draws: Resampling, drawn_bands: bool,
+    systems: Sequence[System], asked: Sequence[object], draws: Resampling, drawn_bands: bool,
     calibration: Calibration | None, settings: Facts,
 ) -> list[System]:  # fmt: skip
     """The systems with bands where they have curves; a calibration set is resampled along with the scores."""
@@ -136,7 +136,7 @@ def with_intervals(
 def conditions_of(
     systems: Sequence[System],
     columns: Sequence[str],
-    asked: Sequence[Any],
+    asked: Sequence[object],
     draws: Resampling | None,
     eer: EerDefinition,
 ) -> list[Facts]:

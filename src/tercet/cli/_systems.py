@@ -39,7 +39,7 @@ class System:
         assert self.facts is not None
         return self.facts
 
-    def with_facts(self, **more: Any) -> System:
+    def with_facts(self, **more: object) -> System:
         """The system with more facts."""
         return replace(self, facts=self.known() | more)
 

@@ -99,7 +99,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
         show_default=True, meanings=TWO_CLASS, help="Of the file that is written.")  # fmt: skip
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(
-    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Any, **options: Any
+    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Any, **options: object
 ) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like

@@ -67,7 +67,7 @@ def command(scores: str, out: str, **options: Any) -> int:
     return 0
 
 
-def _by_cost(trials: Trials, app: Any) -> Facts:
+def _by_cost(trials: Trials, app: object) -> Facts:
     chosen = decisions(trials, app)
     names = as_matrix(app).renamed(trials.classes).actions
     return {

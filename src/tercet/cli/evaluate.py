@@ -137,7 +137,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     return 0
 
 
-def _in_parts(scores: Sequence[str], asked: Sequence[Any], source: Facts, options: Facts, style: Style) -> System:
+def _in_parts(scores: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style) -> System:
     """All files as the parts of one system, in bounded memory."""
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     found = evaluate_parts(scores, asked, source, **settings, **limits_of(options))
@@ -146,7 +146,7 @@ def _in_parts(scores: Sequence[str], asked: Sequence[Any], source: Facts, option
 
 
 def _in_memory(
-    scores: Sequence[str], asked: Sequence[Any], source: Facts, options: Facts, style: Style
+    scores: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
     columns = options["condition_columns"]
@@ -176,7 +176,7 @@ def _in_memory(
     return systems, _resampling.conditions_of(systems, columns, asked, draws, options["eer"])
 
 
-def _evaluated(one: System, asked: Sequence[Any], source: Facts, settings: Facts, style: Style) -> System:
+def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Facts, style: Style) -> System:
     log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
     with working(f"evaluating {one.name}"):
         found = tercet.evaluate(one.used(), asked, name=one.name, **settings)

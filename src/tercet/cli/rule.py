@@ -87,7 +87,7 @@ def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
 @click.argument("scores")
 @source_options(TWO_CLASS, labels=None)
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def apply(rule: str, scores: str, out: str, **options: Any) -> int:
+def apply(rule: str, scores: str, out: str, **options: object) -> int:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
     from tercet.io import write_table
 

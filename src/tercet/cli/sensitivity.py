@@ -69,7 +69,7 @@ def _uncertain(words: str, flag: str) -> Any:
     return stats.beta(first, second) if name == "beta" else stats.lognorm(second, scale=first)
 
 
-def _is_distribution(known: Any) -> bool:
+def _is_distribution(known: object) -> bool:
     return not isinstance(known, float | tuple)
 
 

@@ -41,7 +41,7 @@ def command() -> None:
 @_ATTACKS
 @_DRAWS
 @rows_options
-def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
+def a_dcf_command(scores: tuple[str, ...], **given: object) -> int:
     """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
     from tercet.spoofing import a_dcf, a_dcf_by_attack
 
@@ -88,7 +88,7 @@ def a_dcf_command(scores: tuple[str, ...], **given: Any) -> int:
 @_ATTACKS
 @_DRAWS
 @rows_options
-def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any, **given: Any) -> int:
+def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: object, **given: object) -> int:
     """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
     from tercet.spoofing import TDcf, t_dcf, t_dcf_by_attack
 
@@ -121,7 +121,7 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: Any,
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @_DRAWS
 @rows_options
-def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **given: Any) -> int:
+def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **given: object) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
     from tercet.spoofing import t_eer
 

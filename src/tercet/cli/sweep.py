@@ -38,7 +38,7 @@ _MODELS = ("logistic", "gaussian")
 @option("--plot", metavar="FILE", writes=True, help="A figure of the costs (png, svg, pdf).")
 @option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
 @rows_options
-def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: Any, **options: Any) -> int:
+def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: object, **options: Any) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
     from tercet.deployment.sweeping import Sweep
 

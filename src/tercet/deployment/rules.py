@@ -676,7 +676,7 @@ def _finite(value: float) -> object:
     return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
 
 
-def _told(value: Any) -> str:
+def _told(value: object) -> str:
     return f"at ({', '.join(f'{one:g}' for one in value)})" if isinstance(value, list) else f"{value:g}"
 
 
@@ -710,7 +710,7 @@ def _cases(name: str, cases_per_day: object) -> float | None:
     return found
 
 
-def _confidence(name: str, value: Any, confidence: object, by: str | None) -> float | None:
+def _confidence(name: str, value: object, confidence: object, by: str | None) -> float | None:
     if by is not None:
         text(by, "by")
     if confidence is None:

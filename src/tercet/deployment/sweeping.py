@@ -96,8 +96,8 @@ class Sweep:
 
 
 def sweep(
-    recognizer: Any,
-    grid: Mapping[str, Sequence[Any]] | Iterable[Facts],
+    recognizer: object,
+    grid: Mapping[str, Sequence[object]] | Iterable[Facts],
     train: Samples,
     validation: Samples,
     application: object = 0.5,
@@ -197,7 +197,7 @@ def sweep_trials(
     return Sweep(app, tuple(rows), criterion, _chosen(tuple(rows), criterion))
 
 
-def _combinations(grid: Any) -> list[JSON]:
+def _combinations(grid: object) -> list[JSON]:
     if isinstance(grid, Mapping):
         for name, values in grid.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
@@ -211,14 +211,14 @@ def _combinations(grid: Any) -> list[JSON]:
     return found
 
 
-def _pair(data: Any, name: str) -> Samples:
+def _pair(data: object, name: str) -> Samples:
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise InputError(f"{name} must be a pair (samples, labels).")
     return data[0], data[1]
 
 
 def _row(
-    fit: Callable[..., Any], parameters: JSON, train: Samples, sets: Sequence[Samples], app: Application
+    fit: Callable[..., object], parameters: JSON, train: Samples, sets: Sequence[Samples], app: Application
 ) -> SweepRow:
     known = MappingProxyType(parameters)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -432,7 +432,7 @@ def lr_interval(
     scores: ArrayLike,
     trials: Trials,
     *,
-    calibrator: Any = Logistic,
+    calibrator: object = Logistic,
     prior: float = 0.5,
     ci: float = 0.95,
     by: str | None = None,

@@ -129,7 +129,7 @@ def tuple_of(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
     return found
 
 
-def _optional(check: Callable[[object, str], Any], value: object, name: str) -> Any:
+def _optional(check: Callable[[object, str], object], value: object, name: str) -> Any:
     return None if value is None else check(value, name)
 
 

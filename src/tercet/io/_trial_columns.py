@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,9 @@ def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: ob
         raise InputError(f"{got.called}: {error}") from None
 
 
-def _two_class_trials(got: TrialColumns, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+def _two_class_trials(
+    got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None
+) -> Trials:
     labels, classes = (None, None) if got.labels is None else target_mask(got.labels, target)
     more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
     if meaning in ("log-odds", "posterior"):
@@ -100,7 +101,7 @@ def _two_class_trials(got: TrialColumns, meaning: str, target: object, trained_p
     return trials if classes is None else replace(trials, classes=classes)
 
 
-def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prior: Any, name: str | None) -> Trials:
+def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
     if target is not None:
         raise InputError(
             "target belongs to two classes; for one class against the rest use .versus(...) on the trials."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tercet._numeric.frames import frame_names
@@ -34,7 +35,7 @@ def in_full(short: JSON, options: JSON) -> JSON:
     return found
 
 
-def trials_of_frame(frame: Any, options: JSON) -> Trials:
+def trials_of_frame(frame: object, options: JSON) -> Trials:
     """The trials in a data frame, by the options of `tercet.read`; those of files are refused."""
     for name in _OF_FILES:
         if options[name] not in (None, _USUAL.get(name)):
@@ -64,7 +65,7 @@ def trials_of_frame(frame: Any, options: JSON) -> Trials:
     )
 
 
-def _without_label(frame: Any, names: list[Any]) -> Any:
+def _without_label(frame: Any, names: Sequence[object]) -> Any:
     """The frame without the column that from_frame would take for labels."""
     if "label" not in names:
         return frame
@@ -72,7 +73,7 @@ def _without_label(frame: Any, names: list[Any]) -> Any:
     return frame.select(keep) if hasattr(frame, "select") else {name: frame[name] for name in keep}
 
 
-def _from_arrow(frame: Any) -> JSON:
+def _from_arrow(frame: object) -> JSON:
     """The columns of what gives an Arrow stream (the PyCapsule interface), by duckdb."""
     import duckdb
 

@@ -232,7 +232,7 @@ def _alike(tables: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Array]]
         yield arrays
 
 
-def _iterated(values: Any, name: str, pair: bool = False) -> Iterator[Any]:
+def _iterated(values: object, name: str, pair: bool = False) -> Iterator[Any]:
     """The entries of an iterable, one after the other; pairs where that is asked for."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(f"{name} must be an iterable of {'pairs' if pair else 'tables'}, not {shown(values)}.")

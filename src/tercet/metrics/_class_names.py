@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Any
     return ordered, standard or digits or not isinstance(ordered[0], str)
 
 
-def class_codes(values: Array, known: list[Any], name: str) -> NDArray[np.intp]:
+def class_codes(values: Array, known: Sequence[object], name: str) -> NDArray[np.intp]:
     """The number of each value's class."""
     try:
         return codes_among(values, known)

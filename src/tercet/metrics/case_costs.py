@@ -168,7 +168,7 @@ class CaseCosts:
         [3.0]
         """
 
-        def of(cost: Any) -> Any:
+        def of(cost: object) -> Any:
             return cost[row_numbers(rows, len(cost))] if isinstance(cost, np.ndarray) else cost
 
         return CaseCosts(self.prior, of(self.cost_fn), of(self.cost_fp), of(self.cost_tp))
@@ -396,10 +396,10 @@ class _Split(NamedTuple):
         open_ = True if same is not None or np.all(limits < math.inf) else limits < math.inf
         margins, blind = _margins(llr, limits), limits < 0.0
 
-        def side(mask: Flags, accept: Any, reject: Any) -> _Side:
+        def side(mask: Flags, accept: object, reject: object) -> _Side:
             rows = np.flatnonzero(mask)
 
-            def own(values: Any) -> Any:
+            def own(values: object) -> Any:
                 return values.take(rows) if isinstance(values, np.ndarray) else values
 
             heavy = own(weights)
@@ -749,7 +749,7 @@ def payments(trials: Trials, costs: CaseCosts, by: str | None = None) -> Payment
     return Payments((first, second), split, _group_codes(own, by))
 
 
-def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: Any) -> CaseCostEvaluation:
+def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: object) -> CaseCostEvaluation:
     if split.unit < 0:
         raise InputError("An interval needs whole weights: fractional ones follow no sampling law.")
     accepted = split.accepted()
@@ -790,7 +790,7 @@ def _hidden(split: _Split, accepted: tuple[Flags, Flags], level: float) -> float
     return room
 
 
-def _welch(split: _Split, values: list[Floats], level: float, groups: Any) -> tuple[float, float]:
+def _welch(split: _Split, values: list[Floats], level: float, groups: object) -> tuple[float, float]:
     """Welch's interval of prior x mean over targets + (1 - prior) x mean over non-targets, or that over groups."""
     from scipy.special import stdtrit
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,7 @@ def priced(costs: Floats, shares: Floats) -> Floats:
     return np.asarray(np.einsum("ak,kr->ar", costs, np.ascontiguousarray(shares), optimize=False))
 
 
-def over_blocks(function: Callable[[slice], Any], rows: int, classes: int, /) -> None:
+def over_blocks(function: Callable[[slice], object], rows: int, classes: int, /) -> None:
     """Calls function with slices that cover a range a cache-full at a time, on every core."""
     height = max(_CELLS // classes, 16)
 

@@ -245,7 +245,7 @@ class Tally:
         """How many scores it keeps."""
         return len(self.targets.scores) + len(self.nontargets.scores)
 
-    def at(self, thresholds: Any) -> tuple[Any, Any]:
+    def at(self, thresholds: object) -> tuple[Any, Any]:
         """The errors when exactly the scores > threshold are accepted.
 
         Parameters

@@ -135,7 +135,7 @@ class ChunkPasses:
             said = str(error)
             raise InputError(said if said.startswith("Chunk ") else f"Chunk {number}: {said}") from None
 
-    def _judged(self, number: int, chunk: Any) -> _Chunk:
+    def _judged(self, number: int, chunk: object) -> _Chunk:
         if isinstance(chunk, Trials):
             prior = self.how["trained_prior"]
             if isinstance(prior, list):

@@ -36,7 +36,7 @@ class PlainState:
         return cls(**{field.name: _restored(plain[field.name]) for field in fields(cls)})  # type: ignore[arg-type]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return value if value.dtype != np.object_ else _listed(value)
     if isinstance(value, tuple):
@@ -49,7 +49,7 @@ def _listed(integers: Array) -> Plain:
     return {"integers": [int(one) for one in integers], "kind": integers.dtype.str}
 
 
-def _restored(value: Any) -> Any:
+def _restored(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return frozen(value)
     if isinstance(value, dict):

@@ -50,7 +50,7 @@ _NO_LABELS = "{} has no labels: they come from a column (label_column), from lab
 
 
 @contextmanager
-def planned(paths: Any, options: Facts, part_rows: int, *, workers_elsewhere: bool = False) -> Iterator[Plan]:
+def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere: bool = False) -> Iterator[Plan]:
     """The plan of some files, all read with the same options; what had to be unpacked is removed at the end.
 
     A part has at most `part_rows` rows, or twice as many of float32 scores, which take half the memory.
@@ -371,7 +371,7 @@ class PartRows:
             yield start, self.reader.columns(file, start, stop)
 
 
-def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+def _chained(first: object, rest: Iterator[object]) -> Iterator[Any]:
     yield first
     yield from rest
 
@@ -394,7 +394,7 @@ def _marks(file: Plain, labels: Any) -> NDArray[np.bool_]:
 
 
 def sorted_classes(
-    pieces: Iterable[tuple[int, Any, NDArray[np.bool_]]],
+    pieces: Iterable[tuple[int, object, NDArray[np.bool_]]],
     rows: int,
     called: str,
     meaning: str,

@@ -39,7 +39,7 @@ class State(Protocol):
     """What some parts leave behind: made of each part, added with +, sent and kept as plain data."""
 
     @classmethod
-    def of_part(cls, part: Any, job: Plain) -> Self:
+    def of_part(cls, part: object, job: Plain) -> Self:
         """Of one part."""
 
     def __add__(self, other: Self) -> Self: ...
@@ -229,7 +229,7 @@ class Passes(Protocol):
     def matrix(self) -> bool:
         """Whether there is one column of scores per class."""
 
-    def total(self, kind: type[Any], **job: Any) -> Any:
+    def total(self, kind: type[object], **job: Any) -> Any:
         """The state of all rows: one pass over them."""
 
     def sample(self) -> tuple[Floats, NDArray[np.bool_]]:
@@ -261,7 +261,7 @@ class FilePasses:
         """Whether there is one column of scores per class."""
         return self.plan.matrix
 
-    def total(self, kind: type[Any], **job: Any) -> Any:
+    def total(self, kind: type[object], **job: Any) -> Any:
         """The state of all rows; every part was counted once, and the files are still the ones that were planned."""
         asked = {**self.job, **job, "kind": kind.__name__}
         if self.reader is not None:
@@ -275,7 +275,7 @@ class FilePasses:
         self.plan.check_unchanged()
         return found
 
-    def _sum(self, kind: type[Any], plains: Iterator[Plain]) -> Any:
+    def _sum(self, kind: type[object], plains: Iterator[Plain]) -> Any:
         """Adds results as they come; rows are collected and joined once."""
         parts: Ranges = ()
         states: list[Any] = []
@@ -333,12 +333,12 @@ def thinned_sample(scores: Array, targets: NDArray[np.bool_]) -> tuple[Floats, N
 
 @contextmanager
 def file_passes(
-    paths: Any,
+    paths: object,
     options: Facts,
     where: Where,
     budget: Budget,
     *,
-    trained_prior: Any,
+    trained_prior: object,
     progress: Progress | None,
     resume: str | os.PathLike[str] | None,
 ) -> Iterator[FilePasses]:

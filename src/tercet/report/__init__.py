@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
     from os import PathLike
@@ -13,13 +13,13 @@ if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
 
 
 def report(
-    evaluations: Any,
+    evaluations: object,
     path: str | PathLike[str],
     title: str | None = None,
     *,
-    posteriors: Any = None,
+    posteriors: object = None,
     private: bool = False,
-    comparison: Any = None,
+    comparison: object = None,
     language: str = "en",
 ) -> Path:
     """Writes one self-contained HTML page about one evaluation or several.

@@ -351,7 +351,7 @@ def _first_sentence(thing: object) -> str:
     return (type(thing).__doc__ or "").partition("\n")[0]
 
 
-def _map(model: Any) -> str:
+def _map(model: object) -> str:
     """The llr of each score, as far as the model knows scores."""
     try:
         grid, llrs = calibration_line(model, 81)

@@ -91,7 +91,7 @@ def _shortened(system: Facts) -> Facts:
     return found
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
     if isinstance(value, list):

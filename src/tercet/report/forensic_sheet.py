@@ -87,12 +87,12 @@ def _support(bounds: LrBounds) -> str:
     return "no LR but 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
 
 
-def tippett_survival(axes: Any, validation: Validation) -> None:
+def tippett_survival(axes: object, validation: Validation) -> None:
     """The share of each class with an LR above a value."""
     _tippett(axes, validation.tippett[0], "share above", "Tippett plot")
 
 
-def tippett_crossing(axes: Any, validation: Validation) -> None:
+def tippett_crossing(axes: object, validation: Validation) -> None:
     """Same-source LRs below, different-source LRs above a value."""
     _tippett(axes, validation.tippett[1], "same source below, different source above", "Tippett plot, crossing")
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from tercet._numeric.validation import flag, listed, mapping, shown, text
@@ -138,10 +137,10 @@ class Checked:
 
 
 def check(
-    result: Any,
+    result: object,
     conditions: str | Iterable[str],
     *,
-    baseline: Any = None,
+    baseline: object = None,
     systems: Iterable[str] = (),
     other_trials: bool = False,
 ) -> Checked:
@@ -188,7 +187,7 @@ def check(
     return Checked(tuple(one for condition in asked for one in _verdicts(found, old, condition)))
 
 
-def _systems(given: Any, asked: Sequence[Condition], name: str) -> list[Facts]:
+def _systems(given: object, asked: Sequence[Condition], name: str) -> list[Facts]:
     """The facts of every system, with the quantities that the conditions name."""
     wanted = [named(one.name, name) for one in asked if one.name.partition(":")[0] in QUANTITIES or ":" in one.name]
     if hasattr(given, "applications"):
@@ -234,7 +233,7 @@ def _chosen(systems: Sequence[Facts], names: Sequence[str]) -> list[Facts]:
     return [system for system in systems if not names or system.get("name") in names]
 
 
-def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: Any, other: bool) -> list[Facts | None]:
+def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: object, other: bool) -> list[Facts | None]:
     """The baseline's system for each system; the same name, or the only one."""
     relative = any(one.bound is None for one in asked)
     if given is None:

@@ -77,7 +77,7 @@ class Words:
         """A whole number with separators."""
         return numbers.localised(f"{count:,}", self.language)
 
-    def to(self, ends: Sequence[Any], said: Callable[[Any], str]) -> str:
+    def to(self, ends: Sequence[object], said: Callable[[object], str]) -> str:
         """Both ends of an interval: "2.1 to 3.4 %"."""
         low, high = (said(end) for end in ends)
         return low if low == high else self("to", low=low.removesuffix(" %") if high.endswith(" %") else low, high=high)

@@ -110,7 +110,7 @@ class Drawing:
         if kept:
             self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.0f} {y:.0f}" for x, y in kept)}"/>')
 
-    def band(self, across: Sequence[float], edges: Iterable[Sequence[Any]], kind: str) -> None:
+    def band(self, across: Sequence[float], edges: Iterable[Sequence[object]], kind: str) -> None:
         """What lies between two lines, in a light tint."""
         ends = [pair for pair in zip(across, *edges, strict=True) if None not in pair]
         there, back = ([self.at(row[0], _real(row[side])) for row in ends] for side in (1, 2))

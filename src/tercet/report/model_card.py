@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from tercet._numeric.validation import text as checked_text
 from tercet.report import evidence, tables, verdict
@@ -16,7 +15,9 @@ from tercet.report.page import document_of, flat
 from tercet.report.text import harmless
 
 
-def model_card(evaluations: Any, title: str | None = None, *, comparison: Any = None, language: str = "en") -> str:
+def model_card(
+    evaluations: object, title: str | None = None, *, comparison: object = None, language: str = "en"
+) -> str:
     """A model card: what the systems do, what that costs, how it was found and where it is uncertain.
 
     Parameters

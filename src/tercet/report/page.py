@@ -80,13 +80,13 @@ def _written(document: Facts, systems: Sequence[Facts], title: str | None, words
 
 
 def report(
-    evaluations: Any,
+    evaluations: object,
     path: str | os.PathLike[str],
     title: str | None = None,
     *,
-    posteriors: Any = None,
+    posteriors: object = None,
     private: bool = False,
-    comparison: Any = None,
+    comparison: object = None,
     language: str = "en",
 ) -> Path:
     """Writes the page of one evaluation or several; the file is whole or is not there.
@@ -109,7 +109,7 @@ def report(
     return Path(path)
 
 
-def iframe(evaluations: Any, height: int = 900) -> str:
+def iframe(evaluations: object, height: int = 900) -> str:
     """The page inside a frame, for notebooks: its style and script touch nothing around it.
 
     A div around it, because IPython's HTML() warns of whatever is a bare frame.
@@ -121,7 +121,7 @@ def iframe(evaluations: Any, height: int = 900) -> str:
     )
 
 
-def document_of(evaluations: Any, posteriors: Any = None, comparison: Any = None) -> Facts:
+def document_of(evaluations: object, posteriors: object = None, comparison: object = None) -> Facts:
     """The JSON document of evaluations, with rows of some and paired differences where asked for."""
     from tercet import __version__
     from tercet.evaluation import Evaluation, MulticlassEvaluation

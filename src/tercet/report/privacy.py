@@ -188,7 +188,7 @@ def _snapped(application: Facts, curve: Facts) -> Facts:
     return {**application, **moved}
 
 
-def _nearest(value: Any, points: Any) -> Any:
+def _nearest(value: object, points: Any) -> Any:
     if isinstance(value, str) or value is None:
         return value
     finite = [one for one in points if not isinstance(one, str)]

@@ -369,7 +369,7 @@ def _not_json(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> JSON:
+def _once(pairs: list[tuple[str, object]]) -> JSON:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a field occurs twice")

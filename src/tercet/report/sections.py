@@ -62,12 +62,12 @@ def _bracketed(system: Facts, cell: str) -> str:
     return cell if low is None else f"{low:.9g} to {high:.9g}"
 
 
-def _column(rows: Sequence[Facts], key: str, said: Callable[[Any], str], words: Words) -> list[str]:
+def _column(rows: Sequence[Facts], key: str, said: Callable[[object], str], words: Words) -> list[str]:
     """One number of each row in words, with its interval below where there is one."""
     return [_cell(row[key], known_ends(row, key), said, words) for row in rows]
 
 
-def _cell(value: Any, ends: Sequence[Any] | None, said: Callable[[Any], str], words: Words) -> str:
+def _cell(value: object, ends: Sequence[object] | None, said: Callable[[object], str], words: Words) -> str:
     if ends is None or value is None:
         return said(value)
     return Ready(text(said(value)) + tag("small", text(words.to(ends, said))))
@@ -252,7 +252,7 @@ def _class_section(system: Facts, place: int, words: Words) -> str:
     return tag("section", inside, "several", id=f"several-{place}")
 
 
-def _said(facts: Facts, key: str, said: Callable[[Any], str], words: Words) -> str:
+def _said(facts: Facts, key: str, said: Callable[[object], str], words: Words) -> str:
     """A number with its interval in words."""
     return said(facts.get(key)) + words.brackets(known_ends(facts, key), said)
 

@@ -36,7 +36,7 @@ from tercet.trials import Trials
 Given = Application | MulticlassApplication
 
 
-def application_of(application: Any) -> Given:
+def application_of(application: object) -> Given:
     """An application: as it is, or from a triple, a prior or a name."""
     return application if isinstance(application, MulticlassApplication) else Application.of(application)
 
@@ -118,9 +118,9 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def __init__(
         self,
-        estimator: Any = None,
-        application: Any = (0.5, 1.0, 1.0),
-        trained_prior: Any = None,
+        estimator: object = None,
+        application: object = (0.5, 1.0, 1.0),
+        trained_prior: object = None,
         target: object = None,
     ) -> None:
         self.estimator = estimator
@@ -128,7 +128,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         self.trained_prior = trained_prior
         self.target = target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> BayesClassifier:
+    def fit(self, X: object, y: object, sample_weight: object = None, **params: object) -> BayesClassifier:
         """Trains the estimator and notes the prior of its probabilities.
 
         Parameters
@@ -162,7 +162,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         keep_features(self, self.estimator_)
         return self
 
-    def predict(self, X: Any, cost_fn: Any = None, cost_fp: Any = None) -> Array:
+    def predict(self, X: object, cost_fn: object = None, cost_fp: object = None) -> Array:
         """The action of least expected cost: a label of y, or a name where the application has further actions.
 
         Parameters
@@ -180,7 +180,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         actions = decide(self._trials(X), self._costs(cost_fn, cost_fp))
         return np.asarray(action_labels(self.app_, self.classes_, self._order)[actions])
 
-    def _costs(self, cost_fn: Any, cost_fp: Any) -> Any:
+    def _costs(self, cost_fn: object, cost_fp: object) -> Any:
         """The application, with costs of each sample where they are given."""
         check_is_fitted(self)
         if cost_fn is None and cost_fp is None:
@@ -191,7 +191,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         own = (app.costs[0, 1] if cost_fn is None else cost_fn, app.costs[1, 0] if cost_fp is None else cost_fp)
         return CaseCosts(float(app.prior[1]), *own)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Posteriors at the application's prior, one column per class in the order of `classes_`.
 
         Parameters
@@ -209,7 +209,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         ordered[:, self._order] = found
         return ordered
 
-    def _trials(self, X: Any) -> Trials:
+    def _trials(self, X: object) -> Trials:
         """The probabilities as trials, with classes in the order of the application."""
         check_is_fitted(self)
         given = posteriors_of(self.estimator_, X)[:, self._order]

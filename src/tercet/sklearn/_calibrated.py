@@ -86,11 +86,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: object = None,
         method: str = "logistic",
-        prior: Any = None,
+        prior: object = None,
         penalty: float = 0.0,
-        cv: Any = 5,
+        cv: object = 5,
         response: str = "auto",
         target: object = None,
     ) -> None:
@@ -102,7 +102,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         self.response = response
         self.target = target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> CalibratedClassifier:
+    def fit(self, X: object, y: object, sample_weight: object = None, **params: object) -> CalibratedClassifier:
         """Trains the estimator and the map of its scores.
 
         Parameters
@@ -162,7 +162,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         """Whether scores have one column per class."""
         return self._place is None or self.method in CLASS_METHODS
 
-    def _scores(self, estimator: Any, X: Any) -> Trials:
+    def _scores(self, estimator: object, X: object) -> Trials:
         if self._by_class:
             return class_scores(estimator, X, self.response, self._shares)
         return self._of_target(target_scores(estimator, X, self.response, int(self._place == 1)))
@@ -175,7 +175,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         found: Trials = make(scores, labels, trained_prior=float(self._shares[int(self._place == 1)]), weights=weights)
         return found
 
-    def _out_of_fold(self, X: Any, y: Labels, metadata: Any) -> Floats:
+    def _out_of_fold(self, X: object, y: Labels, metadata: object) -> Floats:
         base = base_of(self.estimator)
         self.estimator_ = trained(base, X, y, metadata)
         found: Floats | None = None
@@ -210,12 +210,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         except CalibrationError as error:
             raise CalibrationError(f"{error} (method={self.method!a} of CalibratedClassifier)") from error
 
-    def _calibrated(self, X: Any) -> Trials:
+    def _calibrated(self, X: object) -> Trials:
         check_is_fitted(self)
         found: Trials = self.calibrator_(self._scores(self.estimator_, X))
         return found
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Calibrated probabilities at the prior, one column per class in the order of `classes_`.
 
         Parameters
@@ -233,7 +233,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             return posteriors(found, self.prior_[::-1])[:, ::-1]
         return posteriors(found, self.prior_)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Posterior log-odds of the second class, or log-posteriors up to a constant for more than two.
 
         Parameters
@@ -254,7 +254,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         joint = found.log_likelihoods + logs
         return np.asarray(joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """The class of the largest probability; of two equal ones the non-target, else the first.
 
         Parameters

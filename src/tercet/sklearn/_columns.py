@@ -25,7 +25,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     column: int
     target: object
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: object, sample_weight: object = None) -> Any:
         """Trains on the column of scores; the target is the label that `target` names, or the larger of two numbers.
 
         Parameters
@@ -62,7 +62,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"column={self.column} does not exist: X has {X.shape[1]} columns.")
         return np.ascontiguousarray(X[:, self.column])
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Log-likelihood ratios of the second of `classes_`, as scikit-learn has it: of the target, or minus those.
 
         Parameters
@@ -78,12 +78,12 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         llr = self._llr(X)
         return llr if self.target_ == self.classes_[1] else -llr
 
-    def _llr(self, X: Any) -> Floats:
+    def _llr(self, X: object) -> Floats:
         check_is_fitted(self)
         llr: Floats = self.calibrator_(self._scores(validate_data(self, X, dtype=np.float64, reset=False)))
         return llr
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Posteriors at the stated prior of the target, one column per class in the order of `classes_`.
 
         Parameters
@@ -103,7 +103,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         both = np.stack((np.where(odds >= 0.0, unlikely, likely), target), axis=1)
         return both if self.target_ == self.classes_[1] else both[:, ::-1]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """The class of larger posterior at the stated prior; a tie goes to the non-target.
 
         Parameters

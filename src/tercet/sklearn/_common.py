@@ -25,7 +25,7 @@ Response = Literal["auto", "decision_function", "log_odds", "predict_proba"]
 RESPONSES = ("auto", "decision_function", "log_odds", "predict_proba")
 
 
-def checked_labels(y: Any) -> Labels:
+def checked_labels(y: object) -> Labels:
     """Labels of a classification task, one-dimensional."""
     if y is None:
         raise InputError("This classifier requires y to be passed, but the target y is None.")
@@ -63,7 +63,7 @@ def target_place(classes: Labels, target: object) -> int:
     )
 
 
-def weights_of(sample_weight: Any, y: Labels) -> Floats | None:
+def weights_of(sample_weight: object, y: Labels) -> Floats | None:
     """Weights of the samples, some of them positive."""
     if sample_weight is None:
         return None
@@ -126,7 +126,7 @@ def target_scores(estimator: Any, X: Any, response: object, place: int) -> Float
         return np.asarray(np.log(shares[:, place]) - np.log(shares[:, 1 - place]), np.float64)
 
 
-def class_scores(estimator: Any, X: Any, response: object, trained_prior: Floats, labels: Any = None) -> Trials:
+def class_scores(estimator: Any, X: Any, response: object, trained_prior: Floats, labels: object = None) -> Trials:
     """An estimator's scores with one column per class: posteriors where it has them, else logits."""
     classes = [str(label) for label in estimator.classes_.tolist()]
     kind = _response(estimator, response, "predict_proba", first="predict_proba")
@@ -139,7 +139,7 @@ def class_scores(estimator: Any, X: Any, response: object, trained_prior: Floats
     return Trials.of_posteriors(posteriors_of(estimator, X), named, **more)
 
 
-def posteriors_of(estimator: Any, X: Any) -> Floats:
+def posteriors_of(estimator: object, X: object) -> Floats:
     """What predict_proba gives, in double precision."""
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
@@ -149,7 +149,7 @@ def posteriors_of(estimator: Any, X: Any) -> Floats:
     return np.asarray(estimator.predict_proba(X), np.float64)
 
 
-def _response(estimator: Any, wanted: object, usual: str, first: str = "decision_function") -> str:
+def _response(estimator: object, wanted: object, usual: str, first: str = "decision_function") -> str:
     kind = chosen(wanted, "response", RESPONSES)
     if kind != "auto":
         return kind
@@ -162,7 +162,7 @@ def _response(estimator: Any, wanted: object, usual: str, first: str = "decision
 # Training another estimator
 
 
-def base_of(estimator: Any) -> Any:
+def base_of(estimator: object) -> Any:
     """The estimator that was given, or a logistic regression."""
     if estimator is not None:
         return estimator
@@ -171,7 +171,7 @@ def base_of(estimator: Any) -> Any:
     return LogisticRegression()
 
 
-def fitted_base(estimator: Any) -> Any:
+def fitted_base(estimator: object) -> Any:
     """An estimator that is trained already."""
     if estimator is None:
         raise InputError('cv="prefit" needs an estimator that is trained already.')
@@ -179,7 +179,7 @@ def fitted_base(estimator: Any) -> Any:
     return estimator
 
 
-def keep_features(outer: Any, inner: Any) -> None:
+def keep_features(outer: object, inner: object) -> None:
     """Notes the number and names of the features that the inner estimator saw."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(inner, name):
@@ -197,7 +197,7 @@ def router_of(outer: Any, *, splits: bool) -> Any:
     return router
 
 
-def routed(outer: Any, estimator: Any, sample_weight: Any, params: JSON) -> Any:
+def routed(outer: object, estimator: Any, sample_weight: Any, params: JSON) -> Any:
     """The metadata of fit by who takes them; without routing, weights go to an estimator that takes them."""
     if get_config()["enable_metadata_routing"]:
         given = params if sample_weight is None else params | {"sample_weight": sample_weight}
@@ -230,7 +230,7 @@ def trained_on(estimator: Any, X: Any, y: Labels, rows: Any, metadata: Any) -> A
     return clone(estimator).fit(_safe_indexing(X, rows), y[rows], **more)
 
 
-def _part(value: Any, rows: Any, count: int) -> Any:
+def _part(value: object, rows: object, count: int) -> Any:
     """These rows of a column that has one entry per sample; anything else as it is."""
     if not any(hasattr(value, name) for name in ("__len__", "shape", "__array__")) or isinstance(value, str):
         return value
@@ -239,7 +239,7 @@ def _part(value: Any, rows: Any, count: int) -> Any:
     return _safe_indexing(whole, rows) if length == count else value
 
 
-def held_out(estimator: Any, X: Any, y: Labels, cv: Any, metadata: Any) -> Iterator[tuple[Any, Any, Any]]:
+def held_out(estimator: object, X: object, y: Labels, cv: object, metadata: object) -> Iterator[tuple[Any, Any, Any]]:
     """For each fold: an estimator that did not see it, its rows, and their samples."""
     X = indexable(X)[0]
     for train, test in folds_of(cv, X, y, metadata):

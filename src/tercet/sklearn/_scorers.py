@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -48,7 +48,7 @@ class Scorer:
     def __repr__(self) -> str:
         return f"scorer({self.metric!r})"
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, estimator: object, X: object, y: object, sample_weight: object = None) -> float:
         """The number for an estimator on labelled samples; minus the number where smaller is better.
 
         Parameters
@@ -91,7 +91,7 @@ class Scorer:
         names = None if order is None else classes[class_order(self.application, classes, None)].tolist()  # type: ignore[arg-type]
         return Trials.of_estimator(estimator, X, y, trained_prior=self.trained_prior, weights=weights, classes=names)
 
-    def set_score_request(self, **requests: Any) -> Scorer:
+    def set_score_request(self, **requests: object) -> Scorer:
         """Asks scikit-learn's metadata routing for metadata in scoring, such as sample_weight=True.
 
         Parameters
@@ -177,7 +177,7 @@ def scorer(
     return Scorer(name, point, target, trained_prior, level)
 
 
-def cost_scorer(application: Any, *, target: object = None, normalised: bool = True) -> Scorer:
+def cost_scorer(application: object, *, target: object = None, normalised: bool = True) -> Scorer:
     """A scorer for cross_val_score and GridSearchCV: minus the cost of the estimator's decisions.
 
     The cost weighs the classes by the application's prior, not by their frequencies: higher (nearer 0) is better, and
@@ -208,7 +208,7 @@ def cost_scorer(application: Any, *, target: object = None, normalised: bool = T
     return scorer(metric, application=application, target=target)
 
 
-def decided(estimator: Any, X: Any, y: Any, app: Given, target: object, weights: Any) -> Confusion:
+def decided(estimator: Any, X: Any, y: Any, app: Given, target: object, weights: object) -> Confusion:
     """The confusion matrix of what an estimator's predict decides, in the order of the application."""
     found = np.asarray(estimator.predict(X))
     classes = np.asarray(getattr(estimator, "classes_", np.unique(y)))
@@ -221,7 +221,7 @@ def decided(estimator: Any, X: Any, y: Any, app: Given, target: object, weights:
     return Confusion._counted(rows, true, matrix.classes, matrix.actions, None, heavy)
 
 
-def _coded(values: list[Any], codes: dict[Any, int], what: str) -> NDArray[np.intp]:
+def _coded(values: Sequence[object], codes: dict[object, int], what: str) -> NDArray[np.intp]:
     unknown = [value for value in values if value not in codes]
     if unknown:
         raise InputError(f"{shown(unknown[0])} is not {what}: {', '.join(map(shown, list(codes)[:6]))}.")

@@ -87,13 +87,13 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: object = None,
         criterion: str = "least_cost",
-        value: Any = (0.5, 1.0, 1.0),
+        value: object = (0.5, 1.0, 1.0),
         confidence: float | None = None,
         cases_per_day: float | None = None,
         prevalence: float | None = None,
-        cv: Any = 5,
+        cv: object = 5,
         response: str = "auto",
         target: object = None,
     ) -> None:
@@ -107,7 +107,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.response = response
         self.target = target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> ThresholdClassifier:
+    def fit(self, X: object, y: object, sample_weight: object = None, **params: object) -> ThresholdClassifier:
         """Trains the estimator and chooses the threshold.
 
         Parameters
@@ -147,21 +147,21 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.rule_ = self._chosen(Trials.of_scores(scores, labels[rows] == self.classes_[self._place], weights=heavy))
         return self
 
-    def _one_fold(self, base: Any, X: Any, y: Labels, metadata: Any) -> tuple[Any, Floats]:
+    def _one_fold(self, base: object, X: object, y: Labels, metadata: object) -> tuple[Any, Floats]:
         """The rows of the last fold, and their scores by the estimator that the others trained."""
         X = indexable(X)[0]
         train, test = folds_of(self.cv, X, y, metadata)[-1]
         self.estimator_ = trained_on(base, X, y, train, metadata)
         return test, self._scores(self.estimator_, _safe_indexing(X, test))
 
-    def _all_folds(self, base: Any, X: Any, y: Labels, metadata: Any) -> Floats:
+    def _all_folds(self, base: object, X: object, y: Labels, metadata: object) -> Floats:
         self.estimator_ = trained(base, X, y, metadata)
         scores = np.empty(len(y))
         for model, rows, samples in held_out(base, X, y, self.cv, metadata):
             scores[rows] = self._scores(model, samples)
         return scores
 
-    def _scores(self, estimator: Any, X: Any) -> Floats:
+    def _scores(self, estimator: object, X: object) -> Floats:
         return target_scores(estimator, X, self.response, self._place)
 
     def _chosen(self, trials: Trials) -> Rule:
@@ -171,7 +171,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         more: Any = {"cases_per_day": self.cases_per_day, "prevalence": self.prevalence}
         return Rule.fit(trials, confidence=self.confidence, **asked, **more)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """The score minus the threshold for the second of `classes_`, as scikit-learn has it.
 
         Parameters
@@ -193,7 +193,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 found = np.where(scores == rule.threshold, 0.0, scores - rule.threshold)
         return found if self._place == 1 else 0.0 - found
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """The target where the score is above the threshold, else the other label.
 
         Parameters

@@ -26,7 +26,7 @@ class AskedIntervals:
 
     @classmethod
     def of(
-        cls, ci: float | None, by: Any, method: str | None, resamples: int | None, seed: int, sampling: Any,
+        cls, ci: float | None, by: object, method: str | None, resamples: int | None, seed: int, sampling: object,
         grid: tuple[float, float, int], eer: EerDefinition,
     ) -> AskedIntervals | None:  # fmt: skip
         """None without a level, which every other option needs."""

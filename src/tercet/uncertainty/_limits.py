@@ -66,7 +66,7 @@ def beta_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def proportion_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+def proportion_limits(errors: object, size: object, level: float) -> tuple[Floats, Floats]:
     """Clopper-Pearson below ten errors (or ten right decisions), Wilson from there on.
 
     The upper limit never falls when an error is added.

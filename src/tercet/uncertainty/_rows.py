@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,7 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
     return bool(np.intersect1d(first, second).size)
 
 
-def grouping(by: Any) -> tuple[str, ...]:
+def grouping(by: object) -> tuple[str, ...]:
     """The names of the grouping columns: none, one, or two that cross."""
     single = isinstance(by, str) or not isinstance(by, Iterable)
     names = () if by is None else (by,) if single else tuple(listed(by, "by"))

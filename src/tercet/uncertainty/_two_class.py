@@ -61,7 +61,7 @@ class RatePair(NamedTuple):
     fpr: Proportion
     correlation: Any
 
-    def cost(self, miss: Any, alarm: Any) -> Sum:
+    def cost(self, miss: object, alarm: object) -> Sum:
         """miss x FNR + alarm x FPR."""
         table = None if self.correlation is None else [[1.0, self.correlation], [self.correlation, 1.0]]
         return Sum((self.fnr, self.fpr), (miss, alarm), table, (0.0, math.inf))
@@ -125,7 +125,7 @@ class TwoClassSample:
         sides = [np.maximum.accumulate(to_llr(own, tally.meaning, tally.trained_prior)) for own in self.folds.scores]
         return sides[0], sides[1]
 
-    def rates(self, misses: Any, alarms: Any) -> RatePair:
+    def rates(self, misses: object, alarms: object) -> RatePair:
         """Rates of independent trials from error counts in the tally's unit."""
         n, t = self.sizes
         fnr, fpr = (
@@ -160,7 +160,7 @@ class TwoClassSample:
         fnr, fpr = (self._proportion(side, found.means[k], found.covariance[k, k]) for k, side in enumerate((1, 0)))
         return RatePair(fnr, fpr, found.correlations()[0, 1])
 
-    def _proportion(self, side: int, value: Any, variance: Any) -> Proportion:
+    def _proportion(self, side: int, value: Any, variance: object) -> Proportion:
         assert self.clusters is not None
         own, rows = self.clusters, self.clusters.rows[side]
         size = effective_size(value, variance, rows, rows)

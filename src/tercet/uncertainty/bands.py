@@ -319,7 +319,11 @@ def _edges(bins: int) -> Floats:
 
 
 def _calibrated(
-    trials: Trials, calibrate: Any = None, calibration_trials: Trials | None = None, prior: object = None, **_: Any
+    trials: Trials,
+    calibrate: object = None,
+    calibration_trials: Trials | None = None,
+    prior: object = None,
+    **_: object,
 ) -> Trials:
     """The trials as the bootstrap's own point sees them."""
     if calibrate is None:

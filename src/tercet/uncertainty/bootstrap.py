@@ -57,7 +57,7 @@ def bootstrap(
     roc: object = None,
     bins: object = None,
     rates: Iterable[str] = (),
-    calibrate: Any = None,
+    calibrate: object = None,
     calibration_trials: Trials | None = None,
     prior: object = None,
     extra: Mapping[str, Callable[[Trials], float]] | None = None,

@@ -63,7 +63,7 @@ _WAY_OUT = "If they are independent sets of trials, say unpaired=True."
 
 
 def compare(
-    *systems: Any,
+    *systems: object,
     applications: Iterable[object] | None = None,
     names: Sequence[str] | None = None,
     ci: float = 0.95,
@@ -204,7 +204,7 @@ def _compared_by_case(
 
 
 def _beliefs(
-    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], level: float, prior: Prior,
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], level: float, prior: Prior,
     groups: tuple[str, ...], paired_trials: bool, seed: int,
 ) -> tuple[Probability, ...]:  # fmt: skip
     """How probable it is that one system is cheaper; posteriors take trials as independent."""
@@ -232,7 +232,7 @@ class _Compared(NamedTuple):
 
 
 def _in_closed_form(
-    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], wanted: frozenset[str], level: float,
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], wanted: frozenset[str], level: float,
     by: tuple[str, ...], paired_trials: bool,
 ) -> _Compared:  # fmt: skip
     """Every system's intervals, and every pair's difference."""
@@ -267,7 +267,7 @@ def _difference(
     return Difference(*called, value, min(low, value), max(high, value), p, p, method, value / base if base else None)
 
 
-def _estimates(trials: Trials, apps: Sequence[Any], by: tuple[str, ...], wanted: frozenset[str]) -> Found:
+def _estimates(trials: Trials, apps: Sequence[object], by: tuple[str, ...], wanted: frozenset[str]) -> Found:
     if several(trials, apps):
         return many_class_estimates(ManyClassSample.of(trials, by), [as_matrix(app) for app in apps])
     points = [Application.of(app) for app in apps]
@@ -275,7 +275,7 @@ def _estimates(trials: Trials, apps: Sequence[Any], by: tuple[str, ...], wanted:
 
 
 def _paired_differences(
-    systems: Sequence[Trials], apps: Sequence[Any], by: tuple[str, ...]
+    systems: Sequence[Trials], apps: Sequence[object], by: tuple[str, ...]
 ) -> dict[tuple[str, int, int], tuple[Estimate, float]]:
     """The difference of every pair of systems in every number that has losses, and the least p-value it can have."""
     found: dict[tuple[str, int, int], tuple[Estimate, float]] = {}
@@ -288,7 +288,7 @@ def _paired_differences(
 
 
 def _losses(
-    systems: Sequence[Trials], apps: Sequence[Any], by: tuple[str, ...]
+    systems: Sequence[Trials], apps: Sequence[object], by: tuple[str, ...]
 ) -> list[tuple[PairedTrials, list[dict[str, Losses]]]]:
     """The losses of every system over the common rows: by class, and of K classes also over all trials."""
     rows = PairedTrials.of(systems[0], by)
@@ -302,7 +302,7 @@ def _losses(
 
 
 def _resampled(
-    systems: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings,
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], wanted: frozenset[str], settings: Settings,
     paired_trials: bool, progress: Progress | None,
 ) -> _Compared:  # fmt: skip
     """The same by the bootstrap: percentile intervals of the differences over shared draws."""
@@ -391,7 +391,7 @@ def _paired(trials: Sequence[Trials], names: Sequence[str], apps: Sequence[objec
 
 
 def _prepared(
-    same: Sequence[Trials], names: Sequence[str], apps: list[Any], wanted: frozenset[str], settings: Settings
+    same: Sequence[Trials], names: Sequence[str], apps: Sequence[object], wanted: frozenset[str], settings: Settings
 ) -> tuple[list[Design], list[System]]:
     """One design for paired systems, and the systems ready to be resampled."""
     grouped = _with_groups(same, names, settings.by)
@@ -468,7 +468,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _exact_tests(
-    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any], by: tuple[str, ...], seed: int
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: tuple[str, ...], seed: int
 ) -> tuple[ExactTest, ...]:
     """Sign-flip tests of the costs for every pair; DeLong and McNemar where trials are independent and unweighted."""
     found = []
@@ -492,7 +492,7 @@ def _exact_tests(
     return tuple(found)
 
 
-def _unpaired_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence[Any]) -> tuple[ExactTest, ...]:
+def _unpaired_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object]) -> tuple[ExactTest, ...]:
     """DeLong's test of two-class systems on independent, unweighted trials."""
     if several(systems[0], apps) or any(one.weights is not None for one in systems):
         return ()

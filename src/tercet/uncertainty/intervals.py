@@ -202,7 +202,7 @@ class CalibrationLosses:
 
 def closed_form_intervals(
     source: Trials | Tally | CalibrationLosses,
-    apps: Sequence[Any],
+    apps: Sequence[object],
     *,
     level: float,
     by: object = None,

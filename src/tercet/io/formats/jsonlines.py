@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from tercet._numeric.validation import shown
 from tercet._typing import JSON
@@ -19,7 +18,7 @@ from tercet.io._plain_files import PlainFile, temporary
 from tercet.io.formats.text import Dialect
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> JSON:
+def _without_doubles(pairs: list[tuple[str, object]]) -> JSON:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]

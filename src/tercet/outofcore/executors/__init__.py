@@ -32,7 +32,7 @@ class Executor(Protocol):
     """
 
     def collect(
-        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None
+        self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result) as they are ready.
 

@@ -107,7 +107,7 @@ class Dask:
     client: Any
 
     def collect(
-        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None = None
+        self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result) as they are ready; a batch whose worker dies is given to another.
 
@@ -117,7 +117,7 @@ class Dask:
 
 
 def _collect(
-    client: Any, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None
+    client: Any, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None
 ) -> Iterator[tuple[int, Plain | None]]:
     delayed = import_module("dask").delayed
     name = f"tercet-{uuid4().hex}"

@@ -47,7 +47,7 @@ class Spark:
     workers: int = 2
 
     def collect(
-        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None = None
+        self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result); with `add` each task adds up the results of its batches."""
         if not batches:
@@ -64,7 +64,7 @@ class Spark:
             yield number, _result(bytes(content))
 
 
-def _named(function: Callable[..., Any] | None) -> Plain | None:
+def _named(function: Callable[..., object] | None) -> Plain | None:
     """A function of a module, with plain arguments bound to it perhaps, by its name."""
     if function is None:
         return None

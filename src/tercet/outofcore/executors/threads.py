@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
 
 from tercet._numeric.parallel import CORES
 from tercet.outofcore.executors import Add, Partial, Plain
@@ -18,7 +17,7 @@ class Threads:
     workers: int = CORES
 
     def collect(
-        self, partial: Partial, job: Plain, batches: Sequence[Any], add: Add | None = None
+        self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result) as they are ready; nothing is added on the way."""
         waiting = iter(enumerate(batches))

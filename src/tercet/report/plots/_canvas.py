@@ -28,14 +28,14 @@ class Canvas:
         default_factory=lambda: {"system": [], "series": [], "x": [], "y": []}
     )  # one entry per drawn point
 
-    def line(self, x: Any, y: Any, series: str, *, named: str | None = None, **style: Any) -> None:
+    def line(self, x: Any, y: Any, series: str, *, named: str | None = None, **style: object) -> None:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
         look: JSON = {"color": self.look.color, "linestyle": self.look.dash} | style
         (drawn,) = self.axes.plot(x, y, **look)
         drawn.set_label(_shown_in_legend(named))
         self.record(series, x, y)
 
-    def guide(self, x: Any, y: Any, **style: Any) -> None:
+    def guide(self, x: Any, y: Any, **style: object) -> None:
         """A thin grey line to read by; it is not data."""
         look: JSON = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
         self.axes.plot(x, y, **look)
@@ -53,7 +53,7 @@ class Canvas:
         )  # fmt: skip
         self.record(series, [x], [y])
 
-    def band(self, x: Any, low: Any, high: Any, series: str, *, step: bool = False) -> None:
+    def band(self, x: object, low: object, high: object, series: str, *, step: bool = False) -> None:
         """A light band with fine edges, so that it shows in grey and over another."""
         colour, how = self.look.color, "post" if step else None
         self.axes.fill_between(x, low, high, facecolor=colour, alpha=0.16, linewidth=0, step=how)  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ class Canvas:
         for edge in (low, high):
             self.axes.plot(x, edge, color=self.look.color, linewidth=0.6, alpha=0.7, label="_", **style)
 
-    def record(self, series: str, x: Any, y: Any) -> None:
+    def record(self, series: str, x: object, y: object) -> None:
         """Keeps the drawn numbers."""
         points = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         self.columns["x"].extend(points[0].ravel().tolist())

@@ -30,7 +30,7 @@ def score_to_llr(canvas: Canvas, model: Calibrator) -> None:
     canvas.words("Score", "llr")
 
 
-def posteriors(canvas: Canvas, result: Evaluation | GaussianRecognizer, *, application: Any = None) -> None:
+def posteriors(canvas: Canvas, result: Evaluation | GaussianRecognizer, *, application: object = None) -> None:
     """Posterior of each class along one score, and above it which decision is taken where."""
     if isinstance(result, GaussianRecognizer):
         _of_recognizer(canvas, result, application)
@@ -38,7 +38,7 @@ def posteriors(canvas: Canvas, result: Evaluation | GaussianRecognizer, *, appli
         _of_llrs(canvas, result, application)
 
 
-def _of_llrs(canvas: Canvas, result: Evaluation, application: Any) -> None:
+def _of_llrs(canvas: Canvas, result: Evaluation, application: object) -> None:
     """Two classes: the posterior at the operating point's prior against the llr."""
     place = 0 if application is None else whole(application, "application", 0, len(result.applications) - 1)
     row = result.applications[place]
@@ -51,7 +51,7 @@ def _of_llrs(canvas: Canvas, result: Evaluation, application: Any) -> None:
     canvas.words("llr", f"Posterior (prior {row.prior:g}, costs {row.cost_fn:g} : {row.cost_fp:g})")
 
 
-def _of_recognizer(canvas: Canvas, model: GaussianRecognizer, application: Any) -> None:
+def _of_recognizer(canvas: Canvas, model: GaussianRecognizer, application: object) -> None:
     """Several classes: posteriors against the only feature of a Gaussian recognizer."""
     if model.means.shape[1] != 1:
         raise InputError(f"posteriors are drawn along one feature, and this recognizer has {model.means.shape[1]}.")

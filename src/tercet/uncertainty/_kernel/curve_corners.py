@@ -23,7 +23,7 @@ class Corners(NamedTuple):
     n: Totals
     t: Totals
 
-    def errors(self, steps: Any) -> tuple[Any, Any]:
+    def errors(self, steps: object) -> tuple[Any, Any]:
         """Misses and false alarms at these corners."""
         return self.t.at(steps), self.n.whole - self.n.at(steps)
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Settings:
     threads: int | None
 
     @classmethod
-    def of(cls, level: float, resamples: int, seed: int, by: Any, method: str, threads: int | None) -> Settings:
+    def of(cls, level: float, resamples: int, seed: int, by: object, method: str, threads: int | None) -> Settings:
         """Refuses what cannot be meant."""
         share = checked_level(level)
         least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1

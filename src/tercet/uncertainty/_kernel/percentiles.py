@@ -14,7 +14,7 @@ from tercet.uncertainty._kernel.engine import Settings, System
 from tercet.uncertainty.intervals import Bound
 
 
-def bound(value: Any, samples: Floats, settings: Settings, tail: float, push: Any = 0.0) -> Bound:
+def bound(value: Any, samples: Floats, settings: Settings, tail: float, push: object = 0.0) -> Bound:
     """The interval of one number (or of each number along a curve) from its values in the resamples."""
     if np.isnan(samples).any():
         return _where_defined(value, samples, settings, tail, push)
@@ -71,7 +71,7 @@ def tail_of(design: Design, level: float) -> float:
     return float(ndtr(math.sqrt(count / (count - 1.0)) * stdtrit(count - 1, tail)))
 
 
-def order_statistic(ordered: Floats, share: Any, *, down: bool) -> Any:
+def order_statistic(ordered: Floats, share: object, *, down: bool) -> Any:
     """The value with this share of the resamples below it, the next one outwards where it falls between two.
 
     >>> float(order_statistic(np.arange(1.0, 40.0), 0.025, down=True))
@@ -85,7 +85,7 @@ def order_statistic(ordered: Floats, share: Any, *, down: bool) -> Any:
     return np.take_along_axis(ordered, np.broadcast_to(place, ordered.shape[1:])[None], axis=0)[0]
 
 
-def bca_tails(value: Any, ordered: Floats, push: Any, tail: float) -> tuple[Any, Any]:
+def bca_tails(value: Any, ordered: Floats, push: object, tail: float) -> tuple[Any, Any]:
     """Which percentiles to take: corrected for bias (z0) and for a spread that grows with the number (a).
 
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z0 the quantile of the share of resamples below the number. Values that

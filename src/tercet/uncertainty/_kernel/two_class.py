@@ -99,7 +99,7 @@ class TwoClass:
         """Whether there are actual thresholds; raw scores have none."""
         return len(self.places[0]) > 0
 
-    def statistics(self, weights: Sequence[Any]) -> Floats:
+    def statistics(self, weights: Sequence[object]) -> Floats:
         """The numbers of one resample, given the weights of its (non-targets, targets), by rows or by runs."""
         plan, wants, count, parts = self.plan, self.plan.wants, len(self.taus), list[Any]()
         (n, n_at), (t, t_at) = (self._counted(side, own) for side, own in enumerate(weights))
@@ -124,7 +124,7 @@ class TwoClass:
             parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
         return np.concatenate([np.asarray(part, np.float64) for part in parts])
 
-    def _counted(self, side: int, weights: Any) -> tuple[Totals, Counts]:
+    def _counted(self, side: int, weights: object) -> tuple[Totals, Counts]:
         """The totals of one class along the steps, and at its places."""
         if isinstance(weights, RunCounts):
             return weights.totals, weights.at(self.spots[side])
@@ -166,7 +166,7 @@ class TwoClass:
             means.append(float((share * cost if used.all() else share[used] * cost[used]).sum()))
         return (0.5 * means[0] + 0.5 * means[1]) / math.log(2.0)
 
-    def _other_eer(self, weights: Sequence[Any]) -> float:
+    def _other_eer(self, weights: Sequence[object]) -> float:
         """An EER of another definition, by the curve of the weighted rows."""
         sides = [_weighted(self.scores[side], self._by_row(side, own)) for side, own in enumerate(weights)]
         return Curve.of(Tally(sides[1], sides[0], "raw")).eer(self.plan.eer).value
