@@ -1,71 +1,25 @@
-"""Every public object has a numpydoc docstring that describes each parameter, each field and what is returned."""
+"""Every public object is in the reference, with a docstring that describes it and an example that ends in a number."""
 
 import dataclasses
+import doctest
 import importlib
 import inspect
-import typing
+import re
+import sys
+from pathlib import Path
 
 import pytest
 from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
 
-import tercet as tc
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
 
-MODULES = ("tercet", "tercet.errors", "tercet.uncertainty", *(f"tercet.{name}" for name in tc._MODULES))
+import api
+from public import is_member, names_of, public_objects
+
 # numpydoc's own codes: a summary that is a sentence; parameters known, in order, with type and text; what comes out.
 OF_CLASSES = {"GL08", "SS01", "SS03", "PR02", "PR03", "PR04", "PR06", "PR07", "PR10"}
 OF_FUNCTIONS = OF_CLASSES | {"PR01", "RT01", "RT03", "YD01"}
-
-
-def public_objects():
-    """Whatever a user can reach: names in `__all__`, what they return, methods and properties."""
-    found = {}
-    for module in MODULES:
-        loaded = importlib.import_module(module)
-        for name in getattr(loaded, "__all__", ()):
-            enrol(getattr(loaded, name), found)
-    return found
-
-
-def enrol(value, found):
-    if not (inspect.isclass(value) or inspect.isfunction(value)) or value in found:
-        return
-    if not value.__module__.startswith("tercet"):
-        return
-    found[value] = f"{value.__module__}.{value.__qualname__}"
-    if inspect.isfunction(value):
-        for kind in returned(value):
-            enrol(kind, found)
-    else:
-        for base in value.__mro__:
-            if base.__module__.startswith("tercet"):
-                enrol_members(base, found)
-
-
-def enrol_members(kind, found):
-    for name, member in vars(kind).items():
-        value = getattr(member, "__func__", member)
-        if name.startswith("_") or value in found:
-            continue
-        function = value.fget if isinstance(value, property) else getattr(value, "func", value)
-        if inspect.isfunction(function):
-            found[value] = f"{kind.__module__}.{kind.__qualname__}.{name}"
-            for one in returned(function):
-                enrol(one, found)
-
-
-def returned(function):
-    """The classes of tercet that the annotation of the result names."""
-    try:
-        hints = typing.get_type_hints(inspect.unwrap(function))
-    except NameError:  # the annotation names what is imported for type checkers only
-        return []
-    return [one for one in parts(hints.get("return")) if inspect.isclass(one)]
-
-
-def parts(annotation):
-    inner = typing.get_args(annotation)
-    return [annotation] if not inner else [one for part in inner for one in parts(part)]
 
 
 def fields(kind):
@@ -93,6 +47,7 @@ def problems(value, path):
 
 
 OBJECTS = public_objects()
+OWN_PAGE = sorted(path for path in OBJECTS.values() if not is_member(path))  # members stand on the page of their class
 
 
 def test_everything_public_was_found():
@@ -108,6 +63,49 @@ def test_everything_public_was_found():
 def test_a_docstring_describes_all_that_goes_in_and_comes_out(path):
     value = next(value for value, known in OBJECTS.items() if known == path)
     assert problems(value, path) == []
+
+
+def shown_number(doc):
+    """Whether an example prints a number, or shows an error: a docstring's examples are run as doctests."""
+    wants = [example.want for example in doctest.DocTestParser().get_examples(doc or "")]
+    return any(re.search(r"\d|Error", want) for want in wants)
+
+
+@pytest.mark.parametrize("path", OWN_PAGE)
+def test_an_example_shows_a_number(path):
+    value = next(value for value, known in OBJECTS.items() if known == path)
+    assert shown_number(inspect.getdoc(value)), f"{path} has no example that prints a number"
+
+
+def test_an_example_that_prints_nothing_is_not_enough():
+    assert not shown_number(">>> number = 1 + 1")
+    assert not shown_number("The number is 2.")
+    assert shown_number(">>> 1 + 1\n2")
+
+
+def test_the_reference_lists_everything_public(tmp_path):
+    api.write(tmp_path / "api.md")
+    text = (tmp_path / "api.md").read_text(encoding="utf-8")
+    listed = set()
+    for module, names in re.findall(r"currentmodule:: (\S+)\n\n.*?toctree: generated\n\n(.*?)\n```", text, re.S):
+        listed |= {f"{module}.{name.strip()}" for name in names.splitlines()}
+    found = {getattr_path(path) for path in listed}
+    assert [path for value, path in OBJECTS.items() if not is_member(path) and value not in found] == []
+    assert len(names_of("tercet")) > 130
+
+
+def getattr_path(path):
+    """The object at a dotted path, from the deepest module on."""
+    words = path.split(".")
+    for cut in range(len(words) - 1, 0, -1):
+        try:
+            value = importlib.import_module(".".join(words[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for word in words[cut:]:
+            value = getattr(value, word)
+        return value
+    raise AssertionError(path)
 
 
 def test_a_parameter_without_description_is_found():

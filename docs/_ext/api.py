@@ -10,12 +10,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from public import is_member, listed, public_objects
+
 import tercet
 
 HEAD = """# Python interface
 
-Every name below is available as `tercet.NAME` after `import tercet`.
+Names in the first sections are available as `tercet.NAME` after `import tercet`; those of a module, such as
+`tercet.datasets.detection`, through the module.
 """
+RESULTS = "Classes that the functions above return; they are not made by hand.\n"
 SCHEMA_HEAD = """# JSON
 
 Every JSON that tercet writes begins with `schema_version` and `tercet`, the version that wrote it. The JSON Schemas are
@@ -23,8 +27,8 @@ part of the package, in `tercet/report/schema`; this page is made from them. A f
 name and type until `schema_version` changes. Fields may be added without a new version, so readers should ignore what
 they do not know. A result of another `schema_version` is refused in a sentence that names both versions.
 """
-# Modules whose public names are reached through the module itself.
-MODULES = ("datasets", "recognizers", "sklearn", "testing")
+# Modules whose public names are reached through the module itself, in the order of the page.
+MODULES = ("uncertainty", "io", "io.score_sets", "datasets", "recognizers", "sklearn", "outofcore", "testing")
 
 
 def _summary(module: str, names: list[str]) -> str:
@@ -40,12 +44,25 @@ def _title(module: str) -> str:
 def _sections() -> list[str]:
     sections = [HEAD]
     for package, entries in groupby(tercet._PUBLIC.items(), key=lambda entry: entry[0].split(".")[0]):
-        names = sorted(name for _, listed in entries for name in listed)
+        names = sorted(name for _, some in entries for name in some)
+        if package == "report":
+            names.append("report.report")
         sections.append(f"## {_title(f'tercet.{package}')}\n\n{_summary('tercet', names)}")
-    for module in (*MODULES, *(name for name in tercet._MODULES if name not in (*MODULES, "io", "report"))):
+    for module in (*MODULES, *(name for name in tercet._MODULES if name not in (*MODULES, "report"))):
         names = list(import_module(f"tercet.{module}").__all__)
         sections.append(f"## `tercet.{module}`\n\n{_summary(f'tercet.{module}', names)}")
+    sections.append(f"## Results\n\n{RESULTS}\n{_summary('tercet', _results())}")
     return sections
+
+
+def _results() -> list[str]:
+    """Paths of the classes that only functions and methods make."""
+    known = listed()
+    return sorted(
+        path.removeprefix("tercet.")
+        for value, path in public_objects().items()
+        if value not in known and not is_member(path)
+    )
 
 
 def _kind(field: dict[str, Any]) -> str:

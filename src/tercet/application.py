@@ -380,6 +380,13 @@ class ApplicationMean:
         The points.
     name : str or None
         The evaluation.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> mean = tc.Application.mean([(0.5, 1, 1), (0.1, 1, 1)])
+    >>> [round(app.threshold, 3) for app in mean.applications]    # 0 and ln 9
+    [0.0, 2.197]
     """
 
     applications: tuple[Application, ...]

@@ -50,6 +50,14 @@ class Rate(NamedTuple):
         Out of how many, or their weight.
     interval : Interval or None
         Both ends and the method; None for fractional weights, whose sampling law is unknown.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_scores([9.0, 8.0, 3.0, 1.0, 2.0, 4.0, 5.0], [1, 1, 1, 0, 0, 0, 0])
+    >>> rate = tc.biometrics.fnmr_at_fmr(trials, [0.25])[0].fmr
+    >>> rate.errors, rate.trials, rate.value
+    (1, 4, 0.25)
     """
 
     value: float
@@ -74,6 +82,14 @@ class FnmrAtFmr:
         Why there is no answer, such as too few impostor comparisons.
     warnings : tuple of str
         What rests on fewer than 30 errors.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_scores([9.0, 8.0, 3.0, 1.0, 2.0, 4.0, 5.0], [1, 1, 1, 0, 0, 0, 0])
+    >>> row = tc.biometrics.fnmr_at_fmr(trials, [0.25])[0]
+    >>> row.threshold, round(row.fnmr.value, 3)    # one genuine comparison of three lies below
+    (4.0, 0.333)
     """
 
     requested_fmr: float
@@ -115,6 +131,14 @@ class VerificationRates:
         FTA, the share of attempts that gave no sample to compare.
     reasons : mapping of str to str
         Why a rate is None.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_scores([9.0, 3.0, 1.0, 5.0], [1, 1, 0, 0], groups={"sensor": ["a"] * 4})
+    >>> rates = tc.biometrics.rates_by(trials, "sensor", 4.0)["a"]
+    >>> rates.fmr.value, rates.fnmr.value, rates.hter
+    (0.5, 0.5, 0.5)
     """
 
     threshold: float
@@ -338,6 +362,12 @@ class NeededComparisons(NamedTuple):
     rule_of_30 : int
         30 / rate: then 30 errors are expected, and the true rate lies within 30 % of the measured one, at 90 %
         confidence.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> tc.biometrics.comparisons_needed(0.01).rule_of_30    # 30 / 0.01
+    3000
     """
 
     without_errors: int
@@ -390,6 +420,15 @@ class SpeciesRate:
         Attacks of this species taken for bona fide, with its own interval.
     limits : Interval or None
         Limits that hold for all species together at the level (Bonferroni, Clopper-Pearson).
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> kinds = ["", "", "print", "print", "mask", "mask"]
+    >>> trials = tc.Trials.of_scores([9.0, 7.0, 1.0, 5.0, 3.0, 4.0], [1, 1, 0, 0, 0, 0], groups={"pai": kinds})
+    >>> found = tc.biometrics.presentation_attacks(trials, threshold=4.5)
+    >>> {row.species: row.apcer.value for row in found.species}
+    {'mask': 0.0, 'print': 0.5}
     """
 
     species: str
@@ -413,6 +452,15 @@ class BpcerAt:
         The worst species' APCER there.
     warnings : tuple of str
         Species with fewer attacks than 1 / bound: for them the bound allows no error at all.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> kinds = ["", "", "print", "print", "mask", "mask"]
+    >>> trials = tc.Trials.of_scores([9.0, 4.5, 1.0, 5.0, 3.0, 4.0], [1, 1, 0, 0, 0, 0], groups={"pai": kinds})
+    >>> found = tc.biometrics.presentation_attacks(trials, threshold=4.5).bpcer10
+    >>> found.threshold, found.bpcer.value    # above every attack, which rejects one bona fide presentation of two
+    (5.0, 0.5)
     """
 
     apcer_at_most: float
@@ -442,6 +490,16 @@ class PresentationAttacks:
         Limits of it from those of all species and of the BPCER together (Bonferroni).
     bpcer10, bpcer20, bpcer100 : BpcerAt
         The least BPCER with every species' APCER at most 1/10, 1/20 and 1/100.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> kinds = ["", "", "", "", "print", "print", "mask", "mask"]
+    >>> scores, labels = [9.0, 7.0, 6.0, 2.0, 1.0, 5.0, 3.0, 4.0], [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> trials = tc.Trials.of_scores(scores, labels, groups={"pai": kinds})
+    >>> found = tc.biometrics.presentation_attacks(trials, threshold=4.5)
+    >>> found.bpcer.value, found.acer    # (0.5 + 0.25) / 2
+    (0.25, 0.375)
     """
 
     threshold: float | None

@@ -113,6 +113,14 @@ class Conditions:
         Why "column = value", "pooled" or "equalised" has no intervals.
     rates : mapping of str to tuple of OneClassRate
         The error rate at each operating point of a condition that holds one class only.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([1.0, -1.0, 1.0, 1.0, -2.0], [1, 1, 0, 1, 0], groups={"site": list("aaabb")})
+    >>> found = tc.by_condition(trials, "site", [(0.5, 1, 1)])
+    >>> {site: result.applications[0].fnr for site, result in found.results.items()}
+    {'a': 0.5, 'b': 0.0}
     """
 
     column: str

@@ -112,8 +112,9 @@ class Detection(Table):
 
     Examples
     --------
-    >>> detection(4, seed=0).features
-    ('llr',)
+    >>> task = detection(4, seed=0)
+    >>> task.features, len(task)
+    (('llr',), 4)
     """
 
     prior: float
@@ -253,8 +254,8 @@ def example(name: str) -> dict[str, dict[str, Array]]:
     Examples
     --------
     >>> files = example("attacks")
-    >>> list(files), list(files["pad.csv"])
-    (['pad.csv'], ['score', 'label', 'pai'])
+    >>> list(files), list(files["pad.csv"]), len(files["pad.csv"]["score"])
+    (['pad.csv'], ['score', 'label', 'pai'], 1800)
     """
     if not isinstance(name, str) or name not in EXAMPLES:
         raise InputError(f"name must be one of {', '.join(EXAMPLES)}, not {shown(name)}.")

@@ -36,6 +36,13 @@ class Decisions(NamedTuple):
         What the chosen action is expected to cost.
     margin : numpy.ndarray of float
         How much more the second best action would cost.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.decisions(tc.Trials.of_llr([2.0, -1.0]), (0.5, 1, 1))
+    >>> found.actions.tolist(), found.expected_cost.round(3).tolist()    # 1 / (1 + e^2) and 1 / (1 + e)
+    ([1, 0], [0.119, 0.269])
     """
 
     actions: Array
@@ -258,6 +265,13 @@ class RandomisedRule:
         Expected false-alarm rate.
     tpr : float
         Expected true positive rate.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rule = tc.hull_rule(tc.Trials.of_llr([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0]), 0.25)
+    >>> rule.lower, rule.upper, rule.fpr, rule.tpr
+    (0.0, 2.0, 0.25, 0.75)
     """
 
     lower: float | None

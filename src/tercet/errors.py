@@ -9,19 +9,55 @@ __all__ = ["CalibrationError", "InputError", "TercetError", "UndefinedError"]
 
 
 class TercetError(Exception):
-    """The common parent, so that `except TercetError` catches what tercet refuses and nothing else."""
+    """The common parent, so that `except TercetError` catches what tercet refuses and nothing else.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> try:
+    ...     tc.Confusion([[5, 3], [0, 0]]).precision
+    ... except tc.TercetError as error:
+    ...     print(type(error).__name__)
+    UndefinedError
+    """
 
 
 class InputError(TercetError, ValueError):
-    """The input breaks a rule; the message names the argument, the place, the value and the way out."""
+    """The input breaks a rule; the message names the argument, the place, the value and the way out.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> tc.Application(1.5)    # a prior is a probability
+    Traceback (most recent call last):
+    tercet.errors.InputError: prior must lie strictly between 0 and 1, not 1.5.
+    """
 
 
 class UndefinedError(TercetError, ArithmeticError):
-    """The quantity does not exist for this data, such as a precision when nothing was accepted."""
+    """The quantity does not exist for this data, such as a precision when nothing was accepted.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> tc.Confusion([[5, 3], [0, 0]]).precision    # nothing was accepted: 0 / 0
+    Traceback (most recent call last):
+    tercet.errors.UndefinedError: ppv is undefined: nothing was accepted.
+    """
 
 
 class CalibrationError(TercetError):
-    """A calibration could not be trained on this data."""
+    """A calibration could not be trained on this data.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> try:
+    ...     tc.Logistic.fit(tc.Trials.of_scores([-1.0, -0.5, 0.5, 1.0], [0, 0, 1, 1]))
+    ... except tc.CalibrationError as error:
+    ...     print(type(error).__name__, str(error)[:41])
+    CalibrationError Logistic calibration has no finite answer
+    """
 
 
 def did_you_mean(name: object, known: Iterable[str], most: int = 3) -> str:

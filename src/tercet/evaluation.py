@@ -717,6 +717,13 @@ class RiskPath(NamedTuple):
         Risk divided by that of the best dummy.
     dummy : numpy.ndarray of float
         Risk of the best action without the scores.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0], [1, 1, 1, 0, 0])
+    >>> tc.risk_path(trials, [0.5]).risk.round(4).tolist()    # (1/3 + 1/2) / 2
+    [0.4167]
     """
 
     risk: Floats
@@ -737,6 +744,15 @@ class RiskCurve(NamedTuple):
         Risk divided by that of the best dummy.
     dummy : numpy.ndarray of float
         Risk of the best dummy.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rows = [[0.0, 1.0, 2.0], [1.0, 0.0, 0.5], [0.0, 0.0, 3.0], [2.0, 1.0, 0.0]]
+    >>> trials = tc.Trials.of_log_likelihoods(rows, [0, 1, 2, 0])
+    >>> found = tc.risk_curve(trials, tc.Application.multiclass([1 / 3] * 3), 0, [0.0])
+    >>> found.risk.round(4).tolist(), found.dummy.round(4).tolist()
+    ([0.5], [0.5])
     """
 
     log_odds: Floats

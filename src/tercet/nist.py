@@ -60,6 +60,14 @@ class Primary:
         Group columns whose values weigh the same in each class; empty when trials are pooled.
     actual_interval, minimum_interval : Interval or None
         By resampling, where a level was given.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([9.0, 5.0, -9.0, -9.0, -9.0, 5.2], [1, 1, 0, 0, 0, 0])
+    >>> found = tc.nist.c_primary(trials, "sre16")
+    >>> len(found.points), round(found.minimum, 4)
+    (2, 0.5)
     """
 
     actual: float | None

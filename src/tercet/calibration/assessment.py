@@ -52,6 +52,14 @@ class CalibrationErrorEstimate(NamedTuple):
         Its known bias.
     bins : mapping
         The reliability bins of each class (or of the target, or of the top label).
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.2] * 4 + [0.9] * 2, [1, 0, 0, 0, 1, 0], trained_prior=0.5)
+    >>> found = tc.expected_calibration_error(trials, bins=2, as_given=True)
+    >>> round(found.value, 3)    # (4 x |0.2 - 1/4| + 2 x |0.9 - 1/2|) / 6
+    0.167
     """
 
     value: float
@@ -136,6 +144,13 @@ class CalibrationLine(NamedTuple):
         The intercept with the slope held at 1: above 0 the forecasts are too low on average.
     observed_expected, observed_expected_ci : float and Interval
         Targets seen over targets forecast; the interval is Wilson's for the targets seen.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.25] * 4 + [0.75] * 4, [1, 0, 0, 0, 1, 1, 1, 0], trained_prior=0.5)
+    >>> round(tc.calibration_line(trials).slope, 6)    # 1 of 4 and 3 of 4, as forecast
+    1.0
     """
 
     slope: float
@@ -215,6 +230,13 @@ class CalibrationTest(NamedTuple):
         Two-sided p-value.
     method : str
         Which test.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.25] * 4, [1, 0, 0, 0], trained_prior=0.5)
+    >>> tc.spiegelhalter_test(trials, as_given=True).p_value
+    1.0
     """
 
     statistic: float
@@ -283,6 +305,13 @@ class CorpDiagram:
         Of the band.
     name : str or None
         The system's name.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.2, 0.4, 0.6, 0.8], [1, 1, 0, 0], trained_prior=0.5)
+    >>> tc.corp_diagram(trials, resamples=99, as_given=True).discrimination    # the ranking is worth nothing
+    0.0
     """
 
     forecast: Floats

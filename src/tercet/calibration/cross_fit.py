@@ -51,6 +51,14 @@ class CrossFit(NamedTuple):
         The final model, trained on everything.
     folds : numpy.ndarray of int
         Each trial's fold.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_scores([-2.0, -2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> found = tc.cross_fit(tc.Gaussian, trials, folds=2, scheme="interleaved")
+    >>> found.model([1.0]).tolist(), len(found.scores)
+    ([2.0], 8)
     """
 
     scores: Trials
@@ -69,6 +77,16 @@ class TwoStep(NamedTuple):
         From scores to llrs or log-likelihoods.
     scores : Trials
         The scores that the calibrator was trained on.
+
+    Examples
+    --------
+    >>> import numpy as np, tercet as tc
+    >>> def train(samples, labels):
+    ...     return lambda new: new[:, 0]
+    >>> samples = np.array([[-2.0], [-2.0], [0.0], [0.0], [0.0], [0.0], [2.0], [2.0]])
+    >>> both = tc.fit_recognizer_and_calibrator(train, tc.Gaussian, samples, [0, 0, 0, 0, 1, 1, 1, 1], folds=2)
+    >>> both.calibrator(both.recogniser(np.array([[1.0]]))).tolist()
+    [2.0]
     """
 
     recogniser: Any
@@ -91,6 +109,14 @@ class Choice(NamedTuple):
         Cross-entropy in bits, out of fold.
     reason : str or None
         Why it could not be trained or has no cross-entropy.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([-3.0, -1.0, 1.0, -1.0, 1.0, 3.0], [0, 0, 0, 1, 1, 1])
+    >>> best = tc.select(trials, (0.5, 1, 1), methods=["gaussian"], folds=2, scheme="interleaved").best
+    >>> best.method, round(best.dcf, 3)
+    ('gaussian', 0.667)
     """
 
     method: str
@@ -114,6 +140,14 @@ class Ranking:
         The cost of choosing in this way, by folds around the choice; None where it was not asked for or cannot be had.
     nested_reason : str or None
         Why it cannot be had.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([-3.0, -1.0, 1.0, -1.0, 1.0, 3.0], [0, 0, 0, 1, 1, 1])
+    >>> ranking = tc.select(trials, (0.5, 1, 1), methods=["gaussian"], folds=2, scheme="interleaved")
+    >>> len(ranking.rows), round(ranking.min_dcf, 3)
+    (2, 0.667)
     """
 
     rows: tuple[Choice, ...]

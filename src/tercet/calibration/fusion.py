@@ -45,8 +45,8 @@ class Fusion(Model):
     >>> a = Trials.of_scores([0., 1., 1., 2., 0., 2.], [0, 1, 0, 1, 1, 0])
     >>> b = Trials.of_scores([0., 1., 1., 2., 2., 0.], [0, 1, 0, 1, 1, 0])
     >>> fused = Fusion.fit([a, b], prior=0.5, penalty=0.1)
-    >>> bool(fused.weights[1] > fused.weights[0])
-    True
+    >>> fused.weights.round(2).tolist()    # the first system says nothing
+    [0.0, 2.13]
     """
 
     method: ClassVar[str] = "fusion"

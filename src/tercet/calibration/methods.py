@@ -201,8 +201,9 @@ def select(
     Examples
     --------
     >>> trials = Trials.of_llr([-3., -1., 1., -1., 1., 3.], [0, 0, 0, 1, 1, 1])
-    >>> select(trials, (0.5, 1, 1), methods=["gaussian"], folds=2, scheme="interleaved").best.method
-    'gaussian'
+    >>> best = select(trials, (0.5, 1, 1), methods=["gaussian"], folds=2, scheme="interleaved").best
+    >>> best.method, round(best.dcf, 3)
+    ('gaussian', 0.667)
     """
     app = application if isinstance(application, MulticlassApplication) else Application.of(application)
     usual = DEFAULT_CLASS_METHODS if as_trials(trials).is_matrix else DEFAULT_METHODS

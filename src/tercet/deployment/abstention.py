@@ -40,6 +40,14 @@ class SelectivePoint(NamedTuple):
         Wilson's 95 % interval of that share.
     cost : float
         Mean cost of them.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.9, 0.8, 0.6, 0.1], [1, 0, 1, 0], trained_prior=0.5)
+    >>> point = tc.risk_coverage(trials).at(error_at_most=0.0)
+    >>> point.answered, point.coverage
+    (2, 0.5)
     """
 
     threshold: float
@@ -63,6 +71,13 @@ class AbstentionCosts(NamedTuple):
         Share of cases answered.
     best_apparent : ndarray
         The least mean cost over all thresholds on the confidence, chosen on these very cases.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.9, 0.6], [1, 0], trained_prior=0.5)
+    >>> tc.risk_coverage(trials).abstention_costs([0.3]).coverage.tolist()    # the case at 0.6 is left open
+    [0.5]
     """
 
     price: Floats
@@ -96,6 +111,13 @@ class RiskCoverage:
         How many.
     name : str or None
         The system's name.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.risk_coverage(tc.Trials.of_posteriors([0.9, 0.6], [1, 0], trained_prior=0.5))
+    >>> found.coverage.tolist(), found.error.tolist(), found.aurc
+    ([0.5, 1.0], [0.0, 0.5], 0.25)
     """
 
     threshold: Floats
@@ -279,6 +301,14 @@ class AurcDifference(NamedTuple):
         Of the interval.
     method : str
         How it was made.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> first = tc.Trials.of_posteriors([0.9, 0.8, 0.7, 0.6], [1, 1, 1, 0], trained_prior=0.5)
+    >>> second = tc.Trials.of_posteriors([0.6, 0.7, 0.8, 0.9], [1, 1, 1, 0], trained_prior=0.5)
+    >>> round(tc.compare_risk_coverage(first, second, (0.5, 1, 1)).value, 3)    # 0.0625 - 0.5208
+    -0.458
     """
 
     value: float

@@ -71,6 +71,15 @@ class Gap(NamedTuple):
     p_value, adjusted : float
         Of no difference: one minus the largest level whose interval leaves out 0; and after Holm's correction over
         all gaps of the report.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> sites = {"site": list("aaabbb")}
+    >>> trials = tc.Trials.of_llr([1.0, -1.0, -1.0, 1.0, 1.0, -1.0], [1, 1, 0, 1, 1, 0], groups=sites)
+    >>> gap = tc.group_gaps(trials, "site", (0.5, 1, 1)).of("fnr")[0]
+    >>> gap.first, gap.second, gap.difference
+    ('a', 'b', 0.5)
     """
 
     quantity: str
@@ -102,6 +111,15 @@ class GroupGaps:
         For each quantity the group where it is highest. Apparent: with many small groups the worst is worst by chance.
     level : float
         Of the intervals.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> sites = {"site": list("aaabbb")}
+    >>> trials = tc.Trials.of_llr([1.0, -1.0, -1.0, 1.0, 1.0, -1.0], [1, 1, 0, 1, 1, 0], groups=sites)
+    >>> found = tc.group_gaps(trials, "site", (0.5, 1, 1))
+    >>> len(found.gaps), found.of("fnr")[0].difference
+    (4, 0.5)
     """
 
     column: str

@@ -47,6 +47,13 @@ class Prevalence:
         How many unlabelled scores.
     notes : tuple of str
         What a reader must know, the assumption first.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.estimate_prevalence(tc.Trials.of_llr([9.0] * 3 + [-9.0] * 7))
+    >>> found.trials, round(found.value, 3)
+    (10, 0.3)
     """
 
     value: float
@@ -165,6 +172,13 @@ class DeployedCost(NamedTuple):
     reference_expected, reference_actual : float or None
         The same expectation on labelled reference trials weighted to the application's prior, and what the decisions
         really cost there (DCF_u): where they differ the llrs are not calibrated and neither number can be trusted.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.deployed_cost(tc.Trials.of_llr([0.0, float("inf"), float("-inf"), 0.0]), (0.5, 1, 1))
+    >>> found.accepted, found.expected    # two cases of four cost 1/2 each
+    (0.25, 0.25)
     """
 
     expected: float

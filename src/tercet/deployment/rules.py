@@ -56,6 +56,13 @@ class Reached(NamedTuple):
         The rate.
     interval : Interval or None
         Its interval.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rule = tc.Rule.fit(tc.Trials.of_scores([3.0, 2.0, 1.0, 0.0], [1, 0, 1, 0]), best="youden")
+    >>> rule.rates()["fpr"].value
+    0.5
     """
 
     value: float | None
@@ -81,6 +88,14 @@ class Judgement(NamedTuple):
         How much worse the rule is than the choice in hindsight. Negative only where the rule breaks its bound.
     hindsight : Rule
         The rule that the same criterion, without its promise, finds on the held-out trials.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rule = tc.Rule.fit(tc.Trials.of_scores([4.0, 3.0, 2.0, 1.0], [1, 1, 0, 0]), least_cost=(0.5, 1, 1))
+    >>> found = rule.judge(tc.Trials.of_scores([4.0, 3.0, 2.5, 1.0], [1, 1, 0, 0]))
+    >>> found.value, found.in_hindsight, found.regret
+    (0.25, 0.0, 0.25)
     """
 
     confusion: Confusion

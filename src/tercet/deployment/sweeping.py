@@ -60,6 +60,14 @@ class Sweep:
         What chooses: "dcf", "min_dcf" or "cllr" on the validation data.
     chosen : SweepRow
         The least of it, the first on ties; its held-out costs were not looked at.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> data = ([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]], [0, 0, 1, 0, 1, 1])
+    >>> found = tc.sweep(tc.recognizers.LogisticRecognizer, {"penalty": [0.0, 10.0]}, data, data)
+    >>> len(found.rows), round(found.chosen.dcf, 3)
+    (2, 0.667)
     """
 
     application: Application
@@ -177,8 +185,9 @@ def sweep_trials(
     Examples
     --------
     >>> good, bad = Trials.of_llr([1., -1.], [1, 0]), Trials.of_llr([-1., 1.], [1, 0])
-    >>> sweep_trials({"bad": bad, "good": good}).chosen.parameters["system"]
-    'good'
+    >>> chosen = sweep_trials({"bad": bad, "good": good}).chosen
+    >>> chosen.parameters["system"], chosen.min_dcf
+    ('good', 0.0)
     """
     app = Application.of(application)
     chosen(criterion, "criterion", _CRITERIA)

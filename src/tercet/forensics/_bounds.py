@@ -30,6 +30,13 @@ class LrBounds(NamedTuple):
         At least 1; 1 says that no LR above 1 is supported.
     method : str
         "elub" or "iv".
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> lrs = tc.Trials.of_lr([100.0, 100.0, 100.0, 0.01, 0.01, 0.01], [1, 1, 1, 0, 0, 0])
+    >>> tc.forensics.elub(lrs).upper    # (3/4) / (1/4)
+    3.0
     """
 
     lower: float

@@ -47,6 +47,14 @@ class Measure:
         Its interval, where one can be had.
     note : str
         Why something is missing, or what was left out.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> lrs = tc.Trials.of_lr([30.0, 8.0, 5.0, 0.5, 0.04, 0.1, 0.3, 2.0], [1, 1, 1, 1, 0, 0, 0, 0])
+    >>> row = tc.forensics.validation(lrs, resamples=50).measures[0]
+    >>> row.name, round(row.value, 3)
+    ('Cllr (bits)', 0.528)
     """
 
     name: str
@@ -81,6 +89,13 @@ class Validation:
         Where each PAV block begins and ends, and what it is worth, as log10 LRs.
     log10_lrs : mapping of str to ndarray
         The finite log10 LRs of both classes.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> lrs = tc.Trials.of_lr([30.0, 8.0, 5.0, 0.5, 0.04, 0.1, 0.3, 2.0], [1, 1, 1, 1, 0, 0, 0, 0])
+    >>> tc.forensics.validation(lrs, resamples=50).misleading.rows[0].targets.value    # one of four is below 1
+    0.25
     """
 
     name: str

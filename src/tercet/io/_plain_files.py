@@ -79,6 +79,17 @@ def stdin_file() -> Iterator[Path]:
     ------
     pathlib.Path
         The temporary file, while the context is open.
+
+    Examples
+    --------
+    >>> import io, sys, tercet as tc
+    >>> typed = sys.stdin
+    >>> sys.stdin = io.TextIOWrapper(io.BytesIO(b"score,label\\n1.5,1\\n-0.5,0\\n"))    # stands for a pipe
+    >>> with tc.io.stdin_file() as path:
+    ...     size = path.stat().st_size
+    >>> sys.stdin = typed
+    >>> size
+    25
     """
     with temporary(_STDIN_PREFIX) as path:
         _spill(sys.stdin.buffer, path, "stdin")

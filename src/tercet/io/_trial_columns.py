@@ -42,6 +42,18 @@ class TrialColumns:
         Whether the scores are surely samples x classes.
     decided : tuple of str or None
         The decided labels that `scores` numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tercet as tc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "scores.csv").write_text("score,label\\n1.5,1\\n-0.5,0\\n")
+    ...     with tc.io.open_source(Path(folder, "scores.csv")) as source:
+    ...         columns = source.columns(0, 2)
+    >>> columns.scores.tolist()
+    [1.5, -0.5]
     """
 
     called: str

@@ -18,6 +18,17 @@ from tercet.errors import InputError
 from tercet.io.write import write_text_atomically
 from tercet.trials import Trials, as_trials
 
+__all__ = [
+    "chosen_by_id",
+    "merged",
+    "read_beside",
+    "read_group_map",
+    "read_numbers",
+    "read_two_files",
+    "with_group_map",
+    "write_scores",
+]
+
 FilePath = str | os.PathLike[str]
 Layout = Literal["kaldi", "voxceleb", "sre", "numbers"]
 LAYOUTS = ("kaldi", "voxceleb", "sre", "numbers")
@@ -80,6 +91,7 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
     Returns
     -------
     Trials
+        The same trials with the new group.
 
     Raises
     ------
@@ -89,8 +101,8 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
     Examples
     --------
     >>> trials = Trials.of_scores([1.0, 2.0], ids=["m1 u1", "m1 u2"])
-    >>> with_group_map(trials, {"u1": "anna", "u2": "bert"}).groups["speaker"].tolist()
-    ['anna', 'bert']
+    >>> with_group_map(trials, {"u1": "speaker 1", "u2": "speaker 2"}).groups["speaker"].tolist()
+    ['speaker 1', 'speaker 2']
     """
     if as_trials(trials).ids is None:
         raise InputError("A group map needs trial ids: read the trials with id_column= and keep_ids=True.")
@@ -124,6 +136,7 @@ def read_numbers(path: FilePath) -> Floats:
     Returns
     -------
     ndarray of shape (n,)
+        The numbers, in the order of the lines.
 
     Examples
     --------
@@ -253,11 +266,12 @@ def merged(sets: Iterable[Trials]) -> Trials:
     Returns
     -------
     Trials
+        All trials, in the order of the sets.
 
     Examples
     --------
-    >>> merged([Trials.of_llr([1.0], [1], ids=["a"]), Trials.of_llr([2.0], [0], ids=["b"])]).ids.tolist()
-    ['a', 'b']
+    >>> merged([Trials.of_llr([1.0], [1], ids=["a"]), Trials.of_llr([2.0], [0], ids=["b"])]).scores.tolist()
+    [1.0, 2.0]
     """
     parts = [as_trials(one) for one in sets]
     if not parts:

@@ -49,6 +49,18 @@ class Batch:
         Where they were asked for.
     groups : dict of ndarray
         By the name of their column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tercet as tc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "scores.csv").write_text("score,label\\n1.5,1\\n-0.5,0\\n0.25,1\\n")
+    ...     with tc.io.open_source(Path(folder, "scores.csv")) as source:
+    ...         batches = list(source.batches(2))
+    >>> [(batch.start, batch.scores.tolist()) for batch in batches]
+    [(0, [1.5, -0.5]), (2, [0.25])]
     """
 
     start: int
@@ -73,6 +85,18 @@ class TrialSource:
         The label that is the target by the format's own convention (ASVspoof: bonafide).
     stem : str
         The name of the file without folders and suffixes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tercet as tc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "scores.csv").write_text("score,label\\n1.5,1\\n-0.5,0\\n0.25,1\\n")
+    ...     with tc.io.open_source(Path(folder, "scores.csv")) as source:
+    ...         rows, names, last = source.rows, source.label_names, source.trials(2, 3)
+    >>> rows, names, last.scores.tolist()
+    (3, ('0', '1'), [0.25])
     """
 
     request: Request
@@ -227,6 +251,18 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
     ------
     TrialSource
         The rows, in ranges, while the context is open.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tercet as tc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "scores.csv").write_text("score,label\\n1.5,1\\n-0.5,0\\n0.25,1\\n")
+    ...     with tc.io.open_source(Path(folder, "scores.csv")) as source:
+    ...         second = source.trials(1, 2)
+    >>> second.scores.tolist()
+    [-0.5]
     """
     options.setdefault("keep_ids", False)
     flag(one_thread, "one_thread")

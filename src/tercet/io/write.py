@@ -42,9 +42,9 @@ def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "note.txt")
-    ...     write_text_atomically(path, "one")
+    ...     write_text_atomically(path, "EER 0.079")
     ...     path.read_text()
-    'one'
+    'EER 0.079'
     """
     data = checked_text(text, "text").encode("utf-8", "backslashreplace")
     with _whole(path) as out:
@@ -109,9 +109,9 @@ def columns_like(
     Examples
     --------
     >>> import tercet as tc
-    >>> trials = tc.Trials.of_llr([2.0, -1.0], [1, 0], ids=[("a", "x"), ("a", "y")])
+    >>> trials = tc.Trials.of_llr([2.0, -1.0], [1, 0], ids=[("a1", "x1"), ("a1", "x2")])
     >>> {name: values.tolist() for name, values in columns_like(trials).items()}
-    {'enrol': ['a', 'a'], 'test': ['x', 'y'], 'label': ['target', 'nontarget']}
+    {'enrol': ['a1', 'a1'], 'test': ['x1', 'x2'], 'label': ['target', 'nontarget']}
     """
     columns = _id_columns(as_trials(trials), id_column, whole(first, "first", 0, 2**62))
     columns |= {name: np.asarray(values) for name, values in trials.groups.items()}
@@ -162,6 +162,18 @@ def write_like(
         The names by which the trials were read; without labels where `label_column` is None.
     format : str, optional
         "csv", "tsv" or "parquet" where the name does not say it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([1.5, -0.5], [1, 0], ids=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tc.io.write_like(Path(folder, "out.csv"), [(trials, {"decision": [1, 0]})], id_column="trial")
+    ...     text = Path(folder, "out.csv").read_text()
+    >>> text.splitlines()
+    ['trial,decision,label', 'a,1,target', 'b,0,nontarget']
     """
     names = {"id_column": id_column, "weight_column": weight_column, "label_column": label_column}
     write_tables(path, _with_own_columns(pieces, names), format=format)

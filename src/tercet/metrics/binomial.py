@@ -41,6 +41,13 @@ class Interval(NamedTuple):
         Upper end.
     method : str
         The method that was used; it can differ from the one asked for where that one does not apply.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.wilson(10, 200)
+    >>> round(found.low, 4), round(found.high, 4), found.method
+    (0.0274, 0.0896, 'wilson')
     """
 
     low: float
@@ -186,8 +193,9 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
 
     Examples
     --------
-    >>> interval(Confusion([[2680, 23], [72, 28]]), "sensitivity", "clopper-pearson").method
-    'clopper-pearson'
+    >>> found = interval(Confusion([[2680, 23], [72, 28]]), "sensitivity", "clopper-pearson")    # of 28 / 51
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.4034, 0.6887)
     """
     chosen(method, "method", ("k-sigma", "wilson", "clopper-pearson"))
     k, level = _positive(k, "k"), _level(level)
@@ -229,8 +237,8 @@ def enough_errors(count: float) -> bool:
 
     Examples
     --------
-    >>> enough_errors(29), enough_errors(30)
-    (False, True)
+    >>> [count for count in (10, 29, 30, 100) if enough_errors(count)]
+    [30, 100]
     """
     return number(count, "count") >= ENOUGH
 
@@ -266,6 +274,13 @@ class AucInterval(NamedTuple):
         Upper end.
     method : str
         The method that was used.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.delong(tc.Tally.of(tc.Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])))
+    >>> found.value, found.variance
+    (0.75, 0.125)
     """
 
     value: float
@@ -342,6 +357,14 @@ class PairedAuc(NamedTuple):
         Two-sided p-value.
     paired_by : {"id", "position"} or None
         How trials were matched; None for independent sets.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> first = tc.Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0])
+    >>> second = tc.Trials.of_llr([3.0, 1.0, 2.0, -2.0], [1, 0, 1, 0])
+    >>> tc.delong_test(first, second).difference    # 3 of 4 pairs in order, and 4 of 4
+    -0.25
     """
 
     difference: float
@@ -499,6 +522,12 @@ class McNemar(NamedTuple):
         Exact two-sided p-value.
     paired_by : {"position", "id"}
         How the decisions were matched with the labels.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> tc.mcnemar([1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]).p_value    # 2 x (1/2)^3
+    0.25
     """
 
     first_only: int

@@ -217,6 +217,14 @@ class CaseCostEvaluation:
         Interval of the cost, where `ci` was given, and of the savings against `dummy_cost` on the same cases.
     level, method : float, str or None
         Of the intervals.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> found.cost, found.min_cost, found.dummy_cost
+    (25.0, 5.0, 5.0)
     """
 
     cost: float

@@ -59,6 +59,13 @@ class ClassificationReport:
         Of the intervals.
     reasons : dict
         Why a number is None.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.classification_report(tc.Confusion.of([1, 0, 1, 1], [1, 0, 0, 1]))
+    >>> round(found.classes[1].precision, 4), found.overall["accuracy"]
+    (0.6667, 0.75)
     """
 
     classes: tuple[ClassRow, ...]
@@ -175,6 +182,14 @@ class MulticlassAuc(NamedTuple):
         The prior of the posteriors that were ranked.
     parts : dict of str to float
         The area of each class or pair of classes.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rows = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]]
+    >>> found = tc.hand_till_auc(tc.Trials.of_posteriors(rows, [0, 1, 2, 2], trained_prior=[1 / 3, 1 / 3, 1 / 3]))
+    >>> found.value, found.parts["1 and 2"]
+    (1.0, 1.0)
     """
 
     value: float

@@ -34,6 +34,13 @@ class BayesPlot(NamedTuple):
         The actual DCF; None for raw scores, which have no Bayes threshold.
     min_dcf : ndarray of float
         The minimum DCF.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.bayes_error(tc.Trials.of_llr([3.0, 1.0, 0.0, -2.0], [1, 0, 1, 0]), [0.0])
+    >>> found.dcf.tolist(), found.min_dcf.tolist()
+    ([1.0], [0.5])
     """
 
     log_odds: Floats
@@ -48,6 +55,13 @@ class Span(NamedTuple):
     ----------
     low, high : float
         Its ends.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> span = tc.useful_priors(tc.Trials.of_llr([1.0, -1.0], [1, 0]))[0]
+    >>> span.low, span.high
+    (-1.0, 1.0)
     """
 
     low: float
@@ -348,6 +362,14 @@ class Parts(NamedTuple):
     ----------
     Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic classifiers, PNAS 118,
     doi:10.1073/pnas.2016191118.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.4, 0.3, 0.2, 0.1, 0.5, 0.9], [0, 0, 0, 1, 1, 1], trained_prior=0.5)
+    >>> parts = tc.brier_parts(trials)
+    >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12), parts.uncertainty
+    (0.0, 0.25)
     """
 
     score: float
@@ -731,6 +753,13 @@ class KnownTruth(NamedTuple):
         What the true posteriors would cost.
     divergence : float
         The difference, never negative.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.cross_entropy_of_truth([[0.5, 0.5]], [[0.25, 0.75]])
+    >>> found.conditional_entropy, round(found.divergence, 4)    # 1 bit, and 1 - log2(3) / 2
+    (1.0, 0.2075)
     """
 
     cross_entropy: float

@@ -60,6 +60,13 @@ class CountReport:
         Each class against the rest, with averages.
     prevalence, level : float
         What `at_prevalence` speaks of, and the level of the intervals.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.count([[8, 1], [2, 9]])
+    >>> {rate.name: rate.value for rate in found.rates}["tpr"]    # 9 / 10
+    0.9
     """
 
     confusion: Confusion

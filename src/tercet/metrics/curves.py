@@ -895,6 +895,13 @@ class BestRule(NamedTuple):
         Its error rates.
     log_odds : tuple of float
         The range of effective-prior log-odds in which no other rule costs less.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rule = tc.best_rules({"a": (0.1, 0.6), "b": (0.5, 0.7)})[1]
+    >>> rule.name, rule.fpr, round(rule.log_odds[0], 2)
+    ('a', 0.1, -1.79)
     """
 
     name: str

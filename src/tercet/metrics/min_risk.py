@@ -48,6 +48,14 @@ class LeastRisk(NamedTuple):
         No offsets reach less.
     exact : bool
         Whether the minimum is proved.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> rows = [[2.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 4.0]]
+    >>> found = tc.min_risk(tc.Trials.of_log_likelihoods(rows, [0, 0, 1, 2]), tc.Application.multiclass([1 / 3] * 3))
+    >>> found.risk, found.exact
+    (0.0, True)
     """
 
     risk: float

@@ -51,6 +51,14 @@ class DecisionCurve(Shown):
         How the intervals were made.
     name : str or None
         The system's name.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.5)
+    >>> curve = tc.decision_curve(trials, [0.2])
+    >>> curve.net_benefit.round(4).tolist(), curve.treat_all.round(4).tolist()    # 1/2 - 1/4 x 1/4 and 1/2 - 1/2 x 1/4
+    ([0.4375], [0.375])
     """
 
     threshold: Floats

@@ -24,10 +24,27 @@ from tercet.trials import MATRIX_MEANINGS, Trials, prior_vector, weight_column
 
 @runtime_checkable
 class Chunks(Protocol):
-    """A source that can be read again and again, each chunk small enough for memory."""
+    """A source that can be read again and again, each chunk small enough for memory.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> class Halves:
+    ...     def chunks(self):
+    ...         yield [2.0, 1.0, -0.5], [1, 1, 1]
+    ...         yield [0.3, -1.0], [0, 0]
+    >>> round(tc.evaluate(tc.scan(Halves()), [(0.5, 1, 1)]).applications[0].fnr, 4)
+    0.3333
+    """
 
     def chunks(self) -> Iterable[Any]:
-        """Yields Trials, or tuples (scores, labels) or (scores, labels, weights): the same rows at every call."""
+        """The trials in parts, the same rows at every call.
+
+        Returns
+        -------
+        iterable
+            Trials, or tuples (scores, labels) or (scores, labels, weights).
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +57,14 @@ class Arrays:
         Columns of one length.
     rows : int, optional
         Rows per chunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.outofcore import Arrays
+    >>> source = Arrays(np.array([2.0, 1.0, -0.5, 0.3, -1.0]), np.array([1, 1, 1, 0, 0]), rows=2)
+    >>> [len(scores) for scores, labels in source.chunks()]
+    [2, 2, 1]
     """
 
     scores: Any
@@ -47,7 +72,13 @@ class Arrays:
     rows: int = 1 << 20
 
     def chunks(self) -> Iterator[tuple[Any, Any]]:
-        """Yields slices of so many rows."""
+        """The columns in slices of `rows` rows.
+
+        Yields
+        ------
+        tuple of two arrays
+            Scores and labels of consecutive rows.
+        """
         if len(self.scores) != len(self.labels):
             raise InputError(f"labels has {len(self.labels)} entries for {len(self.scores)} rows of scores.")
         rows = whole(self.rows, "rows", 1)

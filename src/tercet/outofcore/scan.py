@@ -65,6 +65,14 @@ class Scan:
         Whether the SHA-256 of every file is computed.
     budget : Budget or None
         What the passes may hold, instead of what `memory_limit` allows.
+
+    Examples
+    --------
+    >>> import numpy as np, tercet as tc
+    >>> from tercet.outofcore import Arrays
+    >>> scan = tc.scan(Arrays(np.array([2.0, 1.0, -0.5, 0.3, -1.0]), np.array([1, 1, 1, 0, 0])))
+    >>> round(tc.evaluate(scan, [(0.5, 1, 1)]).applications[0].fnr, 4)
+    0.3333
     """
 
     source: Any
@@ -349,7 +357,7 @@ def open_source(
         Bytes that the run may take.
     needs_rows : str, optional
         What needs every row in memory, in the words of the caller's interface (``"--ci"``).
-    notes, progress
+    notes, progress : callable, optional
         As `tercet.read` and `tercet.scan` take them.
     **options
         The reading options of `tercet.read`, and `engine`, `scheduler`, `workers`, `resume` of `tercet.scan`; with any
@@ -359,6 +367,17 @@ def open_source(
     -------
     Trials or Scan
         Ready for `tercet.evaluate`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from tercet.outofcore import open_source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "scores.csv")
+    ...     _ = path.write_text("score,label\\n1.5,1\\n-0.5,0\\n")
+    ...     found = open_source(path)    # small, so in memory
+    >>> type(found).__name__, len(found)
+    ('Trials', 2)
     """
     where = {key: options.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
     asked = {key: value for key, value in where.items() if value is not None}

@@ -22,6 +22,13 @@ class Split(NamedTuple):
         Row numbers to train on.
     test : numpy.ndarray of int
         Row numbers to test on.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> split = tc.recognizers.every_nth(6, 4)
+    >>> split.train.tolist(), split.test.tolist()
+    ([1, 2, 3, 5], [0, 4])
     """
 
     train: Ints

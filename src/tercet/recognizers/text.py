@@ -269,9 +269,9 @@ def read_texts(path: str | PathLike[str], encoding: str = "utf-8") -> list[str]:
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "texts.txt")
-    ...     _ = path.write_text("one\ntwo\n")
+    ...     _ = path.write_text("line 1\nline 2\n")
     ...     read_texts(path)
-    ['one', 'two']
+    ['line 1', 'line 2']
     """
     encoding, name = checked_text(encoding, "encoding"), Path(checked_path(path, "path")).name
     try:

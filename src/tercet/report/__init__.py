@@ -47,6 +47,17 @@ def report(
     -------
     Path
         The path.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import tercet as tc
+    >>> ev = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -1.0, -2.0], [1, 1, 0, 0]), [(0.5, 1, 1)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = tc.report(ev, pathlib.Path(folder, "page.html"), title="One example")
+    ...     text = page.read_text(encoding="utf-8")
+    >>> page.name, text.count("<html"), text.count("https://")    # one page that loads nothing
+    ('page.html', 1, 0)
     """
     from tercet.report.page import report as write
 

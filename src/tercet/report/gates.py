@@ -88,6 +88,14 @@ class Checked:
     ----------
     verdicts : tuple of Verdict
         One for each condition, system and operating point.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> ev = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0]), [(0.5, 1, 1)])
+    >>> found = tc.check(ev, ["dcf > 0.3", "auc < 0.9"])
+    >>> found.passed, sum(verdict.failed for verdict in found.verdicts), len(found.verdicts)
+    (False, 1, 2)
     """
 
     verdicts: tuple[Verdict, ...]

@@ -43,8 +43,8 @@ def model_card(
     >>> card = tc.model_card(tc.evaluate(trials, [(0.5, 1, 1)]))
     >>> card.splitlines()[0]
     '# Model card: A'
-    >>> "**A** finds **50,000** (7,906 to 50,000)" in card
-    True
+    >>> card[(start := card.index("**A** finds")) : start + 40]    # of 50,000 targets among 100,000 cases
+    '**A** finds **50,000** (7,906 to 50,000)'
     """
     if title is not None:
         checked_text(title, "title")

@@ -23,7 +23,17 @@ AnyEvaluation: TypeAlias = Evaluation | MulticlassEvaluation
 
 
 class TableText(str):
-    """A table as text: print it, or let a notebook show it."""
+    """A table as text: print it, or let a notebook show it.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> ev = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -1.0, -2.0], [1, 1, 0, 0]), [(0.5, 1, 1)])
+    >>> print(tc.table({"good": ev}, "markdown", metrics=["auc"]))
+    | system | operating point | AUC |
+    | --- | --- | --- |
+    | good | 1 in 2, costs 1 : 1 | 1.000 |
+    """
 
     __slots__ = ("html",)
     html: str

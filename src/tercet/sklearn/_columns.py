@@ -128,7 +128,15 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class LogisticCalibrator(_Calibrator):
-    """Prior-weighted logistic calibration of one column; see tercet.Logistic."""
+    """Prior-weighted logistic calibration of one column; see tercet.Logistic.
+
+    Examples
+    --------
+    >>> from tercet.sklearn import LogisticCalibrator
+    >>> scores, labels = [[-1.0], [-1.0], [-1.0], [1.0], [1.0], [1.0]], [0, 0, 1, 0, 1, 1]
+    >>> LogisticCalibrator(prior=0.5).fit(scores, labels).decision_function([[1.0]]).round(4).tolist()    # ln 2
+    [0.6931]
+    """
 
     def __init__(self, prior: float = 0.5, penalty: float = 0.0, column: int = -1, target: object = None) -> None:
         self.prior = prior
@@ -141,7 +149,15 @@ class LogisticCalibrator(_Calibrator):
 
 
 class IsotonicCalibrator(_Calibrator):
-    """Isotonic calibration of one column; see tercet.Isotonic."""
+    """Isotonic calibration of one column; see tercet.Isotonic.
+
+    Examples
+    --------
+    >>> from tercet.sklearn import IsotonicCalibrator
+    >>> scores, labels = [[-1.0], [-1.0], [-1.0], [1.0], [1.0], [1.0]], [0, 0, 1, 0, 1, 1]
+    >>> IsotonicCalibrator(prior=0.5, raw=True).fit(scores, labels).predict_proba([[1.0]]).round(4).tolist()
+    [[0.3333, 0.6667]]
+    """
 
     def __init__(self, prior: float = 0.5, raw: bool = False, column: int = -1, target: object = None) -> None:
         self.prior = prior
@@ -154,7 +170,15 @@ class IsotonicCalibrator(_Calibrator):
 
 
 class GaussianCalibrator(_Calibrator):
-    """Gaussian calibration of one column; see tercet.Gaussian."""
+    """Gaussian calibration of one column; see tercet.Gaussian.
+
+    Examples
+    --------
+    >>> from tercet.sklearn import GaussianCalibrator
+    >>> scores, labels = [[-2.0], [-2.0], [0.0], [0.0], [0.0], [0.0], [2.0], [2.0]], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> GaussianCalibrator(prior=0.5).fit(scores, labels).decision_function([[1.0]]).round(4).tolist()    # llr = 2 s
+    [2.0]
+    """
 
     def __init__(
         self, prior: float = 0.5, shared_variance: bool = True, column: int = -1, target: object = None

@@ -33,7 +33,16 @@ _BY_RANK = ("min_dcf", "eer", "auc", "min_cllr")
 
 
 class Scorer:
-    """What `scorer` returns: called with (estimator, X, y) it gives one number, higher for the better model."""
+    """What `scorer` returns: called with (estimator, X, y) it gives one number, higher for the better model.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from tercet.sklearn import cost_scorer
+    >>> always = DummyClassifier(strategy="constant", constant=0).fit([[0], [1]], [0, 1])
+    >>> cost_scorer((0.5, 1, 1))(always, [[0], [1]], [0, 1])    # minus the cost: larger is better
+    -1.0
+    """
 
     def __init__(
         self, metric: str, application: Given | None, target: object, trained_prior: object, threshold: float | None

@@ -47,6 +47,14 @@ class ADcf:
         By resampling, where a level was given.
     reason : str or None
         Why the actual cost is None.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> key = ["target", "target", "target", "nontarget", "spoof", "spoof"]
+    >>> trials = tc.spoofing.of_key([4.0, 3.0, 1.0, 0.0, 2.0, -1.0], key)
+    >>> round(tc.spoofing.a_dcf(trials, (0.9, 0.05, 0.05, 1, 10, 20)).minimum, 4)    # one target of three is missed
+    0.3333
     """
 
     point: SpoofingPoint

@@ -42,6 +42,14 @@ class AsvRates(NamedTuple):
         Spoofs accepted.
     threshold : float or None
         The threshold they were measured at.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> key = ["target", "target", "nontarget", "nontarget", "spoof"]
+    >>> rates = tc.spoofing.asv_rates(tc.spoofing.of_key([3.0, 1.0, 2.0, 0.0, 2.5], key))
+    >>> rates.miss, rates.false_alarm, rates.spoof_false_alarm
+    (0.5, 0.5, 1.0)
     """
 
     miss: float
@@ -109,6 +117,14 @@ class TDcf:
         Why the actual cost is None.
     minimum_interval, actual_interval : Interval or None
         Of the normalised costs, by resampling, where a level was given.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> countermeasure = tc.Trials.of_scores([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0])
+    >>> found = tc.spoofing.t_dcf(countermeasure, tc.spoofing.AsvRates(0.0, 0.0, 1.0), (0.5, 0.25, 0.25, 1, 1, 2))
+    >>> found.c1, found.c2, found.minimum_u
+    (0.5, 0.5, 0.25)
     """
 
     point: SpoofingPoint

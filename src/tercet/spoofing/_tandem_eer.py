@@ -42,6 +42,13 @@ class TEer:
         The share of spoofs among impostors; None for the concurrent t-EER, which is the same for every share.
     interval : Interval or None
         Of the value, by resampling, where a level was given.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> asv = tc.spoofing.of_key([3.0, 2.0, 1.0, 0.0, 3.0], ["target", "target", "nontarget", "nontarget", "spoof"])
+    >>> tc.spoofing.t_eer(asv, tc.Trials.of_scores([3.0, 2.0, 1.0], [1, 1, 0])).value
+    0.0
     """
 
     value: float

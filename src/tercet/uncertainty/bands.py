@@ -40,6 +40,14 @@ class RocBand(NamedTuple):
         Lower ends.
     high : numpy.ndarray of float
         Upper ends.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> band = tc.uncertainty.roc_band(trials, [0.0, 0.5], resamples=99)
+    >>> band.fpr.tolist(), band.fnr.round(3).tolist()
+    ([0.0, 0.5], [0.333, 0.0])
     """
 
     fpr: Floats
@@ -81,6 +89,14 @@ class Reliability(NamedTuple):
         Trials of each bin.
     prior : float
         The prior that posteriors and shares are at.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0], [0, 0, 1, 0, 1, 1])
+    >>> found = tc.uncertainty.reliability(trials, bins=2, resamples=99)
+    >>> found.forecast.round(3).tolist(), found.observed.round(3).tolist()    # 1 / (1 + e) claimed, 1/3 seen
+    ([0.269, 0.731], [0.333, 0.667])
     """
 
     edges: Floats
@@ -114,6 +130,14 @@ class Bands:
         Bands of the Bayes error plot.
     reliability : Reliability or None
         The reliability diagram; None for raw scores.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> found = tc.uncertainty.bands(trials, fpr=[0.0, 0.5], resamples=99)
+    >>> found.roc.fnr.round(3).tolist(), found.level
+    ([0.333, 0.0], 0.95)
     """
 
     intervals: Intervals
@@ -299,6 +323,13 @@ def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: A
     -------
     Reliability
         The diagram.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0], [0, 0, 1, 0, 1, 1])
+    >>> tc.uncertainty.reliability(trials, bins=2, resamples=99).observed.round(3).tolist()
+    [0.333, 0.667]
     """
     share, flat = probability(prior, "prior"), _two_classes(trials)
     if flat.meaning == "raw" and options.get("calibrate") is None:

@@ -41,6 +41,13 @@ class BetaPosterior:
         Its parameters: the count and the rest, each plus the prior's mass.
     prior : str
         "jeffreys" or "uniform".
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.rate_posterior(0, 100)
+    >>> found.a, found.b, round(found.mean, 4)    # (0 + 1/2) / (100 + 1)
+    (0.5, 100.5, 0.005)
     """
 
     a: float
@@ -135,6 +142,15 @@ class Probability(NamedTuple):
         That the first system is cheaper.
     method : str
         The model and its prior.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
+    >>> found = tc.compare(a, b, [(0.5, 1, 1)], bayes="jeffreys").probabilities[0]
+    >>> found.first, found.second, round(found.probability, 1)
+    ('a', 'b', 0.9)
     """
 
     quantity: str

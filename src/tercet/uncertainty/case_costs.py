@@ -36,6 +36,14 @@ class CaseCostLoss(NamedTuple):
         Of the interval.
     method : str
         How it was made.
+
+    Examples
+    --------
+    >>> import numpy as np, tercet as tc
+    >>> shape = np.tile([-1.5, -0.5, 0.5, 1.5], 10)
+    >>> trials = tc.Trials.of_llr(np.r_[shape + 1.0, shape - 1.0] + 3.0, np.repeat([1, 0], 40))    # llrs 3 too high
+    >>> tc.case_cost_calibration_loss(trials, tc.CaseCosts(0.5, np.tile([1.0, 3.0], 40), 2.0)).actual
+    0.75
     """
 
     value: float

@@ -70,6 +70,15 @@ class Difference(NamedTuple):
         The difference as a share of the second system's number.
     least_p : float
         The smallest p-value that these trials could show: all that differ fall on one side; 0 where it is not known.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
+    >>> one = tc.compare(a, b, [(0.5, 1, 1)]).of("applications.0.fnr")[0]
+    >>> one.first, one.second, round(one.value, 3)    # 0 of 3, and 1 of 3
+    ('a', 'b', -0.333)
     """
 
     quantity: str
@@ -104,6 +113,15 @@ class MarginTest(NamedTuple):
         The p-value.
     shown : bool
         Whether it holds at the comparison's level.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
+    >>> found = tc.compare(a, b, [(0.5, 1, 1)]).non_inferior("applications.0.dcf", "a", "b", 0.1)
+    >>> found.margin, found.shown
+    (0.1, False)
     """
 
     test: str
@@ -132,6 +150,15 @@ class Rank(NamedTuple):
         Upper end.
     tied : bool
         Whether another system has the same rank.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
+    >>> ranks = tc.compare(a, b, [(0.5, 1, 1)]).ranks("applications.0.dcf")
+    >>> [(row.rank, row.system, round(row.value, 3)) for row in ranks]    # too few trials to tell them apart
+    [(1, 'a', 0.333), (1, 'b', 1.0)]
     """
 
     rank: int
@@ -206,6 +233,15 @@ class Comparison(Shown):
         Estimates of the closed forms.
     probabilities : tuple of Probability
         That one system costs less, where `bayes` asked for them.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, 0.5], [1, 1, 1, 0, 0, 0], name="a")
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, 0.5], [1, 1, 1, 0, 0, 0], name="b")
+    >>> found = tc.compare(a, b, [(0.5, 1, 1)])
+    >>> found.names, round(found.of("applications.0.dcf")[0].value, 3)
+    (('a', 'b'), -0.667)
     """
 
     names: tuple[str, ...]

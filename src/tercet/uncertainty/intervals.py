@@ -69,6 +69,14 @@ class Bound(NamedTuple):
         The method by its name in the literature.
     standard_error, bias : float
         Of the resamples, where the interval is a bootstrap's; nan otherwise.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> bound = tc.evaluate(trials, [(0.5, 1, 1)], ci=0.95).intervals["applications.0.fnr"]
+    >>> round(bound.value, 3), round(bound.low, 3), round(bound.high, 3)    # Clopper-Pearson of 1 in 3
+    (0.333, 0.008, 0.906)
     """
 
     value: Any
@@ -103,6 +111,14 @@ class Intervals(Shown, Mapping[str, Bound]):
         Each number's value in every resample of a bootstrap.
     tail : float
         The share of the resamples beyond each end of a percentile interval.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> found = tc.evaluate(trials, [(0.5, 1, 1)], ci=0.95).intervals
+    >>> found.level, round(found["applications.0.fnr"].high, 3)
+    (0.95, 0.906)
     """
 
     bounds: Mapping[str, Bound]

@@ -38,6 +38,13 @@ class SampleSize(NamedTuple):
         The rule that asked for the targets.
     nontargets_for : str
         The rule that asked for the non-targets.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.sample_size(0.1, 0.1, (0.5, 1, 1), 0.02, assurance=0.5)
+    >>> found.targets, found.nontargets
+    (1943, 1943)
     """
 
     targets: int

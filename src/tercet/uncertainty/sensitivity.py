@@ -65,6 +65,14 @@ class RobustThreshold(NamedTuple):
         How much more it costs, at most, than the threshold that is best for the true inputs.
     regret_at : tuple of three float
         Where that is.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> row = tc.robust_thresholds(trials, (0.2, 0.8))["worst case"]
+    >>> row.threshold, round(row.worst, 3)    # 0.8 x 1 x 1/3
+    (-1.0, 0.267)
     """
 
     criterion: str
@@ -88,6 +96,14 @@ class RobustThresholds:
         The inputs.
     rows : tuple of RobustThreshold
         One for each criterion; of llrs also the Bayes threshold at the mean inputs.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
+    >>> found = tc.robust_thresholds(trials, (0.2, 0.8))
+    >>> [(row.criterion, row.threshold) for row in found.rows]
+    [('expected cost', -1.0), ('worst case', -1.0), ('regret', -1.0), ('Bayes at the means', 0.0)]
     """
 
     prior: Uncertain
@@ -250,6 +266,14 @@ class NoisyLabels(NamedTuple):
         Corrected numbers with their intervals; `dcf` is None where no normalised cost exists.
     possible : bool
         Whether the trials allow for so many wrong labels: no corrected rate lies below 0 with its whole interval.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, -0.3, -1.0, -2.0], [1, 1, 1, 1, 0, 0])
+    >>> row = tc.label_noise(trials, 0.5, wrong_targets=0.25)[0]
+    >>> row.wrong_targets, round(row.fnr.value, 3)
+    (0.25, 0.333)
     """
 
     wrong_targets: float
@@ -371,6 +395,13 @@ class VerificationBias(NamedTuple):
         What the rates can be, whatever the unverified cases are.
     prevalence : float
         The corrected share of targets.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> found = tc.verification_bias(accepted=(80, 20, 0), rejected=(2, 98, 900))
+    >>> round(found.measured_fnr, 3), round(found.fnr.value, 3)    # 2 / 82, and 20 / 100
+    (0.024, 0.2)
     """
 
     fnr: Bound

@@ -77,6 +77,14 @@ class NetBenefitBand(NamedTuple):
         Of the whole band.
     method : str
         How it was made.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> trials = tc.Trials.of_posteriors([0.9, 0.4, 0.6, 0.1] * 50, [1, 1, 0, 0] * 50, trained_prior=0.5)
+    >>> found = tc.net_benefit_band(trials, [0.2])
+    >>> found.low.round(3).tolist(), found.high.round(3).tolist()
+    ([0.345], [0.456])
     """
 
     curve: DecisionCurve
@@ -148,6 +156,15 @@ class DifferenceBand:
         How many standard errors the band reaches; 1.96 would be pointwise at 95 %.
     paired_by : str
         How the trials were matched.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> a = tc.Trials.of_llr([3.0, 2.0, 1.0, -1.0, -2.0, -0.5] * 40, [1, 1, 1, 0, 0, 0] * 40)
+    >>> b = tc.Trials.of_llr([3.0, -2.0, 1.0, -1.0, 2.0, -0.5] * 40, [1, 1, 1, 0, 0, 0] * 40)
+    >>> found = tc.difference_band(a, b, (-0.4, 0.4, 3))
+    >>> found.value.round(3).tolist(), found.first_is_better
+    ([-0.831, -0.667, -0.831], True)
     """
 
     first: str

@@ -118,6 +118,13 @@ class Plot:
     data : dict of ndarray
         The drawn numbers as columns "system", "series", "x" and "y", one row per point; `pandas.DataFrame(plot.data)`
         makes a data frame of them.
+
+    Examples
+    --------
+    >>> import tercet as tc
+    >>> drawn = tc.plot(tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0]), [(0.5, 1, 1)]), "roc")
+    >>> drawn.kind, len(drawn.figure_.axes)
+    ('roc', 1)
     """
 
     ax_: Axes
@@ -226,8 +233,8 @@ def plot(
     >>> import tercet as tc
     >>> trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0])
     >>> roc = tc.plot(tc.evaluate(trials), "roc")
-    >>> roc.ax_.get_ylabel()
-    'True positive rate'
+    >>> roc.ax_.get_ylabel(), [round(float(end), 2) for end in roc.figure_.get_size_inches()]
+    ('True positive rate', [5.6, 4.6])
     """
     if title is not None and not isinstance(title, str | bool):
         raise InputError(f"title must be text, True, False or None, not {shown(title)}.")

@@ -151,6 +151,15 @@ def progress_bar(stream: TextIO | None = None) -> Progress:
     -------
     callable
         Takes ``(done, total)``.
+
+    Examples
+    --------
+    >>> import io
+    >>> from tercet.uncertainty import progress_bar
+    >>> written = io.StringIO()
+    >>> progress_bar(written)(1, 2)    # not a terminal: silent
+    >>> len(written.getvalue())
+    0
     """
     out = sys.stderr if stream is None else stream
     start, before = time.monotonic(), 0
