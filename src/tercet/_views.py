@@ -49,7 +49,7 @@ class EvaluationViews(Shown):
         metrics : list of str, optional
             Names of quantities, as `tercet metrics` lists them: "eer", "dcf", "ppv", "partial_auc:0.1", ... By default
             all that need no parameter; the calibration loss, which takes five fits per operating point, only if it is
-            known already.
+            known already, and areas of several classes only if they are named.
 
         Returns
         -------
@@ -66,7 +66,8 @@ class EvaluationViews(Shown):
         """
         from tercet.report.quantities import QUANTITIES, asked, facts_of, flat
 
-        wanted = asked(metrics, [name for name in QUANTITIES if name != "calibration_loss"])
+        quick = [name for name, one in QUANTITIES.items() if name != "calibration_loss" and one.of_trials is None]
+        wanted = asked(metrics, quick)
         found = facts_of(self, wanted)
         return flat(found, wanted if metrics is not None else tuple(QUANTITIES.values()))
 

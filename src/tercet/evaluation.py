@@ -118,6 +118,9 @@ class Result(Shown):
         return found
 
 
+USUAL_NAMES = ("nontarget", "target")  # of two classes whose labels are 0/1 or False/True
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(EvaluationViews):
     """Results of a two-class system; the attributes are the keys of the JSON.
@@ -155,6 +158,8 @@ class Evaluation(EvaluationViews):
         Confidence intervals, where `ci` was asked for.
     means : tuple of MeanCost
         The mean of the costs over the points of each `Application.mean` that was asked for.
+    class_names : tuple of str
+        What the labels call non-target and target; in the JSON where they are called otherwise.
 
     Examples
     --------
@@ -177,6 +182,7 @@ class Evaluation(EvaluationViews):
     brackets: dict[str, tuple[float, float]] = field(default_factory=dict)
     intervals: Intervals | None = None
     means: tuple[MeanCost, ...] = ()
+    class_names: tuple[str, ...] = USUAL_NAMES
 
     @cached_property
     def histogram(self) -> JSON:
@@ -204,8 +210,10 @@ class Evaluation(EvaluationViews):
         >>> facts["auc"], "curve" in facts
         (1.0, False)
         """
-        result = dict(plain(self, leave_out=("curve", "applications", "intervals", "means")))
+        result = dict(plain(self, leave_out=("curve", "applications", "intervals", "means", "class_names")))
         result["applications"] = [row.to_dict() for row in self.applications]
+        if self.class_names != USUAL_NAMES:
+            result["class_names"] = list(self.class_names)
         if self.means:
             result["means"] = [plain(one) for one in self.means]
         if flag(curves, "curves"):
@@ -291,6 +299,8 @@ class MulticlassEvaluation(EvaluationViews):
         Why a number is None.
     intervals : Intervals or None
         Confidence intervals, where `ci` was asked for.
+    trials : Trials or None
+        The evaluated trials, for every further question; None after a scan.
 
     Examples
     --------
@@ -311,6 +321,7 @@ class MulticlassEvaluation(EvaluationViews):
     versus: tuple[Evaluation, ...] = ()
     reasons: dict[str, str] = field(default_factory=dict)
     intervals: Intervals | None = None
+    trials: Trials | None = None
 
     def to_dict(self, *, curves: bool = True) -> JSON:
         """One entry of "systems" in the JSON.
@@ -325,7 +336,7 @@ class MulticlassEvaluation(EvaluationViews):
         dict
             What `json.dumps` takes as it is.
         """
-        result, curves = dict(plain(self, leave_out=("versus", "intervals"))), flag(curves, "curves")
+        result, curves = dict(plain(self, leave_out=("versus", "intervals", "trials"))), flag(curves, "curves")
         if self.intervals is not None:
             result = beside(result, self.intervals)
         return result | ({"versus": [one.to_dict(curves=curves) for one in self.versus]} if self.versus else {})
@@ -464,6 +475,8 @@ def evaluate(
     summary = Summary.of(tally, asked_thresholds(apps, grid))
     losses = CalibrationLosses(trials, grouping(by), summary.curve)
     two = evaluation_of(summary, apps, grid, eer, called, losses)
+    if isinstance(trials, Trials):
+        two = replace(two, class_names=trials.classes)
     return two if doubt is None else replace(two, intervals=doubt.intervals(trials, apps, losses))
 
 
@@ -627,6 +640,7 @@ def _evaluate_classes(
     found = multiclass_evaluation_of(
         class_summary(trials, share, apps), why, trials.classes, trials.meaning, apps, name
     )
+    found = replace(found, trials=trials)
     if not one_vs_rest:
         return found
     return replace(found, versus=tuple(_against_rest(trials, label) for label in trials.classes))

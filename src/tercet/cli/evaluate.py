@@ -191,7 +191,7 @@ def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Fa
 
 def _with_wanted(one: System, style: Style) -> System:
     """The system with the quantities of --metrics among its facts."""
-    return replace(one, facts=with_quantities(one.known(), getattr(one.evaluation, "curve", None), style.wanted))
+    return replace(one, facts=with_quantities(one.known(), one.evaluation, style.wanted))
 
 
 def _with_means(one: System, means: Means) -> System:

@@ -342,6 +342,20 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
     return ratio(exact_dot(-np.log(shares), integers), int(integers.sum()), UNIT) / math.log(unit)
 
 
+def log_loss_of_ranked(curve: Curve) -> float:
+    """The same in bits, of the sorted scores that a curve was made of."""
+    tally = curve.tally
+    tally._need_every_score("A log-loss as given")
+    if tally.meaning != "posterior":
+        raise InputError(f"log-loss as given needs posteriors, not scores that are {tally.meaning}: take log_loss.")
+    sides = [side.distinct() for side in (tally.nontargets, tally.targets)]
+    return log_loss_as_given(Trials.of_posteriors(
+        np.concatenate([scores for scores, _ in sides]), np.repeat([0, 1], [len(scores) for scores, _ in sides]),
+        weights=np.concatenate([np.diff(running).astype(float) for _, running in sides]),
+        trained_prior=tally.trained_prior,
+    ))  # fmt: skip
+
+
 _ROWS = 1 << 15  # at a time, so that they stay in the cache
 
 

@@ -13,8 +13,16 @@ from tercet._numeric.validation import listed, shown, text
 from tercet._typing import JSON
 from tercet.errors import InputError, UndefinedError, did_you_mean
 from tercet.metrics.binomial import wilson
+from tercet.metrics.classification import hand_till_auc, log_loss_as_given, log_loss_of_ranked, one_vs_rest_auc
 from tercet.metrics.confusion import RATES, Confusion
-from tercet.metrics.costs import brier_parts, log_loss_parts
+from tercet.metrics.costs import (
+    Parts,
+    brier_parts,
+    empirical_cross_entropy,
+    log_loss_parts,
+    min_cross_entropy,
+    top_k_accuracy,
+)
 
 if TYPE_CHECKING:
     from tercet.metrics.curves import Curve
@@ -32,10 +40,16 @@ class Quantity(NamedTuple):
     definition: str
     of_curve: Callable[[Curve], float] | None = None
     of_counts: Callable[[Confusion], float] | None = None
+    of_trials: Callable[[Any], float] | None = None
 
 
 def _system(name: str, definition: str, of_curve: Callable[[Curve], float] | None = None) -> Quantity:
     return Quantity(name, "system", definition, of_curve)
+
+
+def _classes(name: str, definition: str, of_trials: Callable[[Any], float]) -> Quantity:
+    """A quantity of several classes, which is computed from the trials."""
+    return Quantity(name, "system", definition, of_trials=of_trials)
 
 
 def _rate(name: str, definition: str, attribute: str = "") -> Quantity:
@@ -52,6 +66,20 @@ def _averages(name: str, words: str) -> list[Quantity]:
         of_counts = partial(Confusion.average, name=name, how=how)
         found.append(Quantity(f"{name}_{how}", "operating point", f"{words} over the classes, {told}", None, of_counts))
     return found
+
+
+def _parts(name: str, words: str, split: Callable[[Curve], Parts]) -> list[Quantity]:
+    """What a proper score consists of: score = miscalibration - discrimination + uncertainty."""
+    told = (
+        ("miscalibration", f"what isotonic recalibration on the same trials takes off {words}"),
+        ("discrimination", f"what the recalibrated scores take off {words} of knowing the prior alone"),
+        ("uncertainty", f"{words} of knowing the prior alone"),
+    )
+
+    def value(curve: Curve, part: str) -> float:
+        return float(getattr(split(curve), part))
+
+    return [_system(f"{name}_{part}", definition, partial(value, part=part)) for part, definition in told]
 
 
 def _point(name: str, definition: str) -> Quantity:
@@ -74,6 +102,16 @@ _ALL = (
     _system("perplexity", "2 to the power of the log-loss in bits", lambda curve: 2.0 ** log_loss_parts(curve).score),
     _system("brier", "mean squared distance of the posteriors from the truth: 0 to 1 for two classes, else 0 to 2",
             lambda curve: brier_parts(curve).score),
+    *_parts("log_loss", "the log-loss", log_loss_parts),
+    *_parts("brier", "the Brier score", brier_parts),
+    Quantity("log_loss_as_given", "system", "mean of -log2 of the true class's posterior, posteriors and frequencies "
+             "as given", log_loss_of_ranked, of_trials=log_loss_as_given),
+    _classes("hand_till_auc", "several classes: mean over pairs of classes of the AUC that separates these two",
+             lambda trials: hand_till_auc(trials).value),
+    _classes("one_vs_rest_auc", "several classes: mean AUC of each class's posterior against the rest",
+             lambda trials: one_vs_rest_auc(trials).value),
+    _classes("one_vs_rest_auc_weighted", "the same, weighted by class frequency",
+             lambda trials: one_vs_rest_auc(trials, "weighted").value),
     _point("dcf", "actual DCF: expected cost of the Bayes decisions, divided by that of the best decision without "
            "scores"),
     _point("dcf_u", "expected cost of the Bayes decisions: prior C_fn FNR + (1 - prior) C_fp FPR"),
@@ -99,6 +137,8 @@ _ALL = (
     _rate("jaccard", "Jaccard index of the target: TP / (TP + FP + FN)"),
     _rate("mcc", "Matthews correlation coefficient"),
     _rate("kappa", "Cohen's kappa: agreement beyond chance"),
+    *(Quantity(f"weighted_kappa_{how}", "operating point", f"Cohen's kappa of ordered classes, {how} weights",
+               of_counts=partial(Confusion.weighted_kappa, weights=how)) for how in ("linear", "quadratic")),
     _rate("lr_plus", "positive likelihood ratio: TPR / FPR"),
     _rate("lr_minus", "negative likelihood ratio: FNR / TNR"),
     _rate("dor", "diagnostic odds ratio"),
@@ -111,7 +151,9 @@ QUANTITIES = {one.name: one for one in _ALL}
 LARGER_IS_BETTER = frozenset((
     "auc", "hull_auc", "average_precision", "break_even", "accuracy", "balanced_accuracy", "adjusted_balanced_accuracy",
     "tpr", "tnr", "ppv", "npv", "f1", "jaccard", "mcc", "kappa", "lr_plus", "dor", "partial_auc",
-    "corrected_partial_auc", "f_beta", "precision_at", "recall_at",
+    "corrected_partial_auc", "partial_auc_tpr", "f_beta", "precision_at", "precision_at_recalled", "recall_at",
+    "hand_till_auc", "one_vs_rest_auc", "one_vs_rest_auc_weighted", "top_k_accuracy", "ppv_at", "npv_at",
+    "weighted_kappa_linear", "weighted_kappa_quadratic", "log_loss_discrimination", "brier_discrimination",
     *(f"{name}_{how}" for name in ("ppv", "tpr", "f1") for how in ("macro", "weighted", "micro")),
 ))  # fmt: skip
 
@@ -128,10 +170,19 @@ class Family(NamedTuple):
     is_legal: Callable[[float], bool]
     of_curve: Callable[[Curve, float], float] | None = None
     of_counts: Callable[[Confusion, float], float] | None = None
+    of_trials: Callable[[Any, float], float] | None = None
 
 
 def _is_rate(value: float) -> bool:
     return 0.0 < value <= 1.0
+
+
+def _is_prior(value: float) -> bool:
+    return 0.0 < value < 1.0
+
+
+def _is_whole(value: float) -> bool:
+    return value >= 1.0 and value.is_integer()
 
 
 def _is_positive(value: float) -> bool:
@@ -151,6 +202,26 @@ FAMILIES = {
         "FPR", "system", "the same, scaled to 1/2 for chance and 1 for a perfect system (McClish)", _is_rate,
         lambda curve, fpr: curve.corrected_partial_auc((0.0, fpr)),
     ),
+    "partial_auc_tpr": Family(
+        "TPR", "system", "area to the right of the ROC from this true positive rate up", lambda tpr: 0.0 <= tpr < 1.0,
+        lambda curve, tpr: curve.partial_auc(tpr=(tpr, 1.0)),
+    ),
+    "cross_entropy": Family(
+        "PRIOR", "system", "empirical cross-entropy at this prior, in bits", _is_prior,
+        lambda curve, prior: empirical_cross_entropy(curve, prior),
+    ),
+    "min_cross_entropy": Family(
+        "PRIOR", "system", "the same after isotonic (PAV) recalibration on the same trials", _is_prior,
+        lambda curve, prior: min_cross_entropy(curve, prior),
+    ),
+    "top_k_accuracy": Family(
+        "K", "system", "several classes: share of trials whose class is among the K most probable", _is_whole,
+        of_trials=lambda trials, k: top_k_accuracy(trials, int(k)),
+    ),
+    "precision_at_recalled": Family(
+        "K", "system", "precision when the K-th target has been recalled, ties pooled", _is_positive,
+        lambda curve, k: curve.precision_at_recalled(k),
+    ),
     "precision_at": Family(
         "K", "system", "precision among the K highest scores, averaged over tied orders", _is_positive,
         lambda curve, k: curve.precision_at(k),
@@ -162,6 +233,18 @@ FAMILIES = {
     "f_beta": Family(
         "BETA", "operating point", "weighted harmonic mean of precision and recall: (1 + b^2) TP / ((1 + b^2) TP + "
         "b^2 FN + FP)", _is_positive, None, lambda table, beta: table.f_beta(beta),
+    ),
+    "ppv_at": Family(
+        "PRIOR", "operating point", "precision if targets were this frequent", _is_prior, None,
+        lambda table, prior: table.ppv_at(prior),
+    ),
+    "npv_at": Family(
+        "PRIOR", "operating point", "negative predictive value if targets were this frequent", _is_prior, None,
+        lambda table, prior: table.npv_at(prior),
+    ),
+    "error_rate_at": Family(
+        "PRIOR", "operating point", "error rate if targets were this frequent", _is_prior, None,
+        lambda table, prior: table.error_rate_at(prior),
     ),
 }  # fmt: skip
 
@@ -203,7 +286,8 @@ def _of_family(name: str, family: Family, words: str, called: str) -> Quantity:
     bind: Facts = {family.parameter.lower(): value}
     of_curve = None if family.of_curve is None else partial(family.of_curve, **bind)
     of_counts = None if family.of_counts is None else partial(family.of_counts, **bind)
-    return Quantity(name, family.level, family.definition, of_curve, of_counts)
+    of_trials = None if family.of_trials is None else partial(family.of_trials, **bind)
+    return Quantity(name, family.level, family.definition, of_curve, of_counts, of_trials)
 
 
 def chosen(words: str | None) -> tuple[Quantity, ...]:
@@ -224,16 +308,20 @@ def facts_of(evaluation: Any, wanted: Sequence[Quantity]) -> Facts:
     if any(one.name == "calibration_loss" for one in wanted):
         for row in evaluation.applications:
             getattr(row, "calibration_loss", None)  # computed when it is asked for
-    return with_quantities(evaluation.to_dict(curves=False), getattr(evaluation, "curve", None), wanted)
+    return with_quantities(evaluation.to_dict(curves=False), evaluation, wanted)
 
 
-def with_quantities(facts: Facts, curve: Curve | None, wanted: Sequence[Quantity]) -> Facts:
+def with_quantities(facts: Facts, evaluation: Any, wanted: Sequence[Quantity]) -> Facts:
     """The facts of a system with these quantities beside the usual ones; undefined ones have a reason.
 
-    `curve` is that of a two-class system; rates are computed from the confusion matrices in the facts.
+    `evaluation` brings the curve of a two-class system or the trials of several classes, None neither; rates are
+    computed from the confusion matrices in the facts.
     """
     found = dict(facts)
+    curve, trials = getattr(evaluation, "curve", None), getattr(evaluation, "trials", None)
     for one in wanted:
+        if one.of_trials is not None and trials is not None:
+            _put(found, one.name, partial(one.of_trials, trials))
         if one.name == "perplexity" and one.name not in found and "classes" in found:
             found[one.name] = None if found.get("log_loss") is None else 2.0 ** found["log_loss"]
         elif one.of_curve is not None and one.name not in found and curve is not None:
