@@ -232,7 +232,7 @@ def test_several_systems_take_a_band_each(tmp_path):
         ("roc", {"bands": "95 %"}, "tercet.uncertainty.bands"),
         ("roc", {"bands": []}, "one for each"),
         ("roc", {"sigma": -1}, "sigma must be positive"),
-        ("roc", {"bandz": 1}, "no keyword 'bandz'.*Did you mean 'bands'"),
+        ("roc", {"bandz": 1}, "no keyword 'bandz'.*Did you mean bands"),
         ("roc", {"ax": 3}, "ax must be matplotlib axes"),
         ("roc", {"ax": Figure().add_subplot(projection="polar")}, "projection 'polar'"),
         ("roc", {"size": "poster"}, '"column", "page"'),
