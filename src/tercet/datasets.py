@@ -154,7 +154,11 @@ class Detection(Table):
         scale, shift = number(scale, "scale"), number(shift, "shift")
         if not (0.0 < scale < math.inf and math.isfinite(shift)):
             raise InputError(f"scale must be positive and shift finite, not {shown(scale)} and {shown(shift)}.")
-        return Trials.of_llr(scale * self.llr + shift, self.labels, name=f"{scale:g} x llr {shift:+g}")
+        with np.errstate(over="ignore"):
+            llr = scale * self.llr + shift
+        if not np.isfinite(llr).all():
+            raise InputError(f"scale={scale:g} and shift={shift:g} leave the range of 64-bit floating point.")
+        return Trials.of_llr(llr, self.labels, name=f"{scale:g} x llr {shift:+g}")
 
     @property
     def posteriors(self) -> Floats:

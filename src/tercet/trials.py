@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from tercet._numeric.frames import columns_of, frame_names
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import (
+    TINY,
     chosen,
     class_codes,
     class_place,
@@ -1007,10 +1008,12 @@ def logit(probability: float) -> float:
 
 
 def probability(value: object, name: str) -> float:
-    """A number strictly between 0 and 1."""
+    """A number strictly between 0 and 1, and above the subnormal numbers, whose reciprocals overflow."""
     found = number(value, name)
     if not 0.0 < found < 1.0:
         raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.")
+    if found < TINY:
+        raise InputError(f"{name} must be at least {TINY:.3g}, not {found}.")
     return found
 
 

@@ -442,7 +442,7 @@ WRITES = _Writes()
 ANYTHING: dict[str, set[str]] = {
     "*": set(),
     "scan": {"target"},
-    "outofcore.open_source": {"target"},
+    "io.open_source": {"target"},  # judged when rows are read
     "sklearn.cost_scorer": {"target"},
     # They describe intervals, which the clean call does not ask for.
     "spoofing.t_dcf": {"by", "seed", "resamples"},
@@ -451,6 +451,7 @@ ANYTHING: dict[str, set[str]] = {
 # Further words by which a message names an argument: of any callable, or of one.
 NAMED: dict[str, dict[str, tuple[str, ...]]] = {
     "Confusion.of": {"classes": ("labels", "decisions"), "actions": ("decisions",)},
+    "io.read_decisions": {"classes": ("labels", "decisions"), "actions": ("decisions",)},
     "Confusion.against_rest": {"label": ("target",)},
     "difference_band": {"log_odds": ("bayes_plot",)},
     "sample_size_for_rate": {"design_effect": ("half_width",)},

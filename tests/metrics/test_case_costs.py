@@ -290,6 +290,18 @@ def test_a_scan_of_files_gives_the_bits_of_the_rows_in_memory(tmp_path, monkeypa
         assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.1, amounts, **whole))
 
 
+def test_the_minimum_of_a_scan_is_found_where_the_sum_of_costs_overflows(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 60)
+    scores, amounts = rng.normal(size=60) + labels + 1, rng.uniform(0.5, 1, 60) * 1.7e308
+    rows = zip(scores.tolist(), labels.tolist(), amounts.tolist(), strict=True)
+    file = tmp_path / "cases.csv"
+    file.write_text("score,label,amount\n" + "".join(f"{s},{y},{a}\n" for s, y, a in rows))
+    found = tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1e308)
+    expected = tc.evaluate_case_costs(tc.read(file), tc.CaseCosts(0.5, amounts, 1e308))
+    assert found.min_cost == expected.min_cost < found.cost
+
+
 def test_a_part_of_a_scan_may_cost_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("tercet.outofcore.case_costs._MOST_ROWS", 2)
     file = tmp_path / "cases.csv"

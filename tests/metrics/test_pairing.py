@@ -34,6 +34,22 @@ def test_shuffling_one_input_with_ids_changes_nothing(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+def test_ids_of_two_fields_are_matched_as_ids_of_one_field_are(name):
+    ask = FUNCTIONS[name]
+    fields = np.array([(f"m{k % 7}", f"t{k:02d}") for k in range(80)])
+    first, second = system(FIRST, ids=fields), system(SECOND, ORDER, ids=fields)
+    assert ask(first, second) == ask(first, system(SECOND, ids=fields))
+
+
+def test_intervals_of_trials_with_ids_of_two_fields_do_not_depend_on_their_order():
+    fields = np.array([(f"m{k % 7}", f"t{k:02d}") for k in range(80)])
+    one, other = (
+        tc.evaluate(system(FIRST, rows, ids=fields), [(0.5, 1, 1)], ci=0.9).to_dict() for rows in (slice(None), ORDER)
+    )
+    assert one["applications"] == other["applications"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_ids_that_contradict_the_position_are_not_paired_by_position(name):
     others = np.array([f"u{k:02d}" for k in range(80)])
     with pytest.raises(tc.InputError, match="80 missing, 80 extra"):

@@ -21,6 +21,7 @@ from tercet._numeric.parallel import over_parts
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, did_you_mean
 
+TINY = float(np.finfo(np.float64).tiny)  # below lie the subnormal numbers, whose reciprocals overflow
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
 
@@ -106,6 +107,8 @@ def rate(value: object, name: str) -> float:
     found = number(value, name)
     if not 0.0 <= found <= 1.0:
         raise InputError(f"{name} must be a rate between 0 and 1, not {found}.")
+    if 0.0 < found < TINY:
+        raise InputError(f"{name} must be 0 or at least {TINY:.3g}, not {found}.")
     return found
 
 
@@ -373,6 +376,13 @@ def identifiers(values: object, name: str) -> Array:
     return names(values, name)
 
 
+def id_words(ids: Array) -> Array:
+    """Trial ids as text, by which they can be sorted; the fields of a composite id have a separator between."""
+    if ids.size and isinstance(ids[0], tuple):
+        return np.array(["\x1f".join(map(str, one)) for one in ids.tolist()])
+    return ids.astype(np.str_)
+
+
 def _tuples(columns: Sequence[object], name: str) -> Array:
     checked = [names(one, f"{name} (column {place})").tolist() for place, one in enumerate(columns)]
     if not checked:
@@ -429,7 +439,8 @@ def label_list(values: object, name: str) -> list[Any]:
     """Names of classes or actions: a list of hashable values, nothing missing."""
     found = listed(values, name)
     for value in found:
-        if value is None or _is_na(value) or (isinstance(value, float) and value != value):
+        odd = value is None or _is_na(value) or isinstance(value, complex)
+        if odd or (isinstance(value, float) and value != value):
             raise InputError(f"{name} must be names, and {shown(value)} is none.")
         try:
             hash(value)

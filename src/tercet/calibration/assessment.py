@@ -26,6 +26,8 @@ _BIAS = (
     "more so the fewer rows a bin has"
 )
 _DEBIASED = "debiased: the sampling variance of each bin is taken off, so the mean square can be below 0 (shown as 0)"
+_MOST_RESAMPLES = 100_000  # each is kept at every point that is shown
+_MOST_BINS = 1_000_000
 _MOST_POINTS = 400  # of a band
 
 
@@ -117,7 +119,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(rows, bins=2, as_given=True).value, 6)
     0.166667
     """
-    count = whole(bins, "bins", 1)
+    count = whole(bins, "bins", 1, _MOST_BINS)
     chosen(binning, "binning", ("equal-width", "equal-mass"))
     flag(debiased, "debiased")
     columns, kind = _columns(trials, kind, as_given)
@@ -367,7 +369,7 @@ def corp_diagram(
     """
     forecast, seen = _columns(trials, "target", as_given)[0]["target"]
     share = probability(level, "level")
-    draws = whole(resamples, "resamples", 19)
+    draws = whole(resamples, "resamples", 19, _MOST_RESAMPLES)
     generator = np.random.default_rng(whole(seed, "seed", 0))
     values, place, rows = np.unique(forecast, return_inverse=True, return_counts=True)
     hits = np.bincount(place, seen, len(values)).astype(np.int64)

@@ -248,7 +248,7 @@ def _fitter(method: object, prior: object, options: JSON) -> Callable[..., Any]:
     if not callable(fit):
         raise InputError(f"method must be a calibrator class or a function that trains one, not {shown(method)}.")
     fixed = {} if prior is None else {"prior": prior}
-    return lambda trials, **extra: fit(trials, **fixed, **options, **extra)
+    return lambda trials, **extra: function(fit(trials, **fixed, **options, **extra), "what method trains")
 
 
 def _pooled(trials: Trials, outputs: list[Any], numbers: Numbers) -> Trials:
@@ -384,6 +384,8 @@ def split(
     parts = [whole(share, "shares", 1, 1_000_000) for share in listed(shares, "shares")]
     if len(parts) < 2:
         raise InputError(f"shares must be whole numbers, two or more, such as (2, 1), not {shown(shares)}.")
+    if sum(parts) > len(as_trials(trials)):
+        raise InputError(f"shares={shown(shares)} sum to more than the {len(trials)} trials: use smaller ones.")
     numbers = fold_numbers(trials, sum(parts), by=by, scheme=scheme, seed=seed)
     ends = np.cumsum(parts)
     return tuple(
@@ -462,11 +464,13 @@ def fit_recognizer_and_calibrator(
         raise InputError(f"samples has {data.size if data.ndim == 0 else len(data)} entries for {len(rows)} labels.")
     named = None if groups is None else {"group": groups}
     more: JSON = {"groups": named}
-    final = train(data, rows)
-    probe = np.asarray(final(data[:1]))
+    final = function(train(data, rows), "what train returns")
+    probe = column(final(data[:1]), "what train returns gives scores that")
     make: Callable[..., Trials] = Trials.of_log_likelihoods if probe.ndim == 2 else Trials.of_scores
     if probe.ndim == 2:
         more |= {"classes": classes, "orientation": "samples x classes"}
+    elif classes is not None:
+        raise InputError("classes names columns of log-likelihoods, and this recogniser gives one score: name target=.")
     else:
         more["target"] = target
     blank = make(np.zeros((len(rows), *probe.shape[1:])), labels, **more)

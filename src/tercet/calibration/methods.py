@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from tercet._numeric.validation import chosen, listed
+from tercet._numeric.validation import chosen, listed, text
 from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.beta import Beta
@@ -209,7 +209,7 @@ def select(
     usual = DEFAULT_CLASS_METHODS if as_trials(trials).is_matrix else DEFAULT_METHODS
     tried = {}
     for name in usual if methods is None else listed(methods, "methods"):
-        maker, settings = _settings(name, penalty if name in PENALISED else None)
+        maker, settings = _settings(name, penalty if text(name, "methods") in PENALISED else None)
         tried[name] = partial(maker.fit, **settings) if settings else maker
     own = [app.prior.tolist()] if isinstance(app, MulticlassApplication) else [app.effective_prior]
     training = own if priors is None else listed(priors, "priors")

@@ -509,10 +509,10 @@ def check_meaning(trials: Trials, training: Facts) -> None:
 
 
 def non_negative(value: object, name: str) -> float:
-    """A finite number that is not negative."""
+    """A number that is not negative, and so small that its products with sums of squares are finite."""
     found = number(value, name)
-    if not 0.0 <= found < math.inf:
-        raise InputError(f"{name} must be a finite number, not negative, not {found}.")
+    if not 0.0 <= found <= 1e100:
+        raise InputError(f"{name} must be a number from 0 to 1e100, not {found}.")
     return found
 
 

@@ -74,7 +74,10 @@ def reading(options: Facts) -> Facts:
     source = {name: options.pop(name) for name in READING if name in options}
     source = {name: value for name, value in source.items() if value is not None and value != ()}
     if maps := _group_maps(options):  # their groups are group columns like any other
-        source |= {"group_maps": maps, "group_columns": _joined(source.get("group_columns", ()), maps)}
+        made, named = [name for name, _, _ in maps], source.get("group_columns", ())
+        for name in set(made) & set(named):
+            raise InputError(f"--group-column and --group-map both make the group {name!a}: name the map (NAME=FILE).")
+        source |= {"group_maps": maps, "group_columns": [*named, *made]}
     if "trained_prior" in source:
         source["trained_prior"] = prior(source["trained_prior"], "--trained-prior")
     for name in ("columns", "class_columns", "classes"):
@@ -142,10 +145,6 @@ def application(words: str, flag: str = "--app") -> Application:
         return Application.of(float(words))
     except ValueError:
         return Application.of(words)
-
-
-def _joined(columns: Sequence[str], maps: Sequence[tuple[str, str, int]]) -> list[str]:
-    return list(dict.fromkeys([*columns, *(name for name, _, _ in maps)]))
 
 
 def read_options(source: Facts) -> Facts:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, listed, mapping, shown
+from tercet._numeric.validation import chosen, function, listed, mapping, shown
 from tercet._typing import JSON, Facts
 from tercet.application import Application
 from tercet.errors import InputError, TercetError
@@ -242,7 +242,7 @@ def _trials(model: Any, samples: object, labels: Any) -> Trials:
     if hasattr(model, "trials"):
         found: Trials = model.trials(samples, labels)
         return found
-    return Trials.of_llr(model(samples), labels)
+    return Trials.of_llr(function(model, "what recognizer fits")(samples), labels)
 
 
 def _costs(sets: Sequence[Trials], app: Application) -> JSON:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, frozen, mapping, number, numbers, shown
+from tercet._numeric.validation import chosen, frozen, function, mapping, numbers, shown, whole
 from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, rate_of
@@ -523,13 +524,15 @@ def lr_interval(
     if not callable(fit):
         raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
     more = {} if options is None else dict(mapping(options, "options"))
-    if not all(isinstance(key, str) for key in more):
-        raise InputError(f"options must name arguments of the calibrator's fit, not {shown(options)}.")
+    try:
+        inspect.signature(fit).bind(trials, prior=prior, **more)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"options={shown(options)} must name arguments of the calibrator's fit: {error}.") from None
     known: list[tuple[Trials, Floats]] = []  # the last resample and its llrs, because each score asks for the same map
 
     def llrs(drawn: Trials) -> Floats:
         if not known or known[0][0] is not drawn:
-            known[:] = [(drawn, fit(drawn, prior=prior, **more)(wanted))]
+            known[:] = [(drawn, function(fit(drawn, prior=prior, **more), "what calibrator fits")(wanted))]
         return known[0][1]
 
     asked = {f"llr.{place}": (lambda drawn, place=place: float(llrs(drawn)[place])) for place in range(len(wanted))}
@@ -603,7 +606,7 @@ def tippett(trials: Trials, *, kind: str = "survival", points: int = 401) -> Tip
     scores = np.concatenate((tally.targets.scores, tally.nontargets.scores))
     finite = scores[np.isfinite(scores)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-1.0, 1.0)
-    grid = np.linspace(low, high, int(number(points, "points")))
+    grid = np.linspace(low, high, whole(points, "points", 2, 1_000_000))
     missed, alarms = tally.at(grid)
     below = missed / tally.targets.total
     above = (tally.targets.total - missed) / tally.targets.total

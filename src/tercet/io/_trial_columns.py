@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tercet._numeric.validation import class_codes, is_target, shown
+from tercet._numeric.validation import words_of as text_of
 from tercet._typing import JSON, Array
 from tercet.errors import InputError
 from tercet.io.columns import LabelColumn, Labels
@@ -206,7 +207,14 @@ def word(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else _text(value)
+
+
+def _text(value: object) -> str:
+    found = text_of(value)
+    if found is None:
+        raise InputError(f"A class, an action or the target must be a name, not {shown(value)}.")
+    return found
 
 
 def decisions_of(got: TrialColumns, decided: LabelColumn) -> TrialColumns:

@@ -127,14 +127,13 @@ def columns_like(
 
 def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, Array]:
     """One column per field of the ids; the numbers of the trials where they have no ids."""
-    if id_column is not None and not isinstance(id_column, str):
-        listed(id_column, "id_column")
+    given = () if id_column is None else (id_column,) if isinstance(id_column, str) else listed(id_column, "id_column")
+    given = [checked_text(one, "id_column") for one in given]
     if trials.ids is None:
         return {"trial": np.arange(first, first + len(trials))}
     fields = list(zip(*trials.ids.tolist(), strict=True)) if isinstance(trials.ids[0], tuple) else [trials.ids]
     usual = {1: ("trial",), 2: ("enrol", "test")}.get(len(fields), tuple(f"id_{k + 1}" for k in range(len(fields))))
-    given = () if id_column is None else (id_column,) if isinstance(id_column, str) else listed(id_column, "id_column")
-    names = [checked_text(one, "id_column") for one in given] if len(given) == len(fields) else usual
+    names = given if len(given) == len(fields) else usual
     return {name: np.array(values, np.object_) for name, values in zip(names, fields, strict=True)}
 
 
@@ -311,12 +310,12 @@ def guarded(text: str) -> str:
 @contextmanager
 def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of the old one only when it is complete and on disk."""
-    if str(path) == "-":
+    if isinstance(path, str | os.PathLike) and str(path) == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(checked_path(path, "path")))
     try:
         with _direct(target) if _is_device(target) else _beside(target) as out:
             yield out

@@ -585,6 +585,8 @@ def mcnemar(first: object, second: object, labels: object) -> McNemar:
 
 def _by_id(given: Mapping[str, object]) -> list[list[object]]:
     """Columns that are given as {trial id: value}, in the order of the labels' ids."""
+    if not all(isinstance(one, Mapping) for one in given.values()):
+        raise InputError("first, second and labels must all be mappings {trial id: value}, or none of them.")
     columns = {name: mapping(one, name) for name, one in given.items()}
     ids = list(columns["labels"])
     for name, one in columns.items():

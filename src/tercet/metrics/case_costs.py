@@ -169,7 +169,10 @@ class CaseCosts:
         """
 
         def of(cost: object) -> Any:
-            return cost[row_numbers(rows, len(cost))] if isinstance(cost, np.ndarray) else cost
+            found = cost[row_numbers(rows, len(cost))] if isinstance(cost, np.ndarray) else cost
+            if np.size(found) == 0:
+                raise InputError("rows must select at least one case.")
+            return found
 
         return CaseCosts(self.prior, of(self.cost_fn), of(self.cost_fp), of(self.cost_tp))
 
@@ -614,7 +617,7 @@ class _Totals(NamedTuple):
     reject: int
     own: int
     open: int  # all that can be accepted are
-    price: float  # rounded: tells the grid only
+    price: int
 
     @classmethod
     def of(cls, side: _Side) -> _Totals:
@@ -626,7 +629,7 @@ class _Totals(NamedTuple):
         every = np.broadcast_to(side.open, side.margins.shape)
         return cls(
             side.size, int(accepted.sum()), paid(accepted), side._sum(side.accept, slice(None)),
-            side._sum(side.reject, slice(None)), paid(side.blind), paid(every), float(side.prices.sum()),
+            side._sum(side.reject, slice(None)), paid(side.blind), paid(every), side._sum(side.prices, slice(None)),
         )  # fmt: skip
 
     def plus(self, other: _Totals) -> _Totals:
@@ -685,7 +688,8 @@ def _splits(parts: Parts) -> Iterator[_Split]:
 def _best_shift_of_parts(parts: Parts, totals: list[_Totals], prior: float, scale: tuple[float, float]) -> float | None:
     """The shift of least cost, as `_best_shift` finds it, from sums by bucket and the cases of the buckets left."""
     shares = (prior / totals[0].size, (1.0 - prior) / totals[1].size)
-    grid = _grid_scale(math.fsum(share * one.price for share, one in zip(shares, totals, strict=True)))
+    means = [ratio(one.price, one.size, UNIT) for one in totals]
+    grid = _grid_scale(math.fsum(share * mean for share, mean in zip((prior, 1.0 - prior), means, strict=True)))
     if grid is None:
         return None
     sums = np.zeros((2, _BUCKETS))

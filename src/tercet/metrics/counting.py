@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tercet._numeric.validation import listed, number
+from tercet._numeric.validation import listed, rate
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, interval, wilson
@@ -228,9 +228,7 @@ def rates_report(tpr: float, fpr: float, *, prevalence: float | None = None, app
     >>> round(report["lr_plus"].value, 6), round(report["ppv"].value, 4)
     (47.0, 0.3219)
     """
-    for name, value in (("tpr", tpr), ("fpr", fpr)):
-        if not 0.0 <= number(value, name) <= 1.0:
-            raise InputError(f"{name} must be a rate between 0 and 1, not {value}.")
+    tpr, fpr = rate(tpr, "tpr"), rate(fpr, "fpr")
     share = 0.5 if prevalence is None else probability(prevalence, "prevalence")
     cells = [[(1 - share) * (1 - fpr), share * (1 - tpr)], [(1 - share) * fpr, share * tpr]]
     table = Confusion(cells, classes=["nontarget", "target"], target="target")

@@ -178,7 +178,7 @@ def net_benefit(trials: Trials, threshold: float, *, prevalence: float | None = 
     >>> net_benefit(trials, 0.2)
     0.1875
     """
-    curve = decision_curve(trials, [threshold], prevalence=prevalence)
+    curve = decision_curve(trials, [number(threshold, "threshold")], prevalence=prevalence)
     return float(curve.net_benefit[0])
 
 

@@ -258,7 +258,7 @@ class Tally:
         misses, false_alarms : int or ndarray
             In units of 2**unit.
         """
-        if not isinstance(thresholds, np.ndarray) or thresholds.dtype != np.float64:
+        if type(thresholds) is not np.ndarray or thresholds.dtype != np.float64:
             one = np.ndim(column(thresholds, "thresholds")) == 0
             thresholds = np.float64(number(thresholds, "thresholds")) if one else numbers(thresholds, "thresholds")
         elif np.isnan(thresholds).any():

@@ -116,7 +116,7 @@ def k_folds(n: int, k: int, seed: int | None = None) -> tuple[Split, ...]:
     """
     n, k = _count(n, "n", 2), _count(k, "k", 2)
     if k > n:
-        raise InputError(f"k must not exceed the number of rows, {n}: not {k}.")
+        raise InputError(f"k must be at most n, the number of rows, not {k} of {n}.")
     order = np.arange(n) if seed is None else _shuffled(n, seed)
     parts = np.array_split(order, k)
     return tuple(Split(np.concatenate([*parts[:i], *parts[i + 1 :]]), parts[i]) for i in range(k))

@@ -123,7 +123,7 @@ def t_eer(
     share = 0.5 if prevalence is None else number(prevalence, "prevalence")
     if not 0.0 <= share <= 1.0:
         raise InputError(f"prevalence must be a share between 0 and 1, not {share}.")
-    found = _found(asv, as_trials(countermeasure, "countermeasure"), share, prevalence, key)
+    found = _found(as_trials(asv, "asv"), as_trials(countermeasure, "countermeasure"), share, prevalence, key)
     if ci is None:
         return found
     sides = three_classes(asv, key)

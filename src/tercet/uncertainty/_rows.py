@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import group_name, listed, shown
+from tercet._numeric.validation import group_name, shown
 from tercet._typing import Array, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
@@ -89,8 +89,7 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
 
 def grouping(by: object) -> tuple[str, ...]:
     """The names of the grouping columns: none, one, or two that cross."""
-    single = isinstance(by, str) or not isinstance(by, Iterable)
-    names = () if by is None else (by,) if single else tuple(listed(by, "by"))
+    names = () if by is None else tuple(by) if isinstance(by, list | tuple) else (by,)
     if len(names) > 2 or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InputError(f"by is None, the name of a group column, or two different ones that cross, not {shown(by)}.")
     return names

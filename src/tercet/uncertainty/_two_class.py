@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import as_integers, quotients, running_total
+from tercet._numeric.validation import id_words
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
@@ -235,7 +236,7 @@ def _by_id(trials: Trials, rows: tuple[Places, Places]) -> tuple[tuple[FoldNumbe
     found = []
     for own, number in zip(rows, numbers, strict=True):
         dealt = np.empty_like(number)
-        dealt[np.argsort(trials.ids[own].astype(str), kind="stable")] = number
+        dealt[np.argsort(id_words(trials.ids[own]), kind="stable")] = number
         found.append(dealt)
     return (found[0], found[1]), count
 

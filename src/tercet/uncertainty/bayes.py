@@ -123,7 +123,9 @@ def rate_posterior(count: int, out_of: int, prior: Prior = "jeffreys") -> BetaPo
     """
     mass = PRIORS[chosen(prior, "prior", PRIORS)]
     every = whole(out_of, "out_of", 0)
-    some = whole(count, "count", 0, every)
+    some = whole(count, "count", 0)
+    if some > every:
+        raise InputError(f"count must be at most out_of, not {some} of {every}.")
     return BetaPosterior(some + mass, every - some + mass, prior)
 
 

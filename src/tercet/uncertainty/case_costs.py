@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import instance
+from tercet._numeric.validation import id_words, instance
 from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, UndefinedError
@@ -159,7 +159,7 @@ def _out_of_fold(trials: Trials, costs: CaseCosts, by: str | None) -> Trials:
 def _own_order(trials: Trials, costs: CaseCosts, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """An order of the rows of one class that does not depend on how they came: by id, else by score and costs."""
     if trials.ids is not None:
-        return np.argsort(trials.ids[rows].astype(str), kind="stable")
+        return np.argsort(id_words(trials.ids[rows]), kind="stable")
     keys = [np.broadcast_to(cost, len(trials))[rows] for cost in (costs.cost_tp, costs.cost_fp, costs.cost_fn)]
     return np.lexsort((*keys, trials.scores[rows]))
 

@@ -20,7 +20,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.curves import EER_DEFINITIONS, Curve
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials
+from tercet.trials import Trials, probability
 from tercet.uncertainty._limits import Bracket, Estimate, Mapped
 from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
 from tercet.uncertainty._rows import grouping, several
@@ -185,7 +185,7 @@ def checked_level(ci: object, name: str = "ci") -> float:
     level = number(ci, name)
     if not 0.0 < level < 1.0:
         raise InputError(f"{name} must lie strictly between 0 and 1, not {shown(ci)}. 95 % is 0.95.")
-    return level
+    return probability(level, name)
 
 
 @dataclass(frozen=True, eq=False)

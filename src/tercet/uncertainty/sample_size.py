@@ -14,7 +14,7 @@ from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError
 from tercet.metrics.binomial import ENOUGH
 from tercet.metrics.pairing import PairBy, paired
-from tercet.trials import Trials, two_class
+from tercet.trials import Trials, probability, two_class
 from tercet.uncertainty._differences import PairedTrials, two_class_losses
 from tercet.uncertainty._limits import Proportion, Sum
 from tercet.uncertainty._rows import grouping
@@ -359,7 +359,7 @@ def _inside(value: float, name: str) -> float:
     rate = number(value, name)
     if not 0.0 < rate < 1.0:
         raise InputError(f"{name} must be the error rate you expect, strictly between 0 and 1, not {rate}.")
-    return rate
+    return probability(rate, name)
 
 
 def _quantile(share: float) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tercet._numeric.validation import flag, listed, number, shown
+from tercet._numeric.validation import flag, label_list, listed, number, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import Array
 from tercet.calibration.assessment import CorpDiagram
@@ -323,7 +323,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], li
     if labels is not None:
         if not _listed(labels, len(systems)):
             raise InputError(f"labels must be a list of {len(systems)} names, not {shown(labels)}.")
-        names = [name_of(name) for name in labels]
+        names = [name_of(name) for name in label_list(labels, "labels")]
     return systems, names
 
 

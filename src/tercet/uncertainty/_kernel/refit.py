@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import Counts
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import frozen, id_words, shown
 from tercet._typing import Floats
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Tally
@@ -153,7 +153,7 @@ def _check_apart(trials: Trials, calibration: Trials) -> None:
     named = trials.ids is not None and calibration.ids is not None
     same = calibration is trials or (not named and _same_rows(trials, calibration))
     if trials.ids is not None and calibration.ids is not None:
-        both = np.intersect1d(trials.ids.astype(str), calibration.ids.astype(str))
+        both = np.intersect1d(id_words(trials.ids), id_words(calibration.ids))
         if len(both) and not same:
             raise InputError(
                 f"calibration_trials holds {len(both)} trials that are evaluated too, such as {shown(str(both[0]))}: "
