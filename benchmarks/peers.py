@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import statistics
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -427,6 +429,14 @@ def table(lines: list[Line]) -> str:
     return "\n".join(head + rows)
 
 
+def machine() -> str:
+    """The processor and the system, as the system names them."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+
+
 PAGE = """# Benchmarks
 
 `benchmarks/peers.py` asks the commonest questions of tercet and of the fastest public tool for each, checks that the
@@ -435,7 +445,8 @@ largest. Below 1 tercet is faster. Its time includes what it always does: counts
 depend on the order of the rows. Where nothing else is said the data are {rows:,} trials with 10 % targets, or
 {rows:,} x {classes} log-likelihoods.
 
-Measured with numpy {numpy} on {cores} cores. When the run began, {load:.1f} other processes were competing for them.
+Measured on {date} with numpy {numpy} on {cores} cores ({machine}).
+When the run began, {load:.1f} other processes were competing for them.
 
 {table}
 
@@ -482,7 +493,7 @@ def main() -> int:
     if given.write:
         text = PAGE.format(
             repeats=given.repeat, rows=given.rows, classes=CLASSES, numpy=np.__version__, cores=os.cpu_count(),
-            load=load, table=table(lines),
+            load=load, table=table(lines), date=f"{datetime.now():%d %B %Y}", machine=machine(),
         )  # fmt: skip
         (Path(__file__).parents[1] / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
     for line in wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -32,6 +33,15 @@ extensions = [
     "mathml",  # docs/_ext: formulas as MathML, which browsers render without a network
     "pictures",  # docs/_ext: pictures drawn by the package while the site is built
 ]
+if os.environ.get("TERCET_DOCS_ONLINE"):  # the inventories are fetched: only where there is a network
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "matplotlib": ("https://matplotlib.org/stable", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
 exclude_patterns = ["_ext", "_build", "pictures/README.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes .rst
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]

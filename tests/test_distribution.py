@@ -1,6 +1,7 @@
 """Wheel and sdist: they build, hold what they should, stay small, and the wheel works by itself."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -34,8 +35,23 @@ def test_the_sdist_brings_tests_and_documentation(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
-    for path in ("README.md", "CHANGELOG.md", "LICENSE", "tests/conftest.py", "docs/index.md", "CONTRIBUTING.md"):
+    for path in ("README.md", "CHANGELOG.md", "LICENSE", "tests/conftest.py", "docs/index.md", "CONTRIBUTING.md",
+                 "CITATION.cff", "SECURITY.md", "docs/pictures/page.png", "hatch_build.py"):  # fmt: skip
         assert path in inside
+
+
+def test_the_readme_of_the_package_shows_its_picture_on_an_index(built):
+    (wheel,) = built.glob("*.whl")
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    text = archive.read(name).decode()
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(targets) > 10
+    assert [target for target in targets if not target.startswith("https://")] == []
+    pictures = re.findall(r"!\[[^\]]*\]\(https://raw\.githubusercontent\.com/tercet/tercet/main/([^)]+)\)", text)
+    assert pictures
+    for path in pictures:
+        assert (ROOT / path).is_file()
 
 
 def test_the_wheel_runs_without_the_checkout(built, tmp_path):
