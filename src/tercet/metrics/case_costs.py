@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
-from tercet._numeric.parallel import over_parts, together
+from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import column, frozen, group_name, names, number, numbers, row_numbers, shown, whole
 from tercet._typing import Array, Floats
 from tercet.application import Application
@@ -24,8 +24,9 @@ from tercet.trials import Trials, as_trials, logit, probability, to_llr
 Flags = NDArray[np.bool_]
 _GRID_BITS = 52  # of the sum of all costs on the grid that finds the best shift
 _BUCKETS = 1 << 14
-_BLOCK = 1 << 13  # rows at a time, so that they stay in the cache
+_BLOCK = 1 << 14  # rows at a time, so that they stay in the cache
 _SAMPLE = 1 << 10  # margins per class that tell the range of the buckets
+_ALL = slice(None)
 _LARGEST = float(np.finfo(np.float64).max)
 _ONE_COST = "{} must be one number, or one per case, not an array of shape {}."
 
@@ -97,20 +98,26 @@ class CaseCosts:
         """
         cases = whole(cases, "cases", 0, 10**9)
         self._check_size(cases)
-        miss, alarm = self._net_miss(), np.asarray(self.cost_fp)
-        miss, alarm = np.broadcast_to(miss, (cases,)), np.broadcast_to(alarm, (cases,))
-        found, start = np.empty(cases), logit(self.prior)
+        limits, found = self._limits(), np.empty(cases)
 
         def fill(part: slice) -> None:
-            for first in range(part.start, part.stop, _BLOCK):
-                rows = slice(first, min(first + _BLOCK, part.stop))
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    tau = start + (np.log(miss[rows]) - np.log(alarm[rows]))
-                np.subtract(0.0, tau, out=found[rows])
-                found[rows][~(miss[rows] > 0.0)] = math.inf
+            for rows in _blocks(part):
+                found[rows] = limits(rows)
 
         over_parts(fill, cases)
         return frozen(found)
+
+    def _limits(self) -> Callable[[slice], Any]:
+        """The function that gives the thresholds of some rows; one number where no cost differs."""
+        start, miss, alarm = logit(self.prior), self._net_miss(), np.asarray(self.cost_fp)
+
+        def of(rows: slice) -> Any:
+            own, other = (cost[rows] if cost.ndim else cost for cost in (miss, alarm))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                tau = start + (np.log(own) - np.log(other))
+            return np.where(own > 0.0, 0.0 - tau, math.inf)
+
+        return of
 
     def accepted(self, trials: Trials) -> Flags:
         """Which cases are accepted; `decide(trials, costs)` gives the same as 0 and 1.
@@ -361,6 +368,12 @@ class _Side(NamedTuple):
     weights: Counts | None
     size: int
 
+    @classmethod
+    def of(cls, columns: list[Any]) -> _Side:
+        """The cases of these columns, in the order of the fields."""
+        margins, weights = columns[0], columns[-1]
+        return cls(*columns, size=len(margins) if weights is None else int(weights.sum()))
+
     def mean(self, accepted: Flags) -> float:
         """The mean cost of decisions, exact but for one rounding."""
         total = self._sum(self.accept, accepted) + self._sum(self.reject, ~accepted)
@@ -381,12 +394,17 @@ class _Side(NamedTuple):
         """The mean cost of one decision for all."""
         return ratio(self._sum(self.accept if accept else self.reject, slice(None)), self.size, UNIT)
 
-    @property
-    def prices(self) -> Floats:
+    def prices(self, rows: slice = _ALL) -> Floats:
         """What an error costs more than the right decision, times the weight; nothing where no decision is open."""
-        price = np.broadcast_to(np.abs(np.asarray(self.reject) - self.accept), self.margins.shape)
-        price = price if self.open is True else np.where(self.open, price, 0.0)
-        return np.asarray(price if self.weights is None else price * self.weights.astype(np.float64))
+        accept, reject, can, weights = (
+            one[rows] if isinstance(one, np.ndarray) else one
+            for one in (self.accept, self.reject, self.open, self.weights)
+        )
+        margins = self.margins[rows]
+        price = accept if isinstance(reject, float) and reject == 0.0 else np.abs(np.asarray(reject) - accept)
+        price = np.broadcast_to(price, margins.shape)
+        price = price if can is True else np.where(can, price, 0.0)
+        return np.asarray(price if weights is None else price * weights.astype(np.float64))
 
 
 class _Split(NamedTuple):
@@ -403,23 +421,19 @@ class _Split(NamedTuple):
         labels, llr = trials.known_labels().astype(np.bool_, copy=False), trials.llr
         weights, unit = _row_weights(trials)
         same = None if part else costs.common()
-        limits = costs.thresholds(len(llr)) if same is None else np.broadcast_to(same.threshold, llr.shape)
-        open_ = True if same is not None or np.all(limits < math.inf) else limits < math.inf
-        margins, blind = _margins(llr, limits), limits < 0.0
+        limits = costs._limits() if same is None else lambda rows: np.float64(same.threshold)
+        all_open = same is not None or bool(np.all(costs._net_miss() > 0.0))
 
-        def side(mask: Flags, accept: object, reject: object) -> _Side:
-            rows = np.flatnonzero(mask)
+        def own(values: object, rows: slice) -> Any:
+            return values[rows] if isinstance(values, np.ndarray) else values
 
-            def own(values: object) -> Any:
-                return values.take(rows) if isinstance(values, np.ndarray) else values
+        def columns(rows: slice) -> list[list[Any]]:
+            limit = np.broadcast_to(limits(rows), llr[rows].shape)
+            judged = [_margins(llr[rows], limit), limit < 0.0, all_open or limit < math.inf]
+            accept_reject = ((costs.cost_tp, costs.cost_fn), (costs.cost_fp, 0.0))
+            return [[*judged, *(own(values, rows) for values in (*pair, weights))] for pair in accept_reject]
 
-            heavy = own(weights)
-            size = len(rows) if heavy is None else int(heavy.sum())
-            return _Side(own(margins), own(blind), own(open_), own(accept), own(reject), heavy, size)
-
-        sides = together(
-            [lambda: side(labels, costs.cost_tp, costs.cost_fn), lambda: side(~labels, costs.cost_fp, 0.0)], len(llr)
-        )
+        sides = [_Side.of(one) for one in _parted(labels, columns)]
         for one, called in zip(sides, ("targets", "non-targets"), strict=True):
             if one.size == 0 and not part:
                 raise UndefinedError(f"This cost is undefined: there are no {called} among the trials.")
@@ -451,17 +465,43 @@ class _Split(NamedTuple):
 
 def _margins(llr: Floats, limits: Floats) -> Floats:
     """llr - threshold; a case that is always rejected, or where both are infinite alike, has none: -inf."""
-    found = np.empty(len(llr))
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = llr - limits
+    lost = np.isnan(found)
+    if lost.any():
+        found[lost] = -math.inf
+    return found
+
+
+def _blocks(part: slice, size: int = _BLOCK) -> Iterator[slice]:
+    """So few rows at a time that what is computed from them stays in the cache."""
+    for first in range(part.start, part.stop, size):
+        yield slice(first, min(first + size, part.stop))
+
+
+def _parted(labels: Flags, columns: Callable[[slice], list[list[Any]]]) -> list[list[Any]]:
+    """The columns of targets and of non-targets, made from blocks of rows; what is not an array stays as it is."""
+    count = int(labels.sum())
+    made = [
+        [np.empty(size, one.dtype) if isinstance(one, np.ndarray) else one for one in of]
+        for size, of in zip((count, len(labels) - count), columns(slice(0, 0)), strict=True)
+    ]
 
     def fill(part: slice) -> None:
-        with np.errstate(invalid="ignore", over="ignore"):
-            np.subtract(llr[part], limits[part], out=found[part])
-        lost = np.isnan(found[part])
-        if lost.any():
-            found[part][lost] = -math.inf
+        before = int(labels[: part.start].sum())
+        ends = [before, part.start - before]
+        for rows in _blocks(part):
+            mask = labels[rows]
+            for place, (chosen, of) in enumerate(zip((mask, ~mask), columns(rows), strict=True)):
+                found = np.flatnonzero(chosen)
+                into = slice(ends[place], ends[place] + len(found))
+                for room, values in zip(made[place], of, strict=True):
+                    if isinstance(room, np.ndarray):
+                        room[into] = values[found]
+                ends[place] = into.stop
 
-    over_parts(fill, len(llr))
-    return found
+    over_parts(fill, len(labels))
+    return made
 
 
 def _row_weights(trials: Trials) -> tuple[Counts | None, int]:
@@ -505,38 +545,75 @@ def _best_shift(split: _Split) -> float | None:
     Cases are counted into buckets of margins first. Within a bucket the cost cannot fall by more than its non-targets
     cost, which leaves few buckets whose cases must be looked at one by one.
     """
-    whole = _whole_prices(split)
-    if whole is None:
-        return None
-    margins = [side.margins for side in split.sides]
-    places = _buckets(margins)
-    miss, alarm = (np.bincount(at, own, _BUCKETS) for at, own in zip(places, whole, strict=True))
-    after = np.cumsum(miss - alarm)  # what rejecting up to the bucket costs more than accepting everything
-    before = after - (miss - alarm)
-    kept = before - alarm <= after.min(initial=0.0)
-    rows = [np.flatnonzero(kept[at]) for at in places]
-    moves = np.concatenate((whole[0][rows[0]], -whole[1][rows[1]]))
-    values, at = (np.concatenate([one[own] for one, own in zip(two, rows, strict=True)]) for two in (margins, places))
-    return _first_least(values, moves, at, before)
-
-
-def _whole_prices(split: _Split) -> list[Floats] | None:
-    """What errors cost on a grid so fine that all of them together are an exact double; None where all are free."""
     shares = (split.prior / split.targets.size, (1.0 - split.prior) / split.nontargets.size)
-    prices = [side.prices * share for side, share in zip(split.sides, shares, strict=True)]
-    scale = _grid_scale(math.fsum(float(one.sum()) for one in prices))
-    return None if scale is None else [np.rint(one * scale) for one in prices]
+    grid = _grid_scale(math.fsum(_price_sum(*own) for own in zip(split.sides, shares, strict=True)))
+    if grid is None:
+        return None
+    scale = _bucket_scale([side.margins for side in split.sides])
+    binned = [_Binned(side, share * grid, *scale) for side, share in zip(split.sides, shares, strict=True)]
+    kept, before = _worth_looking(*(one.sums() for one in binned))
+    found = [one.rows(kept, sign) for sign, one in zip((1.0, -1.0), binned, strict=True)]
+    return _first_least(*(np.concatenate(columns) for columns in zip(*found, strict=True)), before)
+
+
+def _worth_looking(miss: Floats, alarm: Floats) -> tuple[Flags, Floats]:
+    """The buckets in which the least cost may lie, and what rejecting all before each costs more than accepting all."""
+    after = np.cumsum(miss - alarm)
+    before = after - (miss - alarm)
+    return before - alarm <= after.min(initial=0.0), before
+
+
+def _price_sum(side: _Side, share: float) -> float:
+    """What all errors of a class would cost, as a share of the cost per case."""
+    return math.fsum(float((side.prices(rows) * share).sum()) for rows in _blocks(slice(0, len(side.margins))))
+
+
+class _Binned(NamedTuple):
+    """One class's cases by bucket of margins; errors weigh what they cost on a grid of whole numbers."""
+
+    side: _Side
+    factor: float
+    low: float
+    rise: float
+
+    def whole(self, rows: slice) -> Floats:
+        """What errors cost, on a grid so fine that all of them together are an exact double."""
+        return np.rint(self.side.prices(rows) * self.factor)
+
+    def sums(self) -> Floats:
+        """What errors cost in each bucket."""
+
+        def of(part: slice) -> Floats:
+            total = np.zeros(_BUCKETS)
+            for rows in _blocks(part, 4 * _BLOCK):
+                places = _bucketed(self.side.margins[rows], self.low, self.rise)
+                total += np.bincount(places, self.whole(rows), _BUCKETS)
+            return total
+
+        return np.sum(over_parts(of, len(self.side.margins)), axis=0)
+
+    def rows(self, kept: Flags, sign: float) -> tuple[Floats, Floats, NDArray[np.intp]]:
+        """Margins, signed costs and buckets of the cases in the buckets kept."""
+
+        def of(part: slice) -> list[tuple[Floats, Floats, NDArray[np.intp]]]:
+            found = []
+            for rows in _blocks(part):
+                places = _bucketed(self.side.margins[rows], self.low, self.rise)
+                mine = np.flatnonzero(kept[places])
+                if len(mine):
+                    found.append((self.side.margins[rows][mine], sign * self.whole(rows)[mine], places[mine]))
+            return found
+
+        parts = [(np.empty(0), np.empty(0), np.empty(0, np.intp))]
+        for own in over_parts(of, len(self.side.margins)):
+            parts += own
+        margins, moves, places = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return margins, moves, places
 
 
 def _grid_scale(total: float) -> float | None:
     """The factor that makes costs of this sum whole numbers of 52 bits together; None where all are free."""
     return math.ldexp(1.0, min(_GRID_BITS - math.frexp(total)[1], 1000)) if 0.0 < total < math.inf else None
-
-
-def _buckets(margins: list[Floats]) -> list[NDArray[np.intp]]:
-    """A number from 0 to _BUCKETS - 1 for each margin, never falling as the margin rises."""
-    scale = _bucket_scale(margins)
-    return [_bucketed(one, *scale) for one in margins]
 
 
 def _bucket_scale(margins: list[Floats]) -> tuple[float, float]:
@@ -549,16 +626,11 @@ def _bucket_scale(margins: list[Floats]) -> tuple[float, float]:
 
 
 def _bucketed(values: Floats, low: float, rise: float) -> NDArray[np.intp]:
-    found = np.empty(len(values), np.intp)
-
-    def fill(part: slice) -> None:
-        with np.errstate(over="ignore"):
-            scaled = values[part] - low
-            scaled *= rise
-        found[part] = np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled)
-
-    over_parts(fill, len(values))
-    return found
+    """A number from 0 to _BUCKETS - 1 for each margin, never falling as the margin rises."""
+    with np.errstate(over="ignore"):
+        scaled = values - low
+        scaled *= rise
+    return np.clip(scaled, 0.0, _BUCKETS - 1.0, out=scaled).astype(np.intp)
 
 
 def _first_least(margins: Floats, moves: Floats, places: NDArray[np.intp], before: Floats) -> float:
@@ -629,7 +701,7 @@ class _Totals(NamedTuple):
         every = np.broadcast_to(side.open, side.margins.shape)
         return cls(
             side.size, int(accepted.sum()), paid(accepted), side._sum(side.accept, slice(None)),
-            side._sum(side.reject, slice(None)), paid(side.blind), paid(every), side._sum(side.prices, slice(None)),
+            side._sum(side.reject, slice(None)), paid(side.blind), paid(every), side._sum(side.prices(), slice(None)),
         )  # fmt: skip
 
     def plus(self, other: _Totals) -> _Totals:
@@ -692,22 +764,18 @@ def _best_shift_of_parts(parts: Parts, totals: list[_Totals], prior: float, scal
     grid = _grid_scale(math.fsum(share * mean for share, mean in zip((prior, 1.0 - prior), means, strict=True)))
     if grid is None:
         return None
+
+    def binned(split: _Split) -> list[_Binned]:
+        return [_Binned(side, share * grid, *scale) for side, share in zip(split.sides, shares, strict=True)]
+
     sums = np.zeros((2, _BUCKETS))
     for split in _splits(parts):
-        for place, (side, share) in enumerate(zip(split.sides, shares, strict=True)):
-            at = _bucketed(side.margins, *scale)
-            sums[place] += np.bincount(at, np.rint(side.prices * share * grid), _BUCKETS)
-    after = np.cumsum(sums[0] - sums[1])
-    before = after - (sums[0] - sums[1])
-    kept = before - sums[1] <= after.min(initial=0.0)
-    rows: list[tuple[Floats, Floats, NDArray[np.intp]]] = []
-    for split in _splits(parts):
-        for sign, side, share in zip((1.0, -1.0), split.sides, shares, strict=True):
-            at = _bucketed(side.margins, *scale)
-            mine = np.flatnonzero(kept[at])
-            rows.append((side.margins[mine], sign * np.rint(side.prices * share * grid)[mine], at[mine]))
-    margins, moves, places = (np.concatenate([row[k] for row in rows]) for k in range(3))
-    return _first_least(margins, moves, places, before)
+        sums += [one.sums() for one in binned(split)]
+    kept, before = _worth_looking(*sums)
+    found = [
+        one.rows(kept, sign) for split in _splits(parts) for sign, one in zip((1.0, -1.0), binned(split), strict=True)
+    ]
+    return _first_least(*(np.concatenate(columns) for columns in zip(*found, strict=True)), before)
 
 
 def _cost_at(parts: Parts, shift: float, sizes: tuple[int, int], prior: float) -> float:
