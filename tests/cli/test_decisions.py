@@ -134,6 +134,36 @@ def test_evaluate_and_decide_take_costs_of_each_case(scores, tmp_path):
     assert "nowhere" in done.stderr
 
 
+def test_costs_of_each_case_are_the_same_in_bounded_memory(scores, monkeypatch):
+    words = ("--app", "0.02,100,5", "--app", "0.1", "--cost-fn-column", "amount", "--cost-fp-column", "fee", "--json")
+    whole = json.loads(run("evaluate", scores[0], *words).stdout)["systems"][0]["case_costs"]
+    parts = json.loads(run("evaluate", scores[0], *words, "--engine", "local").stdout)["systems"][0]["case_costs"]
+    assert parts == whole
+    assert "cost_per_1000" in run("evaluate", scores[0], *words[:-1], "--engine", "local").stdout
+    done = run("evaluate", scores[0], *words, "--engine", "dask", code=1)
+    assert "take --engine local" in done.stderr
+    monkeypatch.setattr("tercet.outofcore.scan.memory_needed", lambda *files, **options: 10**15)
+    assert json.loads(run("evaluate", scores[0], *words).stdout)["systems"][0]["case_costs"] == whole
+
+
+def test_coverage_compares_the_areas_of_two_systems(scores, tmp_path):
+    rows = scores[0].read_text().splitlines()
+    noise = np.random.default_rng(1).normal(size=len(rows))
+    other = tmp_path / "other.csv"
+    cells = [(row.split(","), move) for row, move in zip(rows[1:], noise, strict=False)]
+    other.write_text("\n".join([rows[0], *(",".join([repr(float(c[0]) + float(m)), *c[1:]]) for c, m in cells)]) + "\n")
+    words = ("coverage", scores[0], other, "--compare", "--app", "0.3,1,1")
+    found = tc.compare_risk_coverage(tc.read(scores[0]), tc.read(other), (0.3, 1, 1))
+    row = json.loads(run(*words, "--json").stdout)["comparisons"][0]
+    assert [row[key] for key in ("aurc_difference", "low", "high", "p_value")] == [*found[:4]]
+    assert (row["first"], row["second"]) == ("validation", "other")
+    assert "aurc_difference" in run(*words, "--format", "md").stdout
+    grouped = json.loads(run(*words, "--group-column", "amount", "--json").stdout)["comparisons"][0]
+    assert grouped["method"].endswith("over groups")
+    run("coverage", scores[0], "--compare", code=2)
+    run("coverage", *scores, "--compare", "--app", "0.3,1,1", code=1)  # other trials
+
+
 def test_coverage_prevalence_gaps_and_calibration_answer_as_python_does(scores, tmp_path):
     validation, test = scores
     trials = tc.read(validation)

@@ -16,7 +16,7 @@ from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, number_column
 from tercet.cli._values import level
 from tercet.errors import InputError, TercetError
-from tercet.metrics.case_costs import CaseCosts, evaluate_case_costs
+from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, evaluate_case_costs
 from tercet.metrics.net_benefit import decision_curve
 from tercet.trials import Trials
 from tercet.uncertainty.case_costs import case_cost_calibration_loss
@@ -73,10 +73,15 @@ def with_decision_facts(one: System, apps: Sequence[Any], options: Facts, by: An
         found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=group) for app in apps]
         losses = [_loss(trials, case_costs(trials, app, columns), ci, group) for app in apps]
         one = one.with_facts(case_costs=[
-            {"prior": app.prior, "columns": columns, **row.to_dict(), **loss}
+            cost_facts(app, columns, row) | loss
             for app, row, loss in zip(apps, found, losses, strict=True)
         ])  # fmt: skip
     return one
+
+
+def cost_facts(app: Application, columns: dict[str, str], row: CaseCostEvaluation) -> Facts:
+    """The costs per case of one operating point for the JSON."""
+    return {"prior": app.prior, "columns": columns, **row.to_dict()}
 
 
 def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) -> Facts:
@@ -134,6 +139,8 @@ def _cost_row(system: Facts, row: Facts) -> Row:
     found: Row = {"system": system.get("name"), **{key: row[key] for key in keys}}
     if "cost_ci" in row:
         found |= {"cost_low": row["cost_ci"][0], "cost_high": row["cost_ci"][1]}
+        found |= {"savings_low": row["savings_ci"][0], "savings_high": row["savings_ci"][1]}
+        found |= {"calibration_loss": row.get("calibration_loss")}
     return found
 
 

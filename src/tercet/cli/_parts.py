@@ -11,12 +11,12 @@ from tercet.cli._output import Bar, Facts, log, say
 from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
 from tercet.io._limits import in_words
+from tercet.metrics.case_costs import CaseCostEvaluation
 
 _NEED_ROWS = {
     "ci": "--ci", "condition_columns": "--condition-column", "calibrate_on": "--calibrate-on",
     "with_posteriors": "--with-posteriors", "group_columns": "--group-column",
-    "one_vs_rest": "--one-vs-rest", "decision_curve": "--decision-curve", "cost_fn_column": "--cost-fn-column",
-    "cost_fp_column": "--cost-fp-column",
+    "one_vs_rest": "--one-vs-rest", "decision_curve": "--decision-curve",
 }  # fmt: skip
 
 
@@ -53,12 +53,24 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
 
 
 def evaluate_parts(
-    paths: Sequence[str], asked: Sequence[Any], source: Facts, *, bayes_plot: Any, eer: Any, **limits: Any
-) -> Any:
-    """The evaluation of all files as parts of one system."""
+    paths: Sequence[str],
+    asked: Sequence[Any],
+    source: Facts,
+    costs: dict[str, str],
+    *,
+    bayes_plot: Any,
+    eer: Any,
+    **limits: Any,
+) -> tuple[Any, list[CaseCostEvaluation]]:
+    """The evaluation of all files as parts of one system, and what decisions cost by the columns `costs`."""
+    if costs and limits["engine"] == "dask":
+        raise InputError("Costs per case are read on this machine: take --engine local.")
     with Bar(" ".join(paths)) as bar:
         trials = tercet.scan(list(paths), progress=bar, notes=say, **_columns(source), **limits)
-        return tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
+        found = tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
+        given = [{"cost_fn": app.cost_fn, "cost_fp": app.cost_fp} | costs for app in asked] if costs else []
+        rows = [tercet.scan_case_costs(trials, app.prior, **one) for app, one in zip(asked, given, strict=False)]
+    return found, rows
 
 
 def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Any) -> Any:

@@ -19,6 +19,7 @@ from tercet.cli._command import new_command, option, options
 from tercet.cli._decision_facts import (
     check_cost_columns,
     cost_columns,
+    cost_facts,
     decision_options,
     draw_decision_curves,
     print_decision_facts,
@@ -140,8 +141,11 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
 def _in_parts(scores: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style) -> System:
     """All files as the parts of one system, in bounded memory."""
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
-    found = evaluate_parts(scores, asked, source, **settings, **limits_of(options))
+    columns = cost_columns(options)
+    found, costs = evaluate_parts(scores, asked, source, columns, **settings, **limits_of(options))
     facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
+    if costs:
+        facts["case_costs"] = [cost_facts(app, columns, row) for app, row in zip(asked, costs, strict=True)]
     return _with_wanted(System(scores[0], str(facts["name"] or "system"), None, None, found, facts), style)
 
 

@@ -360,13 +360,13 @@ def compare_risk_coverage(
     curves = [risk_coverage(own, application, ci=level) for own in (one, other)]
     moves = np.subtract(*(_influence_of(own, application) for own in (one, other)))
     value = curves[0].aurc - curves[1].aurc
-    sums = moves - moves.mean()
+    sums, over = moves - moves.mean(), "" if by is None else " over groups"
     if by is not None:
         sums = np.bincount(group_codes(one, by), sums)
     if len(sums) < 2:
         raise UndefinedError("An interval needs at least two cases (or groups).")
     error = math.sqrt(float((sums**2).sum()) * len(sums) / (len(sums) - 1)) / len(moves)
-    known = Mean(value, error, freedom=float(len(sums) - 1), how="influence function, paired by case")
+    known = Mean(value, error, freedom=float(len(sums) - 1), how=f"influence function, paired by case{over}")
     low, high = known.limits(level)
     return AurcDifference(value, low, high, p_value(known), curves[0].aurc, curves[1].aurc, level, known.method)
 
