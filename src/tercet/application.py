@@ -13,7 +13,7 @@ import numpy as np
 
 from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
 from tercet._numeric.validation import listed as entries
-from tercet._typing import Floats
+from tercet._typing import Floats, Reals
 from tercet._views import Shown
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import class_names, logit, prior_vector, probability
@@ -356,7 +356,7 @@ class Application(Shown):
         self.check_normaliser()
         return float(normalised_dcf(self.log_odds, rate(fnr, "fnr"), rate(fpr, "fpr"), self.factor))
 
-    def _cost(self, fnr: Any, fpr: Any) -> Any:
+    def _cost(self, fnr: float, fpr: float) -> float:
         return self.prior * self.cost_fn * fnr + (1.0 - self.prior) * self.cost_fp * fpr
 
     @property
@@ -413,7 +413,7 @@ def _odds(prior: float, cost_fn: float, cost_fp: float) -> tuple[int, int]:
     return p * m * b, (q - p) * a * n
 
 
-def normalised_dcf(log_odds: object, fnr: object, fpr: object, factor: Any = None) -> Any:
+def normalised_dcf(log_odds: object, fnr: object, fpr: object, factor: Reals | None = None) -> Floats:
     """FNR + e^-tau FPR for tau <= 0, FPR + e^tau FNR otherwise; a rate of zero adds nothing.
 
     The one cost function of actual and minimum costs, for numbers and arrays alike. factor is e^|tau| where it is

@@ -699,7 +699,9 @@ def _grouped(
     rates = []
     for rate, name in ((impostor, "fpr"), (genuine, "fnr")):
         ends = found[f"applications.0.{name}"]
-        rates.append(None if rate is None else rate._replace(interval=Interval(ends.low, ends.high, ends.method)))
+        rates.append(
+            None if rate is None else rate._replace(interval=Interval(float(ends.low), float(ends.high), ends.method))
+        )
     return rates[0], rates[1]
 
 

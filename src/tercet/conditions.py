@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tercet._numeric.validation import frozen, group_name, shown
 from tercet._typing import JSON, EerDefinition, Facts
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
-from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
+from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result, evaluate
 from tercet.metrics.binomial import Interval, clopper_pearson
 from tercet.metrics.mean_cost import without_means
 from tercet.metrics.tally import Tally
@@ -127,9 +126,9 @@ class Conditions:
     sizes: Mapping[str, Mapping[str, int]]
     results: Facts
     undefined: Mapping[str, str]
-    pooled: Any
-    equalised: Any
-    counted: Any  # the trials of the equalised one as they are, each weighing one
+    pooled: Evaluation | MulticlassEvaluation
+    equalised: Evaluation | MulticlassEvaluation | None
+    counted: Evaluation | MulticlassEvaluation | None  # the trials of the equalised one as they are, each weighing one
     without_intervals: Mapping[str, str]
     rates: Mapping[str, tuple[OneClassRate, ...]] = field(default_factory=dict)
 
@@ -159,11 +158,17 @@ class Conditions:
             "equalised": None if self.equalised is None else self._facts(EQUALISED, self.equalised, self.counted),
         }
 
-    def _facts(self, name: str, one: Any, counted: Any = None) -> JSON:
+    def _facts(
+        self,
+        name: str,
+        one: Evaluation | MulticlassEvaluation,
+        counted: Evaluation | MulticlassEvaluation | None = None,
+    ) -> JSON:
         facts = one.to_dict()
         if counted is not None:  # weights are no numbers of trials, nor of errors
             facts["input"] = counted.input
-            for row, own in zip(facts["applications"], counted.applications, strict=True):
+            counted_rows: Sequence[Result | MulticlassResult] = counted.applications
+            for row, own in zip(facts["applications"], counted_rows, strict=True):
                 row["warnings"] = list(own.warnings)
         if name in self.without_intervals:
             facts["reasons"] = facts.get("reasons", {}) | {"intervals": self.without_intervals[name]}
@@ -238,7 +243,7 @@ def by_condition(
     bare: JSON = {"eer": eer, "bayes_plot": bayes_plot}
     asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
 
-    def evaluated(name: str, part: Trials) -> Any:
+    def evaluated(name: str, part: Trials) -> Evaluation | MulticlassEvaluation:
         return _evaluated(part, apps, bare, None if ci is None else asked, name, doubts)
 
     values = trials.groups[column].astype(str)
@@ -266,7 +271,7 @@ def by_condition(
 
 def _evaluated(
     part: Trials, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, doubts: dict[str, str]
-) -> Any:
+) -> Evaluation | MulticlassEvaluation:
     """With intervals where they can be had; else without, and why."""
     if asked is not None:
         try:

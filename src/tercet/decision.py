@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts, ratio
+from tercet._numeric.exact import ratio
 from tercet._numeric.validation import numbers, rate, seed_number
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from typing import Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Result(Shown):
     name: str | None
     effective_prior: float
     threshold: float
-    confusion: list[list[Any]] | None
+    confusion: list[list[int | float]] | None
     fnr: float | None
     fpr: float | None
     dcf_u: float | None
@@ -252,7 +252,7 @@ class MulticlassResult(NamedTuple):
     priors: list[float]
     costs: list[list[float]]
     actions: list[str]
-    confusion: list[list[Any]]
+    confusion: list[list[int | float]]
     risk: float | None
     dcf: float | None
     dummy_cost: float
@@ -530,8 +530,8 @@ def asked_thresholds(apps: Sequence[Application], grid: Floats) -> Floats:
 class _AtPoints(NamedTuple):
     """Actual and minimum costs at the operating points and then along the Bayes error plot, computed at once."""
 
-    misses: list[Any] | None  # of the Bayes decisions; raw scores have none
-    alarms: list[Any] | None
+    misses: list[int] | None  # of the Bayes decisions; raw scores have none
+    alarms: list[int] | None
     dcf: Floats | None
     least: tuple[Floats, Floats, Counts, Counts]
 

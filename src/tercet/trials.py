@@ -638,7 +638,7 @@ class Trials(Shown):
     def __len__(self) -> int:
         return len(self.scores)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         values = [getattr(self, field.name) for field in fields(self)]
         return _rebuilt, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from tercet._numeric.validation import distinct
 from tercet._typing import Array
 
 
-def occurring(values: Array) -> list[Any]:
+def occurring(values: Array) -> list[Hashable]:
     """The distinct values, as Python objects.
 
     >>> occurring(np.array([3, 1, 3]))
@@ -24,7 +23,7 @@ def occurring(values: Array) -> list[Any]:
     return [span.start + place for place in np.flatnonzero(np.bincount(_offsets(values, span))).tolist()]
 
 
-def codes_among(values: Array, known: Sequence[object]) -> NDArray[np.intp]:
+def codes_among(values: Array, known: Sequence[Hashable]) -> NDArray[np.intp]:
     """The place of each value among the known ones; a KeyError names the first that is not there.
 
     >>> codes_among(np.array([7, 5, 7]), [5, 7]).tolist()

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.wide import BLOCK, EXACT_BITS, INT64_BITS, Column, Pieces, smallest_bit
-from tercet._typing import Counts as Counts
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 
 _MOST_SLICES = 2 + (1074 + 1024) // 21  # of doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double

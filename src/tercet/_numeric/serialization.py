@@ -6,12 +6,12 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
 from tercet._numeric.validation import frozen, shown
-from tercet._typing import JSON, Facts, Floats
+from tercet._typing import JSON, Facts, Floats, Value
 from tercet._views import Shown
 from tercet.errors import InputError
 
@@ -27,7 +27,7 @@ class Model(Shown):
     __slots__ = ()
 
     method: ClassVar[str]
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]]
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]]
     _facts: ClassVar[tuple[str, ...]]
     training: Facts
 
@@ -38,7 +38,7 @@ class Model(Shown):
     def _check(self) -> None:
         """Refuses parameters that do not belong together."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (*(getattr(self, name) for name in self._parameters), dict(self.training))
 
     def to_json(self) -> str:
@@ -113,7 +113,7 @@ def read(text: str | bytes) -> JSON:
     return dict(document)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> Value:
     if isinstance(value, np.ndarray | tuple | list):
         return [_plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, float) and math.isinf(value):
@@ -200,13 +200,13 @@ def damaged(rule: str) -> InputError:
     return InputError(f"The saved model is damaged: {rule}.")
 
 
-def _listed(value: object, name: str) -> list[Any]:
+def _listed(value: object, name: str) -> list[Value]:
     if not isinstance(value, list):
         raise InputError(f"The saved model is damaged: {name} must be a list, not {shown(value)}.")
     return value
 
 
-def _fact(value: object, name: str) -> Any:
+def _fact(value: object, name: str) -> Value:
     """A fact of the training: nothing, a text, a number, or a list of these."""
     if isinstance(value, list):
         return [_fact(one, name) for one in value]

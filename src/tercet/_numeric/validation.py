@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numbers as abstract
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from os import PathLike, fspath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +161,8 @@ def listed(values: object, name: str) -> list[Any]:
 
 
 Kind = TypeVar("Kind")
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
 
 
 def instance(value: object, kind: type[Kind] | tuple[type[Kind], ...], name: str, way_out: str = "") -> Kind:
@@ -207,7 +209,11 @@ def group_name(value: object, groups: Facts, name: str) -> str:
     return str(value)
 
 
-def mapping(value: object, name: str) -> Mapping[Any, Any]:
+@overload
+def mapping(value: Mapping[Key, Entry], name: str) -> Mapping[Key, Entry]: ...
+@overload
+def mapping(value: object, name: str) -> Mapping[object, object]: ...
+def mapping(value: object, name: str) -> Mapping[Key, Entry] | Mapping[object, object]:
     """A mapping such as a dict."""
     if not isinstance(value, Mapping):
         raise InputError(f"{name} must be a mapping (a dict), not {shown(value)}.")
@@ -307,7 +313,7 @@ def _widened(array: Array, name: str) -> Floats:
     return wide
 
 
-def _refuse_rounding(values: Iterable[object], name: str) -> None:
+def _refuse_rounding(values: Iterable[float], name: str) -> None:
     """Refuses numbers that a double would round: neighbours could merge."""
     lost = next((value for value in values if value == value and _rounds(value)), None)
     if lost is not None:
@@ -317,7 +323,7 @@ def _refuse_rounding(values: Iterable[object], name: str) -> None:
         )
 
 
-def _rounds(value: Any) -> bool:
+def _rounds(value: float) -> bool:
     try:
         return bool(float(value) != value)
     except OverflowError:
@@ -430,12 +436,12 @@ def same_kind(values: Array, name: str, others: Array, other: str) -> None:
         )
 
 
-def distinct(values: Array) -> list[Any]:
+def distinct(values: Array) -> list[Hashable]:
     """The distinct values in order of appearance, as Python objects."""
     return list(dict.fromkeys(values.tolist()))
 
 
-def label_list(values: object, name: str) -> list[Any]:
+def label_list(values: object, name: str) -> list[Hashable]:
     """Names of classes or actions: a list of hashable values, nothing missing."""
     found = listed(values, name)
     for value in found:
@@ -495,7 +501,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
     for pair in _STANDARD_PAIRS:
         if set(words.values()) <= set(pair):
             positive = [value for value in found if words[value] == pair[1]]
-            return frozen(np.isin(array, positive)), ("nontarget", "target")
+            return frozen(np.isin(array, np.asarray(positive))), ("nontarget", "target")
     raise InputError(
         f"labels hold {', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}: "
         f"name the one that is the target (target=...); only 0/1, false/true and nontarget/target go without."

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
-from tercet._typing import Counts, Floats
+from tercet._typing import Array, Counts, Floats
 
 LIMB = 39  # bits of the lower limb: two of them still add within two pieces of 20 bits
 INT64_BITS = 62
@@ -56,20 +56,22 @@ class Wide:
     def __len__(self) -> int:
         return len(self.high)
 
-    def __getitem__(self, places: Any) -> Any:
+    @overload
+    def __getitem__(self, places: Array | slice) -> Counts: ...
+    @overload
+    def __getitem__(self, places: int) -> int: ...
+    def __getitem__(self, places: Array | slice | int) -> Counts | int:
         """The values at these places: Python's integers, one or an array of them."""
         high, low = self.high[places], self.low[places]
-        return (
-            (high.astype(np.object_) << LIMB) + low.astype(np.object_)
-            if isinstance(high, np.ndarray)
-            else (int(high) << LIMB) + int(low)
-        )
+        if isinstance(high, np.ndarray):
+            return np.asarray((high.astype(np.object_) << LIMB) + low.astype(np.object_))
+        return (int(high) << LIMB) + int(low)
 
     def objects(self) -> Counts:
         """All values as an array of Python's integers."""
         return np.asarray(self[:])
 
-    def take(self, places: Any) -> Wide:
+    def take(self, places: Array | slice) -> Wide:
         """The values at these places, still as limbs."""
         return Wide(self.high[places], self.low[places])
 
@@ -164,7 +166,7 @@ def joined(*columns: Column) -> Column:
     return np.concatenate([column for column in columns if not isinstance(column, Wide)])
 
 
-def take(column: Column, places: Any) -> Column:
+def take(column: Column, places: Array | slice) -> Column:
     """Some entries of a column, in its own form."""
     return column.take(places) if isinstance(column, Wide) else np.asarray(column[places])
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tercet._numeric.exact import GRID, UNIT, Counts, exact_dot, exact_square_sum, exact_sum, grid_sum, ratio
+from tercet._numeric.exact import GRID, UNIT, exact_dot, exact_square_sum, exact_sum, grid_sum, ratio
 from tercet._numeric.newton import Terms, in_blocks
 from tercet._numeric.parallel import over_parts
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.errors import CalibrationError
 from tercet.metrics.tally import Ranked, Tally
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Beta(Calibrator):
     """
 
     method: ClassVar[str] = "beta"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"a": finite, "b": finite, "c": finite}
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"a": finite, "b": finite, "c": finite}
     _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior", "penalty")
 
     a: float

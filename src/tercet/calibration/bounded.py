@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Bounded(Calibrator):
     """
 
     method: ClassVar[str] = "bounded"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "calibrator": word,
         "lower": finite,
         "upper": finite,

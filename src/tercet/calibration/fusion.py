@@ -50,7 +50,7 @@ class Fusion(Model):
     """
 
     method: ClassVar[str] = "fusion"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "classes": words,
         "weights": reals,
         "offsets": reals,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class KernelDensity(Calibrator):
     """
 
     method: ClassVar[str] = "kernel-density"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "target_scores": reals,
         "target_weights": reals,
         "target_bandwidth": finite,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ class Affine(Model):
     """
 
     method: ClassVar[str] = "affine"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "kind": word,
         "classes": words,
         "weights": matrix,

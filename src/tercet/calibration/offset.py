@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Offset(Calibrator):
     """
 
     method: ClassVar[str] = "offset"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"offset": finite}
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"offset": finite}
     _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior")
 
     offset: float

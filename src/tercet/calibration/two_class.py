@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts, log_ratio
+from tercet._numeric.exact import log_ratio
 from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
 from tercet._numeric.validation import chosen, column, frozen, number, numbers, whole
 from tercet._numeric.validation import flag as truth
-from tercet._typing import Facts, Floats
+from tercet._typing import Counts, Facts, Floats
 from tercet.application import Application
 from tercet.calibration._logistic_sums import Ends, Moments, Standard
 from tercet.calibration.training import (
@@ -92,7 +92,7 @@ class Logistic(Calibrator):
     """
 
     method: ClassVar[str] = "logistic"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"slope": finite, "offset": finite}
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"slope": finite, "offset": finite}
     _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior", "penalty", "gradient_norm", "iterations")
 
     slope: float
@@ -175,7 +175,7 @@ class Isotonic(Calibrator):
     """
 
     method: ClassVar[str] = "isotonic"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "thresholds": reals,
         "llrs": reals,
         "starts": reals,
@@ -289,7 +289,7 @@ class Gaussian(Calibrator):
     """
 
     method: ClassVar[str] = "gaussian"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
         "target_mean": finite,
         "target_deviation": finite,
         "nontarget_mean": finite,
@@ -394,7 +394,7 @@ class Threshold(Model):
     """
 
     method: ClassVar[str] = "threshold"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"threshold": real, "accept_all": flag}
     _facts: ClassVar[tuple[str, ...]] = (*FACTS, "application")
 
     threshold: float

@@ -134,7 +134,7 @@ class Rule(Model):
     """
 
     method: ClassVar[str] = "rule"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], Any]]] = {"threshold": real, "accept_all": flag}
+    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"threshold": real, "accept_all": flag}
     _facts: ClassVar[tuple[str, ...]] = (
         "trials", "targets", "nontargets", "meaning", "trained_prior", "criterion", "value", "confidence",
         "cases_per_day", "prevalence", "misses", "false_alarms",
@@ -611,7 +611,7 @@ def _promised_place(curve: Curve, asked: Criterion) -> int:
     if curve.tally.unit < 0:
         raise InputError("A promise needs whole counts: fractional weights follow no binomial law.")
     side, called = _PROMISED[asked.name]
-    size = curve.tally.weight(curve.targets if side == "targets" else curve.nontargets)
+    size = int(curve.tally.weight(curve.targets if side == "targets" else curve.nontargets))
     assert asked.confidence is not None
     allowed = allowed_errors(size, _rate_of(asked), asked.confidence)
     if allowed < 0:

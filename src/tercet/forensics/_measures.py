@@ -523,7 +523,8 @@ def lr_interval(
     wanted, fit = numbers(scores, "scores"), getattr(calibrator, "fit", calibrator)
     if not callable(fit):
         raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
-    more = {} if options is None else dict(mapping(options, "options"))
+    given = {} if options is None else mapping(options, "options")
+    more: JSON = {str(key): value for key, value in given.items()}
     try:
         inspect.signature(fit).bind(trials, prior=prior, **more)
     except (TypeError, ValueError) as error:
@@ -543,7 +544,11 @@ def lr_interval(
     values = llrs(trials).tolist()
     rows = zip(wanted.tolist(), values, (found[name] for name in asked), strict=True)
     return tuple(
-        LrInterval(score, _exponential(llr), Interval(_exponential(ends.low), _exponential(ends.high), ends.method))
+        LrInterval(
+            score,
+            _exponential(llr),
+            Interval(_exponential(float(ends.low)), _exponential(float(ends.high)), ends.method),
+        )
         for score, llr, ends in rows
     )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty.bootstrap import bootstrap
+from tercet.uncertainty.intervals import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,15 +219,15 @@ def _measures(trials: Trials, curve: Curve, draws: JSON) -> tuple[Measure, ...]:
     return (*rows, Measure("devPAV", found.value, own.interval, "; ".join(filter(None, (note, own.note)))))
 
 
-def _measure(name: str, value: float, ends: Any, why: str) -> Measure:
-    return Measure(name, value, None if ends is None else Interval(ends.low, ends.high, ends.method), why)
+def _measure(name: str, value: float, ends: Bound | None, why: str) -> Measure:
+    return Measure(name, value, None if ends is None else Interval(float(ends.low), float(ends.high), ends.method), why)
 
 
-def _extra(name: str, trials: Trials, function: Any, draws: JSON) -> Measure:
+def _extra(name: str, trials: Trials, function: Callable[[Trials], float], draws: JSON) -> Measure:
     """A number of ours with a percentile interval; a resample where it does not exist leaves it without one."""
     value = function(trials)
     try:
         found = bootstrap(trials, quantities=(), extra={"own": function}, method="percentile", **draws)["own"]
     except (InputError, UndefinedError) as error:
         return Measure(name, value, None, f"no interval: {error}")
-    return Measure(name, value, Interval(found.low, found.high, found.method))
+    return Measure(name, value, Interval(float(found.low), float(found.high), found.method))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ def target_of(target: object, classes: tuple[str, ...]) -> str | None:
     return classes[class_place(target, classes, "target")]
 
 
-def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Any], bool]:
+def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Hashable], bool]:
     """The classes that decisions and labels name, and whether their order is known.
 
     Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
@@ -38,7 +37,7 @@ def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Any
         return [0, 1], True
     digits = all(isinstance(value, str) and value.isascii() and value.isdigit() for value in found)
     try:
-        ordered = sorted(found, key=lambda value: (int(value), value)) if digits else sorted(found)
+        ordered = sorted(found, key=_as_digits) if digits else sorted(found)  # type: ignore[type-var]
     except TypeError:
         raise InputError("decisions and labels mix text and numbers: name the classes (classes=...).") from None
     if len(ordered) == 2 and target is not None:
@@ -47,7 +46,11 @@ def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Any
     return ordered, standard or digits or not isinstance(ordered[0], str)
 
 
-def class_codes(values: Array, known: Sequence[object], name: str) -> NDArray[np.intp]:
+def _as_digits(value: object) -> tuple[int, str]:
+    return int(str(value)), str(value)
+
+
+def class_codes(values: Array, known: Sequence[Hashable], name: str) -> NDArray[np.intp]:
     """The number of each value's class."""
     try:
         return codes_among(values, known)

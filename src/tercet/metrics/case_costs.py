@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_sum, ratio
+from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import column, frozen, group_name, names, number, numbers, row_numbers, shown, whole
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats, Reals
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
@@ -22,6 +22,7 @@ from tercet.metrics.tally import two_columns
 from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
 Flags = NDArray[np.bool_]
+_Groups = tuple[Array, Array] | None  # the groups of the targets and of the non-targets
 _GRID_BITS = 52  # of the sum of all costs on the grid that finds the best shift
 _BUCKETS = 1 << 14
 _BLOCK = 1 << 14  # rows at a time, so that they stay in the cache
@@ -60,9 +61,13 @@ class CaseCosts:
     """
 
     prior: float
-    cost_fn: Any
-    cost_fp: Any
-    cost_tp: Any = field(default=0.0)
+    cost_fn: Reals
+    cost_fp: Reals
+    cost_tp: Reals = field(default=0.0)
+
+    if TYPE_CHECKING:  # the costs may be any array-like; what is kept is a number or an array
+
+        def __init__(self, prior: float, cost_fn: ArrayLike, cost_fp: ArrayLike, cost_tp: ArrayLike = 0.0) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
@@ -75,7 +80,7 @@ class CaseCosts:
             raise InputError("cost_fn and cost_fp are all 0: then every decision is free and none is better.")
 
     @classmethod
-    def _part(cls, prior: float, **costs: Any) -> CaseCosts:
+    def _part(cls, prior: float, **costs: Reals) -> CaseCosts:
         """The costs of a part of the cases, which may all be 0 there."""
         made = object.__new__(cls)
         object.__setattr__(made, "prior", prior)
@@ -175,7 +180,7 @@ class CaseCosts:
         [3.0]
         """
 
-        def of(cost: object) -> Any:
+        def of(cost: Reals) -> Reals:
             found = cost[row_numbers(rows, len(cost))] if isinstance(cost, np.ndarray) else cost
             if np.size(found) == 0:
                 raise InputError("rows must select at least one case.")
@@ -183,7 +188,7 @@ class CaseCosts:
 
         return CaseCosts(self.prior, of(self.cost_fn), of(self.cost_fp), of(self.cost_tp))
 
-    def _net_miss(self) -> Any:
+    def _net_miss(self) -> Floats:
         return np.asarray(self.cost_fn) - self.cost_tp if np.any(self.cost_tp) else np.asarray(self.cost_fn)
 
     def _check_size(self, cases: int) -> None:
@@ -243,10 +248,10 @@ class CaseCostEvaluation:
     constant_cost: float
     constant_action: str
     own_cost: float
-    targets: Any
-    nontargets: Any
-    hits: Any
-    false_alarms: Any
+    targets: int | float
+    nontargets: int | float
+    hits: int | float
+    false_alarms: int | float
     cost_ci: tuple[float, float] | None = None
     savings_ci: tuple[float, float] | None = None
     level: float | None = None
@@ -525,7 +530,9 @@ def _differing(split: _Split) -> CaseCostEvaluation:
     least, shift = _least(split, {0.0: actual, math.inf: constants["reject"]}, constants["accept"])
     counted = [_weight(split.targets, split.unit, target), _weight(split.nontargets, split.unit, nontarget)]
     sizes = [_weight(side, split.unit, None) for side in split.sides]
-    return CaseCostEvaluation(actual, least, shift, constants[action], action, own, *sizes, *counted)
+    return CaseCostEvaluation(
+        actual, least, shift, constants[action], action, own, sizes[0], sizes[1], counted[0], counted[1]
+    )
 
 
 def _least(split: _Split, candidates: dict[float, float], accept_all: float) -> tuple[float, float]:
@@ -648,7 +655,7 @@ def _first_least(margins: Floats, moves: Floats, places: NDArray[np.intp], befor
     return float(margins[place]) if margins[place] > -math.inf else -_LARGEST
 
 
-def _weight(side: _Side, unit: int, mask: Flags | None) -> Any:
+def _weight(side: _Side, unit: int, mask: Flags | None) -> int | float:
     """How many cases, or their weight, in the caller's unit."""
     if side.weights is None:
         return len(side.margins) if mask is None else int(mask.sum())
@@ -806,7 +813,7 @@ class Payments(NamedTuple):
 
     paid: tuple[Floats, Floats]
     split: _Split
-    groups: Any
+    groups: _Groups
 
     def minus(self, other: Payments) -> Payments:
         """The same cases decided otherwise: what each of them costs more."""
@@ -829,7 +836,7 @@ def payments(trials: Trials, costs: CaseCosts, by: str | None = None) -> Payment
     return Payments((first, second), split, _group_codes(own, by))
 
 
-def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: object) -> CaseCostEvaluation:
+def _with_interval(found: CaseCostEvaluation, split: _Split, level: float, groups: _Groups) -> CaseCostEvaluation:
     if split.unit < 0:
         raise InputError("An interval needs whole weights: fractional ones follow no sampling law.")
     accepted = split.accepted()
@@ -870,7 +877,7 @@ def _hidden(split: _Split, accepted: tuple[Flags, Flags], level: float) -> float
     return room
 
 
-def _welch(split: _Split, values: list[Floats], level: float, groups: object) -> tuple[float, float]:
+def _welch(split: _Split, values: list[Floats], level: float, groups: _Groups) -> tuple[float, float]:
     """Welch's interval of prior x mean over targets + (1 - prior) x mean over non-targets, or that over groups."""
     from scipy.special import stdtrit
 
@@ -879,7 +886,7 @@ def _welch(split: _Split, values: list[Floats], level: float, groups: object) ->
     return mean - half, mean + half
 
 
-def _moments(split: _Split, values: list[Floats], groups: Any) -> tuple[float, float, float]:
+def _moments(split: _Split, values: list[Floats], groups: _Groups) -> tuple[float, float, float]:
     """The mean per case, its standard error and Welch's degrees of freedom."""
     shares = (split.prior, 1.0 - split.prior)
     spread, mean = [], 0.0
@@ -900,7 +907,7 @@ def _moments(split: _Split, values: list[Floats], groups: Any) -> tuple[float, f
     return mean, math.sqrt(variance), freedom
 
 
-def _variance(moves: Floats, codes: Any) -> tuple[float, int]:
+def _variance(moves: Floats, codes: Array | None) -> tuple[float, int]:
     """The variance of a sum of independent rows (or groups of rows), and their number."""
     if codes is not None:
         moves = np.asarray(np.bincount(np.unique(codes, return_inverse=True)[1], moves), np.float64)
@@ -910,7 +917,7 @@ def _variance(moves: Floats, codes: Any) -> tuple[float, int]:
     return float((moves**2).sum()) * count / (count - 1), count
 
 
-def _group_codes(trials: Trials, by: str | None) -> Any:
+def _group_codes(trials: Trials, by: str | None) -> _Groups:
     """The groups of the targets and of the non-targets, as numbers."""
     if by is None:
         return None
@@ -928,7 +935,7 @@ def _one_column(trials: Trials) -> Trials:
     return two_columns(own) if own.is_matrix else own
 
 
-def _costs(value: ArrayLike, name: str) -> Any:
+def _costs(value: ArrayLike, name: str) -> Reals:
     """One cost, or one per case: finite and not negative."""
     array = column(value, name)
     if array.ndim > 1:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from tercet._numeric.exact import Counts, as_integers, quotients, shifted
+from tercet._numeric.exact import as_integers, quotients, shifted
 from tercet._numeric.validation import (
     chosen,
     flag,
@@ -22,7 +22,7 @@ from tercet._numeric.validation import (
     same_length,
     shown,
 )
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
@@ -298,11 +298,11 @@ class Confusion(Shown):
         return "\n".join(["Confusion: rows = decision, columns = class", *lines, *cut])
 
     @property
-    def matrix(self) -> list[list[Any]]:
+    def matrix(self) -> list[list[int | float]]:
         """The counts as nested lists, rows = decision."""
         return [[self._weight(cell) for cell in row] for row in self.counts.tolist()]
 
-    def _weight(self, count: int) -> Any:
+    def _weight(self, count: int) -> int | float:
         if self.unit >= 0:
             return count << self.unit
         return count / (1 << -self.unit) if count % (1 << -self.unit) else count >> -self.unit
@@ -423,22 +423,22 @@ class Confusion(Shown):
         return [(rows[name], col) for col, name in enumerate(self.classes)]
 
     @property
-    def tp(self) -> Any:
+    def tp(self) -> int | float:
         """Targets accepted."""
         return self._weight(self.cells["tp"])
 
     @property
-    def fn(self) -> Any:
+    def fn(self) -> int | float:
         """Targets missed."""
         return self._weight(self.cells["fn"])
 
     @property
-    def fp(self) -> Any:
+    def fp(self) -> int | float:
         """False alarms."""
         return self._weight(self.cells["fp"])
 
     @property
-    def tn(self) -> Any:
+    def tn(self) -> int | float:
         """Non-targets rejected."""
         return self._weight(self.cells["tn"])
 

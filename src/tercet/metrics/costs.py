@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, Counts, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
+from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet.application import normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve

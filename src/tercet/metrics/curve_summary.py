@@ -16,14 +16,14 @@ after its score, before the next one: until there the reading lags by what it ri
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.order import sorted_ranks
 from tercet._numeric.parallel import together
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Counts, Floats
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import to_llr
@@ -118,11 +118,11 @@ def unshifted_llrs(scores: Floats, meaning: str) -> Floats:
     return to_llr(scores, meaning, 0.5)
 
 
-def _listed(values: Floats) -> list[Any]:
+def _listed(values: Floats) -> list[float | str]:
     """Numbers as JSON has them, infinities as text."""
-    plain: list[Any] = values.tolist()
+    plain: list[float] = values.tolist()
     if len(plain) and math.isfinite(plain[0]) and math.isfinite(plain[-1]):  # ascending: infinities are at the ends
-        return plain
+        return [*plain]
     return [value if math.isfinite(value) else "inf" if value > 0.0 else "-inf" for value in plain]
 
 
@@ -266,7 +266,7 @@ class _Looked(NamedTuple):
         """Whether the promise holds from each point of low up to its one of high, the points lying at their marks."""
         sizes = high - low
         firsts = np.cumsum(sizes) - sizes
-        inner: Any = slice(int(low[0]), int(high[-1]))
+        inner: slice | Places = slice(int(low[0]), int(high[-1]))
         if (low[1:] != high[:-1]).any():
             inner = np.repeat(low - firsts, sizes) + np.arange(sizes.sum())
         half = self.half[inner].copy()
@@ -399,7 +399,9 @@ def _histogram_of_points(tally: Tally) -> JSON:
     known = np.union1d(tally.targets.scores, tally.nontargets.scores)
     known = known[np.isfinite(known)]
     if len(known) == 0:
-        nothing = {key: {"below": tally.weight(side.total), "bins": [], "above": 0} for key, side in sides.items()}
+        nothing: JSON = {
+            key: {"below": tally.weight(side.total), "bins": [], "above": 0} for key, side in sides.items()
+        }
         return {"edges": [], **nothing}
     ends = [side.scores[_rank(side, share)] for side in sides.values() for share in (0.0005, 0.9995)]
     low, high = max(min(ends), float(known[0])), min(max(ends), float(known[-1]))
@@ -424,7 +426,7 @@ def _binned(side: Ranked, edges: Floats, tally: Tally) -> JSON:
     return _between(side, counts, tally)
 
 
-def _between(side: Ranked, counts: Any, tally: Tally) -> JSON:
+def _between(side: Ranked, counts: Counts, tally: Tally) -> JSON:
     """A class in bins, from its running counts at their edges."""
     bins = counts[1:] - counts[:-1]
     return {

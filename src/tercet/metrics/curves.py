@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +77,10 @@ class Minimum(NamedTuple):
     0.5
     """
 
-    dcf: Any
-    threshold: Any
-    misses: Any
-    false_alarms: Any
+    dcf: float
+    threshold: float
+    misses: int | float
+    false_alarms: int | float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -356,8 +356,9 @@ class Curve:
         app = Application.of(application)
         app.check_normaliser()
         found = self.hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
-        least, threshold, misses, alarms = (value.item() for value in found)
-        return Minimum(least, threshold, self.tally.weight(misses), self.tally.weight(alarms))
+        least, threshold, misses, alarms = found
+        weight = self.tally.weight
+        return Minimum(least.item(), threshold.item(), weight(misses.item()), weight(alarms.item()))
 
     def confusion(self, threshold: float) -> Confusion:
         """The confusion matrix when exactly the scores > threshold are accepted.
@@ -790,7 +791,7 @@ class _Plane(NamedTuple):
         one, other = _doubles(x), _doubles(y)
         return cls(one, other, (2.0**-46 * float(one[-1]), 2.0**-46 * float(other[-1])))
 
-    def may_be_below(self, start: Any, places: Any, end: Any) -> NDArray[np.bool_]:
+    def may_be_below(self, start: Array | int, places: Array | slice, end: Array | int) -> NDArray[np.bool_]:
         """Which points are strictly below the chord from start to end, or too close to it for doubles to tell."""
         dx, dy = self.x[places] - self.x[start], self.y[places] - self.y[start]
         wide, high = self.x[end] - self.x[start], self.y[end] - self.y[start]

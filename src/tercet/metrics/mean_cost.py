@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from tercet.application import ApplicationMean
 
@@ -34,7 +34,23 @@ class MeanCost:
     reason: str | None = None
 
 
-def mean_cost(name: str | None, places: tuple[int, ...], rows: Sequence[Any]) -> MeanCost:
+class _Row(Protocol):
+    """What a mean needs of a result at one operating point."""
+
+    @property
+    def dcf(self) -> float | None:
+        """The actual cost."""
+
+    @property
+    def min_dcf(self) -> float | None:
+        """The minimum cost."""
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """Why a number is None."""
+
+
+def mean_cost(name: str | None, places: tuple[int, ...], rows: Sequence[_Row]) -> MeanCost:
     """The mean over some rows of an evaluation; undefined where one of them is."""
     own, means, reasons = [rows[place] for place in places], [], []
     for key in ("dcf", "min_dcf"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import Array, Floats, Reals
 from tercet.metrics.binomial import Interval, wilson
 
 
@@ -62,12 +62,14 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
     return Interval(value - math.hypot(*down), value + math.hypot(*up), "mover-wilson")
 
 
-def recovered(distances: Sequence[Any], signs: Sequence[Any], correlations: Any = None) -> Any:
+def recovered(
+    distances: Sequence[Reals], signs: Sequence[Reals], correlations: Sequence[Sequence[Reals]] | Array | None = None
+) -> Floats:
     """MOVER's distance from a sum to its limit: sqrt(d' R d), d the distances of its terms, R their correlations.
 
     The one place where variances are recovered, for numbers and arrays alike.
     """
-    total: Any = sum(distance * distance for distance in distances)
+    total: Reals = sum(distance * distance for distance in distances)
     if correlations is not None:
         for i in range(len(distances)):
             for j in range(i):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tercet._numeric.exact import Counts, quotients
+from tercet._numeric.exact import quotients
 from tercet._numeric.validation import frozen, number, numbers
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError
@@ -301,12 +301,12 @@ def _with_interval(
     """The curve with MOVER intervals at each point: one multinomial sample of all trials, or two binomial ones."""
     if curve.tally.unit < 0:
         raise InputError("An interval needs whole counts: fractional weights follow no binomial law.")
-    level, weight = probability(ci, "ci"), curve.tally.weight
-    targets, nontargets = weight(curve.targets), weight(curve.nontargets)
+    level, unit = probability(ci, "ci"), curve.tally.unit
+    targets, nontargets = curve.targets << unit, curve.nontargets << unit
     odds = (found.threshold / (1.0 - found.threshold)).tolist()
     ends = []
     for missed, alarmed, price in zip(misses.tolist(), alarms.tolist(), odds, strict=True):
-        hits, false = targets - weight(missed), weight(alarmed)
+        hits, false = targets - (missed << unit), alarmed << unit
         if natural:
             samples = [[Share(1.0, hits, targets + nontargets), Share(-price, false, targets + nontargets)]]
         else:

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from tercet._numeric.exact import UNIT, Counts, ratio
-from tercet._typing import JSON, EerDefinition, Floats
+from tercet._numeric.exact import UNIT, ratio
+from tercet._typing import JSON, Counts, EerDefinition, Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.costs import softplus_sum

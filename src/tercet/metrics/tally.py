@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from tercet._numeric.wide import (
     steps_of,
     take,
 )
-from tercet._typing import Counts, Floats
+from tercet._typing import Counts, Floats, Reals
 from tercet.errors import InputError
 from tercet.trials import Trials, as_trials, to_llr
 
@@ -55,15 +55,27 @@ class Ranked:
         """The weight of all scores."""
         return len(self.scores) if self.cumulative is None else int(self.cumulative[-1])
 
-    def upto(self, thresholds: Any) -> Any:
+    @overload
+    def upto(self, thresholds: Floats) -> Counts: ...
+    @overload
+    def upto(self, thresholds: float) -> int: ...
+    def upto(self, thresholds: Reals) -> Counts | int:
         """The weight of the scores <= threshold."""
         return self.weight_of_lowest(self.scores.searchsorted(thresholds, "right"))
 
-    def below(self, thresholds: Any) -> Any:
+    @overload
+    def below(self, thresholds: Floats) -> Counts: ...
+    @overload
+    def below(self, thresholds: float) -> int: ...
+    def below(self, thresholds: Reals) -> Counts | int:
         """The weight of the scores < threshold."""
         return self.weight_of_lowest(self.scores.searchsorted(thresholds, "left"))
 
-    def weight_of_lowest(self, counts: Any) -> Any:
+    @overload
+    def weight_of_lowest(self, counts: Counts) -> Counts: ...
+    @overload
+    def weight_of_lowest(self, counts: int) -> int: ...
+    def weight_of_lowest(self, counts: Counts | int) -> Counts | int:
         """The weight of so many of the lowest scores."""
         return counts if self.cumulative is None else self.cumulative[counts]
 
@@ -245,7 +257,13 @@ class Tally:
         """How many scores it keeps."""
         return len(self.targets.scores) + len(self.nontargets.scores)
 
-    def at(self, thresholds: object) -> tuple[Any, Any]:
+    @overload
+    def at(self, thresholds: Floats) -> tuple[Counts, Counts]: ...
+    @overload
+    def at(self, thresholds: float) -> tuple[int, int]: ...
+    @overload
+    def at(self, thresholds: object) -> tuple[Counts | int, Counts | int]: ...
+    def at(self, thresholds: object) -> tuple[Counts | int, Counts | int]:
         """The errors when exactly the scores > threshold are accepted.
 
         Parameters
@@ -310,7 +328,7 @@ class Tally:
                 f"applications, or evaluate in memory."
             )
 
-    def weight(self, count: Any) -> Any:
+    def weight(self, count: int) -> int | float:
         """A count of this tally as the caller's weight: a whole number where it is one.
 
         Parameters

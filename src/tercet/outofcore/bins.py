@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts, running_total, shifted
+from tercet._numeric.exact import running_total, shifted
 from tercet._numeric.order import sorted_ranks
 from tercet._numeric.validation import frozen
-from tercet._typing import JSON, Array, Floats
+from tercet._typing import JSON, Array, Counts, Floats
 from tercet.errors import InputError
 from tercet.metrics.costs import softplus_sum
 from tercet.metrics.tally import Ranked, Tally

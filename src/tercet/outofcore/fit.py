@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, Counts, exact_dot, ratio, shifted
+from tercet._numeric.exact import UNIT, exact_dot, ratio, shifted
 from tercet._numeric.newton import GRADIENT_BOUND, ONCE_MORE, Optimum, minimise
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Counts, Floats
 from tercet.calibration._logistic_sums import (
     LARGEST,
     Ends,

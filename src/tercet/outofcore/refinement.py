@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts, running_total
+from tercet._numeric.exact import running_total
 from tercet._numeric.order import sorted_ranks
 from tercet._numeric.validation import frozen
-from tercet._typing import EerDefinition, Floats
+from tercet._typing import Counts, EerDefinition, Floats
 from tercet.errors import InputError
 from tercet.metrics.curves import Curve, convex_vertices
 from tercet.metrics.summary import Summary

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from tercet.errors import InputError
 from tercet.trials import Trials, class_names
 
 Ints = NDArray[np.intp]
-Readers = Mapping[str, Callable[[object, str], Any]]
+Readers = Mapping[str, Callable[[object, str], object]]
 
 _CAP = 1 << 27  # numbers in one model: 1 GiB
 

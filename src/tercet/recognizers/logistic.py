@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tercet._numeric import serialization as saved
 from tercet._numeric.newton import check_converged, in_blocks, minimise
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import column, number, numbers, same_index
-from tercet._typing import Facts, Floats
+from tercet._typing import Array, Facts, Floats
 from tercet.errors import CalibrationError, InputError
 from tercet.recognizers._classes import Readers, check_classes, check_size, coded, labelled, one_of
 from tercet.trials import Trials, logit, probability
@@ -190,7 +190,7 @@ def _width(features: int, expansion: str) -> int:
     return features if expansion == "linear" else features * (features + 1) // 2 + features
 
 
-def _solved(phi: Floats, target: Any, xi: Floats, ridge: float) -> tuple[Floats, float, float, int]:
+def _solved(phi: Floats, target: Array, xi: Floats, ridge: float) -> tuple[Floats, float, float, int]:
     """Weights, offset, gradient norm and steps of the optimum, found on standardised features."""
     with np.errstate(over="ignore", invalid="ignore"):
         centre, scale = phi.mean(axis=0), phi.std(axis=0)

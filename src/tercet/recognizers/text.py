@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ class TextRecognizer(Model):
         object.__setattr__(self, "_codes", codes)
         object.__setattr__(self, "_logs", np.concatenate((self.log_frequencies, unknown)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         stored = (self.classes, self.vocabulary, self.counts, self.pseudo_count, dict(self.training), self.splitter)
         return type(self), stored
 
@@ -330,9 +330,10 @@ def _count_table(own: list[Counter[str]], vocabulary: tuple[str, ...]) -> NDArra
 
 def _words(texts: list[str], splitter: Splitter) -> tuple[list[str], Ints]:
     """All words in a row, and how many each text has."""
-    parts: list[Any] = list(map(splitter, texts))
-    if splitter is not str.split:
-        parts = [entries(part, "splitter (what it returns)") for part in parts]
+    if splitter is str.split:
+        parts = [text.split() for text in texts]
+    else:
+        parts = [entries(splitter(text), "splitter (what it returns)") for text in texts]
     words = list(itertools.chain.from_iterable(parts))
     if splitter is not str.split and not _are_texts(words):
         raise InputError("splitter must cut a text into strings.")

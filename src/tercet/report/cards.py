@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -20,6 +20,17 @@ from tercet.report.markup import tag, text
 from tercet.report.numbers import percent
 from tercet.report.numbers import short as number
 from tercet.report.text import count, frequency
+
+if TYPE_CHECKING:
+    from tercet._numeric.serialization import Model
+    from tercet.application import Application, MulticlassApplication
+    from tercet.calibration.two_class import Calibrator
+    from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
+    from tercet.metrics.confusion import Confusion
+    from tercet.metrics.net_benefit import DecisionCurve
+    from tercet.trials import Trials
+    from tercet.uncertainty.comparison import Comparison
+    from tercet.uncertainty.intervals import Intervals
 
 _WIDE, _HIGH, _EDGE = 220.0, 96.0, 4.0
 _TARGET, _NONTARGET = "#C0621A", "#2A86BC"  # 3 : 1 on white and on black
@@ -194,7 +205,7 @@ def _heat(matrix: Floats, label: str) -> str:
 # What each object says
 
 
-def _trials(trials: Any) -> Card:
+def _trials(trials: Trials) -> Card:
     rows = [["meaning", trials.meaning], ["classes", ", ".join(trials.classes[:8])]]
     if trials.labels is not None:
         sizes = np.bincount(trials.labels.astype(np.intp), minlength=len(trials.classes)).tolist()
@@ -204,7 +215,7 @@ def _trials(trials: Any) -> Card:
     return Card(text(repr(trials), 300), ("", ""), [row for row in rows if row[1]], _score_picture(trials))
 
 
-def _score_picture(trials: Any) -> str:
+def _score_picture(trials: Trials) -> str:
     if trials.scores.ndim == 2 or trials.labels is None or len(trials.scores) == 0:
         return ""
     step = -(-len(trials.scores) // _MOST_SCORES)
@@ -221,7 +232,7 @@ def _score_picture(trials: Any) -> str:
     return _lines(lines, f"scores of {trials.classes[0]} and {trials.classes[1]}", low=0.0)
 
 
-def _application(app: Any) -> Card:
+def _application(app: Application) -> Card:
     rows = [
         ["prior of the target", frequency(app.prior)], ["cost of a miss", number(app.cost_fn)],
         ["cost of a false alarm", number(app.cost_fp)], ["effective prior", number(app.effective_prior)],
@@ -233,14 +244,14 @@ def _application(app: Any) -> Card:
     return Card(text(f"{named}{told}{percent(cost_ratio)}.", 300), ("", ""), rows)
 
 
-def _multiclass_application(app: Any) -> Card:
+def _multiclass_application(app: MulticlassApplication) -> Card:
     words = f"Without the scores the best action is {app.dummy_action}, at a cost of {number(app.dummy_cost)}."
     head = ["cost of deciding", *(f"{name} ({number(p)})" for name, p in zip(app.classes, app.prior, strict=True))]
     rows = [[action, *map(number, row)] for action, row in zip(app.actions, app.costs.tolist(), strict=True)]
     return Card(text(words, 300), head[:13], [row[:13] for row in rows])
 
 
-def _confusion(table: Any) -> Card:
+def _confusion(table: Confusion) -> Card:
     matrix = table.matrix
     total = sum(map(sum, matrix))
     rows = [[name, *map(count, row)] for name, row in zip(table.actions, matrix, strict=True)]
@@ -249,7 +260,7 @@ def _confusion(table: Any) -> Card:
     return Card(text(words, 300), head[:13], [row[:13] for row in rows], _heat(np.array(matrix, float), words))
 
 
-def _result(row: Any) -> Card:
+def _result(row: Result) -> Card:
     facts = row.to_dict()
     rows = [
         ["llr threshold", number(facts["threshold"])],
@@ -266,7 +277,7 @@ def _result(row: Any) -> Card:
     return Card(text(f"{tables.point(facts)}: {told}", 300), ("", ""), rows, picture)
 
 
-def _multiclass_result(row: Any) -> Card:
+def _multiclass_result(row: MulticlassResult) -> Card:
     told = "Its risk is undefined." if row.dcf is None else f"Risk {number(row.risk)}; {_judged(float(row.dcf))}"
     rows = [[action, *map(count, counts)] for action, counts in zip(row.actions, row.confusion, strict=True)]
     head = ["decision", *(f"prior {number(prior)}" for prior in row.priors)]
@@ -289,7 +300,7 @@ def _judged(dcf: float) -> str:
     )
 
 
-def _evaluation(evaluation: Any) -> Card:
+def _evaluation(evaluation: Evaluation | MulticlassEvaluation) -> Card:
     facts = evaluation.to_dict(curves=False)
     costs = tables.costs([{**facts, "applications": facts["applications"]}])
     kept = [place for place, head in enumerate(costs.head) if place and head != "calibration loss"]
@@ -313,7 +324,7 @@ def _evaluation_picture(facts: JSON) -> str:
                   low=0.0, high=1.1)  # fmt: skip
 
 
-def _intervals(found: Any) -> Card:
+def _intervals(found: Intervals) -> Card:
     known = [(name, one) for name, one in found.items() if np.ndim(one.value) == 0]
     rows = [[name, number(one.value), f"{number(one.low)} to {number(one.high)}"] for name, one in known]
     head = ("quantity", "value", f"{100 * found.level:g} % interval")
@@ -321,7 +332,7 @@ def _intervals(found: Any) -> Card:
     return Card(text(repr(found).partition("\n")[0], 300), head, rows, _forest(spans, "intervals"))
 
 
-def _comparison(found: Any) -> Card:
+def _comparison(found: Comparison) -> Card:
     rows = [[f"{row.rank}{'=' if row.tied else ''} {row.system}", number(row.value),
              f"{number(row.low)} to {number(row.high)}"] for row in found.ranks()]  # fmt: skip
     differences = found.of(found.headline)
@@ -330,7 +341,7 @@ def _comparison(found: Any) -> Card:
     return Card(text(found.sentence, 600), ("rank", "value", "interval"), rows, picture)
 
 
-def _model(model: Any) -> Card:
+def _model(model: Model) -> Card:
     training = [[name.replace("_", " "), _said(value)] for name, value in model.training.items()]
     parameters = [[name, _said(getattr(model, name))] for name in model._parameters]
     short_rows = [row for row in (*parameters, *training) if 0 < len(row[1]) <= 40]
@@ -351,10 +362,10 @@ def _first_sentence(thing: object) -> str:
     return (type(thing).__doc__ or "").partition("\n")[0]
 
 
-def _map(model: object) -> str:
+def _map(model: Model) -> str:
     """The llr of each score, as far as the model knows scores."""
     try:
-        grid, llrs = calibration_line(model, 81)
+        grid, llrs = calibration_line(cast("Calibrator", model), 81)
     except Exception:  # not a map of one score: a fusion, a rule, several classes
         return ""
     if not np.isfinite(llrs).any():
@@ -362,19 +373,22 @@ def _map(model: object) -> str:
     return _lines([(grid, llrs, _stroke(_NONTARGET)), (grid, np.zeros(len(grid)), _GUIDE)], "llr of each score")
 
 
-def calibration_line(model: Any, count: int = 401) -> tuple[Floats, Floats]:
+def calibration_line(model: Calibrator, count: int = 401) -> tuple[Floats, Floats]:
     """Scores, as far as a calibrator's parameters speak of them or its llrs stay within 6, and their llrs."""
+    from tercet.calibration.kernel_density import KernelDensity
+    from tercet.calibration.two_class import Gaussian
+
     if hasattr(model, "thresholds") and len(model.thresholds):
         known = model.thresholds[np.isfinite(model.thresholds)]
         margin = 0.1 * float(np.ptp(known)) or 1.0
         ends = float(known.min()) - margin, float(known.max()) + margin
-    elif hasattr(model, "target_deviation"):
+    elif isinstance(model, Gaussian):
         reach = 3.0 * max(model.target_deviation, model.nontarget_deviation)
         ends = (
             min(model.target_mean, model.nontarget_mean) - reach,
             max(model.target_mean, model.nontarget_mean) + reach,
         )
-    elif hasattr(model, "target_scores"):
+    elif isinstance(model, KernelDensity):
         both = np.concatenate((model.target_scores, model.nontarget_scores))
         ends = float(both.min()), float(both.max())
     elif model.method == "beta":
@@ -385,11 +399,7 @@ def calibration_line(model: Any, count: int = 401) -> tuple[Floats, Floats]:
     return grid, np.asarray(model(grid), float)
 
 
-def _means(model: Any) -> tuple[float, float]:
-    return model.target_mean, model.nontarget_mean
-
-
-def _end(model: Any, side: float) -> float:
+def _end(model: Calibrator, side: float) -> float:
     """How far to go on one side until the llr is large, or no longer moves."""
     at = side
     while abs(at) < 2.0**40:
@@ -400,7 +410,7 @@ def _end(model: Any, side: float) -> float:
     return at
 
 
-def _decision_curve(curve: Any) -> Card:
+def _decision_curve(curve: DecisionCurve) -> Card:
     best = np.maximum(curve.treat_all, curve.treat_none)
     better = curve.threshold[curve.net_benefit > best]
     told = "At no threshold probability the scores are worth more than treating all or none."
@@ -419,7 +429,7 @@ def _decision_curve(curve: Any) -> Card:
     return Card(text(told, 300), ("threshold probability", "net benefit", "treat all"), rows, picture)
 
 
-_CARDS: dict[str, Callable[[Any], Card]] = {
+_CARDS: dict[str, Callable[..., Card]] = {
     "Trials": _trials, "Application": _application, "MulticlassApplication": _multiclass_application,
     "Confusion": _confusion, "Result": _result, "MulticlassResult": _multiclass_result, "Evaluation": _evaluation,
     "MulticlassEvaluation": _evaluation,

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import Floats, Value
 from tercet.application import normalised_dcf
 from tercet.metrics.curve_summary import REACH, interpolated
 from tercet.report.markup import Facts
@@ -91,7 +90,7 @@ def _shortened(system: Facts) -> Facts:
     return found
 
 
-def _rounded(value: object) -> Any:
+def _rounded(value: object) -> Value:
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -146,9 +145,9 @@ def _furthest(start: int, x: list[float], rates: Sequence[list[float]], room: Se
     return best
 
 
-def _short_numbers(values: Sequence[Any]) -> list[Any]:
+def _short_numbers(values: Sequence[float | str]) -> list[float | str]:
     """Ascending numbers to four decimals, never below the number itself, and still ascending."""
-    found: list[Any] = []
+    found: list[float | str] = []
     for value in values:
         short = value if isinstance(value, str) else math.ceil(float(value) * 1e4) / 1e4
         behind = found and not isinstance(short, str) and not isinstance(found[-1], str) and short < found[-1]

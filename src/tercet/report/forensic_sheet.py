@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,12 @@ from tercet._numeric.validation import text as checked_text
 from tercet.forensics import LrBounds, Validation
 from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
 from tercet.report.text import harmless
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tercet.biometrics import Rate
+    from tercet.forensics._measures import Tippett
 
 _SOFT = "#555555"
 _STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#111}
@@ -72,7 +79,7 @@ def _misleading(validation: Validation) -> str:
     return _table("Misleading evidence", head, rows)
 
 
-def _rate(rate: Any) -> str:
+def _rate(rate: Rate) -> str:
     ends = "" if rate.interval is None else f" ({100 * rate.interval.low:.2f} to {100 * rate.interval.high:.2f})"
     return f"{rate.errors:g} of {rate.trials:g} = {100 * rate.value:.2f} %{ends}"
 
@@ -87,17 +94,17 @@ def _support(bounds: LrBounds) -> str:
     return "no LR but 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
 
 
-def tippett_survival(axes: object, validation: Validation) -> None:
+def tippett_survival(axes: Axes, validation: Validation) -> None:
     """The share of each class with an LR above a value."""
     _tippett(axes, validation.tippett[0], "share above", "Tippett plot")
 
 
-def tippett_crossing(axes: object, validation: Validation) -> None:
+def tippett_crossing(axes: Axes, validation: Validation) -> None:
     """Same-source LRs below, different-source LRs above a value."""
     _tippett(axes, validation.tippett[1], "same source below, different source above", "Tippett plot, crossing")
 
 
-def _tippett(axes: Any, lines: Any, up: str, title: str) -> None:
+def _tippett(axes: Axes, lines: Tippett, up: str, title: str) -> None:
     axes.plot(lines.log10_lr, lines.targets, color=TARGET, label="same source")
     axes.plot(lines.log10_lr, lines.nontargets, color=NONTARGET, linestyle="--", label="different source")
     axes.axvline(0.0, color=_SOFT, linestyle=":", linewidth=1)
@@ -105,7 +112,7 @@ def _tippett(axes: Any, lines: Any, up: str, title: str) -> None:
     axes.legend(frameon=False)
 
 
-def cross_entropy(axes: Any, validation: Validation) -> None:
+def cross_entropy(axes: Axes, validation: Validation) -> None:
     """Empirical cross-entropy along the prior, with its range."""
     found = validation.ece
     if found.low is not None and found.high is not None:
@@ -118,7 +125,7 @@ def cross_entropy(axes: Any, validation: Validation) -> None:
     axes.legend(frameon=False)
 
 
-def pav_plot(axes: Any, validation: Validation) -> None:
+def pav_plot(axes: Axes, validation: Validation) -> None:
     """What LRs are worth against what they say."""
     low, high, worth = validation.pav
     finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(worth)
@@ -130,7 +137,7 @@ def pav_plot(axes: Any, validation: Validation) -> None:
     axes.legend(frameon=False)
 
 
-def histogram(axes: Any, validation: Validation) -> None:
+def histogram(axes: Axes, validation: Validation) -> None:
     """The log10 LRs of both classes."""
     every = np.concatenate(list(validation.log10_lrs.values()))
     edges = (
@@ -153,7 +160,7 @@ FIGURES = {
 }
 
 
-def _svg(draw: Any, validation: Validation) -> str:
+def _svg(draw: Callable[[Axes, Validation], None], validation: Validation) -> str:
     """A figure as SVG text, the same for the same numbers."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from tercet._numeric.validation import chosen
 from tercet.report import numbers
@@ -26,6 +26,9 @@ def _table() -> dict[str, list[str]]:
         (files("tercet.report") / "page" / "strings.json").read_text(encoding="utf-8")
     )
     return found
+
+
+End = TypeVar("End")
 
 
 class Words:
@@ -77,12 +80,12 @@ class Words:
         """A whole number with separators."""
         return numbers.localised(f"{count:,}", self.language)
 
-    def to(self, ends: Sequence[object], said: Callable[[object], str]) -> str:
+    def to(self, ends: Sequence[End], said: Callable[[End], str]) -> str:
         """Both ends of an interval: "2.1 to 3.4 %"."""
         low, high = (said(end) for end in ends)
         return low if low == high else self("to", low=low.removesuffix(" %") if high.endswith(" %") else low, high=high)
 
-    def brackets(self, ends: Sequence[Any] | None, said: Callable[[Any], str]) -> str:
+    def brackets(self, ends: Sequence[End] | None, said: Callable[[End], str]) -> str:
         """The same in brackets, or nothing."""
         return "" if ends is None else f" ({self.to(ends, said)})"
 

@@ -6,7 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tercet._typing import JSON
 from tercet.report.text import harmless
@@ -110,7 +110,7 @@ class Drawing:
         if kept:
             self.parts.append(f'<path class="{kind}" d="M{"L".join(f"{x:.0f} {y:.0f}" for x, y in kept)}"/>')
 
-    def band(self, across: Sequence[float], edges: Iterable[Sequence[object]], kind: str) -> None:
+    def band(self, across: Sequence[float], edges: Iterable[Sequence[float | None]], kind: str) -> None:
         """What lies between two lines, in a light tint."""
         ends = [pair for pair in zip(across, *edges, strict=True) if None not in pair]
         there, back = ([self.at(row[0], _real(row[side])) for row in ends] for side in (1, 2))
@@ -220,5 +220,5 @@ def _round_numbers(low: float, high: float) -> list[float]:
     return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _real(value: Any) -> float:
+def _real(value: float) -> float:
     return float(value)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ _TOP = np.uint64(1 << 63)
 _SAFE = str.maketrans("&<>", ",./")  # digits of base 85 that HTML knows, and what stands for them
 
 
-def packed(values: Iterable[Any]) -> str:
+def packed(values: Iterable[float | str]) -> str:
     """Ascending numbers, infinities as texts or not, as text."""
     numbers = np.array([float(value) for value in values])
     digits = _decimals(numbers)

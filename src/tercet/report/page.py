@@ -152,22 +152,22 @@ def _checked(system: Facts) -> Facts:
     return system
 
 
-def _with_posteriors(systems: Sequence[Facts], posteriors: Any) -> list[Facts]:
+def _with_posteriors(systems: Sequence[Facts], posteriors: object) -> list[Facts]:
     """The systems, those that were named with rows of their trials."""
     from tercet.report.embedded_rows import with_rows
 
     names = [system.get("name") for system in systems if "log_loss" in system]
-    if not isinstance(posteriors, Mapping):
+    if isinstance(posteriors, Mapping):
+        rows = posteriors
+    else:
         if len(names) != 1:
             raise InputError(f"posteriors must be {{name: trials}}: {len(names)} systems have several classes.")
-        posteriors = {names[0]: posteriors}
-    for name in posteriors:
+        rows = {names[0]: posteriors}
+    for name in rows:
         if names.count(name) != 1:
             raise InputError(f"posteriors names {shown(name)}: {names.count(name)} systems of several classes have it.")
     return [
-        with_rows(system, posteriors[system.get("name")])
-        if "log_loss" in system and system.get("name") in posteriors
-        else system
+        with_rows(system, rows[system.get("name")]) if "log_loss" in system and system.get("name") in rows else system
         for system in systems
     ]
 
@@ -273,7 +273,7 @@ def _packed_rows(kept: Facts) -> Facts:
     return {**kept, **packed_weights, "log_likelihoods": words, "step": step}
 
 
-def _packed_weights(kept: Facts) -> Any:
+def _packed_weights(kept: Facts) -> str | list[float] | None:
     """Weights of rows as doubles; where all rows of a class weigh the same, one for each class."""
     if kept["weights"] is None:
         return None
@@ -289,7 +289,7 @@ def coarse(kept: Facts) -> bool:
     return len(kept["labels"]) * len(kept["log_likelihoods"][0]) > FINE_ROWS
 
 
-def _doubles(values: Iterable[Any]) -> str:
+def _doubles(values: Iterable[float | str]) -> str:
     """Numbers as the bytes of doubles, in base64; infinities may be texts."""
     plain = [float(value) for value in values]
     return base64.b64encode(struct.pack(f"<{len(plain)}d", *plain)).decode("ascii")

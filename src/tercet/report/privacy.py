@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Array, Floats, Value
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import interpolated, shortest, unshifted_llrs
 from tercet.report.language import Words
 from tercet.report.numbers import localised
 
 Facts = JSON
+Point = tuple[float, float, float | str]  # misses, false alarms, threshold
 LEAST = 10  # trials of a class between two points of the curve, or none
 _BINS = 20
 _RANGE = 3.0  # the log-odds within which the error of costs is stated: those of the Bayes error plot
@@ -101,7 +101,7 @@ def _curve(system: Facts) -> Facts:
     return coarse
 
 
-def _thresholds(system: Facts, places: Any) -> tuple[Floats, Floats]:
+def _thresholds(system: Facts, places: Array) -> tuple[Floats, Floats]:
     """The shortest numbers from each kept threshold up to the next of all, and the llrs that they state."""
     curve, meaning = system["curve"], system["meaning"]
     every = np.array([float(value) for value in curve["thresholds"]])
@@ -117,14 +117,14 @@ def _thresholds(system: Facts, places: Any) -> tuple[Floats, Floats]:
     return short, np.append(-np.inf, unshifted_llrs(short[1:], meaning) - shift)
 
 
-def _as_json(values: Floats) -> list[Any]:
+def _as_json(values: Floats) -> list[float | str]:
     return [value if np.isfinite(value) else "inf" if value > 0 else "-inf" for value in values.tolist()]
 
 
 def _hull(curve: Facts) -> Facts:
     """The lower convex hull of the kept points, in exact products."""
     points = list(zip(curve["misses"], curve["false_alarms"], curve["thresholds"], strict=True))
-    kept: list[Any] = []
+    kept: list[Point] = []
     for point in points:
         while len(kept) > 1 and _above(kept[-2], kept[-1], point):
             kept.pop()
@@ -132,7 +132,7 @@ def _hull(curve: Facts) -> Facts:
     return {key: [one[place] for one in kept] for place, key in enumerate(("misses", "false_alarms", "thresholds"))}
 
 
-def _above(first: Any, middle: Any, last: Any) -> bool:
+def _above(first: Point, middle: Point, last: Point) -> bool:
     """Whether the middle point lies on or above the chord of the others."""
     return bool((middle[0] - first[0]) * (last[1] - first[1]) <= (middle[1] - first[1]) * (last[0] - first[0]))
 
@@ -188,7 +188,7 @@ def _snapped(application: Facts, curve: Facts) -> Facts:
     return {**application, **moved}
 
 
-def _nearest(value: object, points: Any) -> Any:
+def _nearest(value: object, points: Value) -> Value:
     if isinstance(value, str) or value is None:
         return value
     finite = [one for one in points if not isinstance(one, str)]

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tercet._numeric.validation import shown, shown_path
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.errors import InputError
 from tercet.report.command_schemas import FIELDS
 
@@ -350,7 +350,7 @@ def _content(path: str, called: str) -> bytes:
         raise InputError(f"{called} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
-def _parsed(content: bytes, called: str) -> Any:
+def _parsed(content: bytes, called: str) -> Value:
     try:
         return json.loads(content.decode("utf-8-sig"), parse_constant=_not_json, object_pairs_hook=_once)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from tercet._typing import Value
 from tercet.report import markup
 from tercet.report.language import Words
 from tercet.report.markup import Facts, Ready, table, tag, text
@@ -62,12 +62,12 @@ def _bracketed(system: Facts, cell: str) -> str:
     return cell if low is None else f"{low:.9g} to {high:.9g}"
 
 
-def _column(rows: Sequence[Facts], key: str, said: Callable[[object], str], words: Words) -> list[str]:
+def _column(rows: Sequence[Facts], key: str, said: Callable[[Value], str], words: Words) -> list[str]:
     """One number of each row in words, with its interval below where there is one."""
     return [_cell(row[key], known_ends(row, key), said, words) for row in rows]
 
 
-def _cell(value: object, ends: Sequence[object] | None, said: Callable[[object], str], words: Words) -> str:
+def _cell(value: object, ends: Sequence[Value] | None, said: Callable[[Value], str], words: Words) -> str:
     if ends is None or value is None:
         return said(value)
     return Ready(text(said(value)) + tag("small", text(words.to(ends, said))))
@@ -252,7 +252,7 @@ def _class_section(system: Facts, place: int, words: Words) -> str:
     return tag("section", inside, "several", id=f"several-{place}")
 
 
-def _said(facts: Facts, key: str, said: Callable[[object], str], words: Words) -> str:
+def _said(facts: Facts, key: str, said: Callable[[Value], str], words: Words) -> str:
     """A number with its interval in words."""
     return said(facts.get(key)) + words.brackets(known_ends(facts, key), said)
 
@@ -277,7 +277,7 @@ def _class_application(system: Facts, app: Facts, place: int, words: Words) -> s
     return tag("details", tag("summary", text(told, 400)) + body, "app", **shown)
 
 
-def _heat(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequence[str], words: Words) -> str:
+def _heat(matrix: Sequence[Sequence[float]], actions: Sequence[str], names: Sequence[str], words: Words) -> str:
     """The confusion matrix, darker where more of a class's trials are."""
     if len(names) > _HEAT or len(actions) > _HEAT:
         return _most_confused(matrix, actions, names, words)
@@ -294,7 +294,9 @@ def _heat(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequen
     return markup.wide(inside, words("k.heat"))
 
 
-def _most_confused(matrix: Sequence[Sequence[Any]], actions: Sequence[str], names: Sequence[str], words: Words) -> str:
+def _most_confused(
+    matrix: Sequence[Sequence[float]], actions: Sequence[str], names: Sequence[str], words: Words
+) -> str:
     """The errors that happen most, where a heat map would be too large."""
     wrong = [
         (count, actions[i], names[j])
@@ -319,7 +321,7 @@ def _class_rates(system: Facts, app: Facts, words: Words) -> str:
     return table([words(key) for key in ("k.class", "prior", "k.found", "k.right", "k.part")], rows)
 
 
-def _share(count: Any, size: Any, words: Words) -> str:
+def _share(count: float, size: float, words: Words) -> str:
     """A share of trials with its 95 % interval where they were counted."""
     if not size:
         return words.percent(None)
@@ -332,5 +334,5 @@ def _share(count: Any, size: Any, words: Words) -> str:
     return _cell(count / size, ends, words.percent, words)
 
 
-def _real(value: Any) -> float | None:
+def _real(value: Value) -> float | None:
     return None if value is None else float(value)

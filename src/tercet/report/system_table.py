@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 from tercet._numeric.validation import chosen, instance, listed, text
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.report import tables
@@ -158,7 +158,7 @@ def frame(systems: Sequence[Facts], library: Library | None) -> Any:
     return made.table(columns) if called == "pyarrow" else made.DataFrame(columns)
 
 
-def _entry(key: str, value: Any) -> Any:
+def _entry(key: str, value: Value) -> Value:
     """A cell of a data frame: names as they are, numbers as floats, undefined ones missing."""
     return value if value is None or key in ("system", "meaning", "application", "dummy_action") else float(value)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Literal
+from typing import Literal
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.report.quantities import Quantity, is_larger_better, value_of
 from tercet.report.text import count, frequency, harmless, number, percent, short, verdict
 
@@ -55,7 +55,7 @@ class Table:
     settings: tuple[int, ...] = ()  # columns that a narrow layout may say once, where they hold one value
 
 
-def of_words(head: Sequence[str], rows: Iterable[Sequence[Cell | str]], title: str = "", **more: Any) -> Table:
+def of_words(head: Sequence[str], rows: Iterable[Sequence[Cell | str]], title: str = "", **more: Value) -> Table:
     """A table of words; a cell with an interval is a Cell."""
     cells = tuple(tuple(one if isinstance(one, Cell) else Cell(one) for one in row) for row in rows)
     return Table(tuple(head), cells, title, **more)
@@ -519,7 +519,7 @@ def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Se
 
 def columns(
     systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Value]]:
     """The numbers as columns, one row per system and application; undefined ones are None.
 
     `threshold` is an llr and `threshold_score` the same on the scores' own scale; `min_threshold` is on the scores'
@@ -538,7 +538,7 @@ def columns(
         own = _with_ends([name for name in names if any(name in app for app in apps)], apps)
         shared = _with_ends([name for name in names if name not in own], every)
     named = ["condition_column", "condition"] if by_condition else []
-    held: dict[str, list[Any]] = {key: [] for key in ("system", "meaning", "application", *own, *shared, *named)}
+    held: dict[str, list[Value]] = {key: [] for key in ("system", "meaning", "application", *own, *shared, *named)}
     for row, column, value in rows:
         for place, app in enumerate(row["applications"] or [{}]):
             cells = [row.get("name") or "", str(row.get("meaning", "")), place, *(_cell_of(app, key) for key in own)]
@@ -558,7 +558,7 @@ def _with_ends(keys: Sequence[str], held: Sequence[Facts]) -> list[str]:
     return found
 
 
-def _cell_of(facts: Facts, key: str) -> Any:
+def _cell_of(facts: Facts, key: str) -> Value:
     """A number of the facts, or an end of its interval; of the EER its value."""
     name, _, end = key.rpartition("_")
     if end in ("low", "high") and f"{name}_ci" in facts:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tercet._typing import Value
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.curve_summary import interpolated
 from tercet.report.language import Words
@@ -108,7 +109,7 @@ def _same(app: Facts, point: Point) -> bool:
     return (app["prior"], app["cost_fn"], app["cost_fp"]) == point[:3]
 
 
-def _or_none(value: Any) -> float | None:
+def _or_none(value: Value) -> float | None:
     return None if value is None else float(value)
 
 
@@ -122,7 +123,7 @@ def _in_hindsight(curve: Facts, app: Application) -> tuple[float, float, float]:
     return misses[place], alarms[place], float(hull["thresholds"][place]) if place else -math.inf
 
 
-def _read(curve: Facts, key: str, llr: float) -> Any:
+def _read(curve: Facts, key: str, llr: float) -> Value:
     """A count at an llr; as it is at the last kept point where counts are too large for a line between them."""
     try:
         return float(interpolated(curve, key, np.array([llr]))[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -162,7 +163,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         keep_features(self, self.estimator_)
         return self
 
-    def predict(self, X: object, cost_fn: object = None, cost_fp: object = None) -> Array:
+    def predict(self, X: object, cost_fn: ArrayLike | None = None, cost_fp: ArrayLike | None = None) -> Array:
         """The action of least expected cost: a label of y, or a name where the application has further actions.
 
         Parameters
@@ -180,7 +181,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         actions = decide(self._trials(X), self._costs(cost_fn, cost_fp))
         return np.asarray(action_labels(self.app_, self.classes_, self._order)[actions])
 
-    def _costs(self, cost_fn: object, cost_fp: object) -> Any:
+    def _costs(self, cost_fn: ArrayLike | None, cost_fp: ArrayLike | None) -> Given | CaseCosts:
         """The application, with costs of each sample where they are given."""
         check_is_fitted(self)
         if cost_fn is None and cost_fp is None:

@@ -256,5 +256,8 @@ def _intervals(
         trials, ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None,
         extra=asked, method="percentile",
     )  # fmt: skip
-    ends = {name: Interval(found[name].low, found[name].high, found[name].method) for name in asked}
+    ends = {
+        name: Interval(float(one.low), float(one.high), one.method)
+        for name, one in ((name, found[name]) for name in asked)
+    }
     return ends["minimum"], ends.get("actual")

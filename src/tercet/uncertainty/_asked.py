@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tercet._numeric.validation import chosen, seed_number, shown
 from tercet._typing import JSON, EerDefinition
@@ -12,7 +11,7 @@ from tercet.errors import InputError
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-from tercet.uncertainty.intervals import Intervals, checked_level, closed_form_intervals
+from tercet.uncertainty.intervals import CalibrationLosses, Intervals, checked_level, closed_form_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,9 @@ class AskedIntervals:
             drawn = {"method": method or "percentile", "resamples": count, "seed": seed}
         return cls(checked_level(ci), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
 
-    def intervals(self, trials: Trials | Tally, apps: Sequence[Any], source: Any) -> Intervals:
+    def intervals(
+        self, trials: Trials | Tally, apps: Sequence[object], source: Trials | Tally | CalibrationLosses
+    ) -> Intervals:
         """The intervals of the numbers of these trials."""
         if self.drawn is None:
             grid = log_odds_grid(self.grid)

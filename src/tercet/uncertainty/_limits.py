@@ -7,12 +7,13 @@ Each class below is an estimate: it has a `value` and gives its `limits` at any 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import Floats, Reals
 from tercet.metrics.mover import recovered
 
 FEW = 10.0  # errors below which Wilson's interval falls under its level (Brown, Cai and DasGupta 2001)
@@ -24,14 +25,14 @@ class Estimate(Protocol):
     """A number that has limits at every level."""
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Reals:
         """The estimate."""
 
     @property
     def method(self) -> str:
         """The method by its name in the literature."""
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """The lower and the upper limit."""
 
 
@@ -42,21 +43,21 @@ def normal_quantile(level: float) -> float:
     return -float(ndtri((1.0 - level) / 2.0))
 
 
-def student_quantile(level: float, freedom: Any) -> Any:
+def student_quantile(level: float, freedom: Reals) -> Floats:
     """The same by Student's t."""
     from scipy.special import stdtrit
 
     return np.where(np.isinf(freedom), normal_quantile(level), -stdtrit(freedom, (1.0 - level) / 2.0))
 
 
-def wilson_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+def wilson_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
     """Wilson's score limits of a proportion (1927); counts may be effective ones, with a fraction."""
     p, square = errors / size, normal_quantile(level) ** 2 / size
     half = np.sqrt(square * (p * (1.0 - p) + square / 4.0))
     return (p + square / 2.0 - half) / (1.0 + square), (p + square / 2.0 + half) / (1.0 + square)
 
 
-def beta_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
+def beta_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
     """Clopper and Pearson's limits of a proportion (1934), by quantiles of the beta distribution."""
     from scipy.special import betainccinv, betaincinv
 
@@ -66,7 +67,7 @@ def beta_limits(errors: Any, size: Any, level: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def proportion_limits(errors: object, size: object, level: float) -> tuple[Floats, Floats]:
+def proportion_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
     """Clopper-Pearson below ten errors (or ten right decisions), Wilson from there on.
 
     The upper limit never falls when an error is added.
@@ -91,9 +92,9 @@ class Proportion:
     reduced by (z / t)^2 for the degrees of freedom: Korn and Graubard (1998).
     """
 
-    value: Any
-    size: Any
-    freedom: Any = math.inf
+    value: Reals
+    size: Reals
+    freedom: Reals = math.inf
     grouped: bool = False
 
     @property
@@ -104,7 +105,7 @@ class Proportion:
             return "Korn-Graubard"
         return "Clopper-Pearson" if np.all(errors < FEW) else "Wilson" if np.all(errors >= FEW) else _BOTH
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """Clopper-Pearson's or Wilson's, of the effective counts."""
         reach = (
             1.0 if np.all(np.isinf(self.freedom)) else normal_quantile(level) / student_quantile(level, self.freedom)
@@ -132,12 +133,12 @@ class Sum:
     """
 
     parts: tuple[Proportion, ...]
-    factors: tuple[Any, ...]
-    correlations: Any = None  # [part, part, ...]; None: independent
+    factors: tuple[Reals, ...]
+    correlations: Sequence[Sequence[Reals]] | Floats | None = None  # [part, part, ...]; None: independent
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Reals:
         """The sum."""
         return sum(factor * part.value for factor, part in zip(self.factors, self.parts, strict=True))
 
@@ -146,13 +147,13 @@ class Sum:
         """MOVER, from the limits of its rates."""
         return f"MOVER ({self.parts[0].method if self.parts[0].grouped else _BOTH})"
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """The sum minus and plus the root of the summed squared distances."""
         downs, ups, signs = [], [], []
         for factor, part in zip(self.factors, self.parts, strict=True):
-            ends = [factor * (end - part.value) for end in part.limits(level)]
-            downs.append(np.abs(np.minimum(*ends)))
-            ups.append(np.abs(np.maximum(*ends)))
+            one, other = (factor * (end - part.value) for end in part.limits(level))
+            downs.append(np.abs(np.minimum(one, other)))
+            ups.append(np.abs(np.maximum(one, other)))
             signs.append(np.sign(factor))
         value = self.value
         low, high = (
@@ -210,11 +211,11 @@ class Bracket:
     above it. No interval for a minimum over thresholds is published that we know of; this one is conservative.
     """
 
-    value: Any
+    value: Reals
     below: Estimate
     above: Estimate
-    most: Any
-    least: Any = 0.0
+    most: Reals
+    least: Reals = 0.0
     how: str = "lower end of the apparent minimum, upper end of the out-of-fold cost"
 
     @property
@@ -222,7 +223,7 @@ class Bracket:
         """Both constructions."""
         return f"{self.below.method}: {self.how}"
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """From below and from above, cut at what the number can be, and holding the apparent value."""
         low, high = self.below.limits(level)[0], self.above.limits(level)[1]
         low = np.clip(low, self.least, self.value)
@@ -247,7 +248,7 @@ class Wider:
     other: Estimate
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Reals:
         """The number."""
         return self.one.value
 
@@ -256,7 +257,7 @@ class Wider:
         """Both methods."""
         return f"the wider of {self.one.method} and {self.other.method}"
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """The lower of both lower limits, the higher of both upper ones."""
         (low, high), (less, more) = self.one.limits(level), self.other.limits(level)
         return np.minimum(low, less), np.maximum(high, more)
@@ -267,10 +268,10 @@ class Mapped:
     """A monotone function of another estimate: F1 = 2 q / (1 + q), q the share of hits among hits and errors."""
 
     inner: Estimate
-    function: Any = field(repr=False)
+    function: Callable[[Reals], Reals] = field(repr=False)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Reals:
         """The function's value."""
         return self.function(self.inner.value)
 
@@ -279,7 +280,7 @@ class Mapped:
         """The inner estimate's."""
         return self.inner.method
 
-    def limits(self, level: float) -> tuple[Any, Any]:
+    def limits(self, level: float) -> tuple[Reals, Reals]:
         """The function of both limits."""
         low, high = self.inner.limits(level)
         return self.function(low), self.function(high)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,7 @@ class ManyClassSample:
         size = effective_size(found[0], found[1], self.clusters.units[place], most)
         return Proportion(found[0], size, self.clusters.freedoms[place] if self.grouped else math.inf, self.grouped)
 
-    def _moments(self, clusters: Clusters, columns: Any, total: float) -> tuple[float, float]:
+    def _moments(self, clusters: Clusters, columns: Sequence[tuple[int, Floats]], total: float) -> tuple[float, float]:
         """Mean and variance; whole weights without groups are repeated rows."""
         if self.grouped:
             found = clusters.means(columns)

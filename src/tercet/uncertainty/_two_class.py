@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import as_integers, quotients, running_total
 from tercet._numeric.validation import id_words
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
@@ -60,9 +60,9 @@ class RatePair(NamedTuple):
 
     fnr: Proportion
     fpr: Proportion
-    correlation: Any
+    correlation: Reals | None
 
-    def cost(self, miss: object, alarm: object) -> Sum:
+    def cost(self, miss: Reals, alarm: Reals) -> Sum:
         """miss x FNR + alarm x FPR."""
         table = None if self.correlation is None else [[1.0, self.correlation], [self.correlation, 1.0]]
         return Sum((self.fnr, self.fpr), (miss, alarm), table, (0.0, math.inf))
@@ -93,7 +93,7 @@ class TwoClassSample:
         curve, rows = known or Curve.of(trials), _ranked(trials)
         scores = (trials.scores[rows[0]], trials.scores[rows[1]])
         whole = curve.tally.unit
-        heavy: list[Any] = [None, None]
+        heavy: Sequence[Counts | None] = [None, None]
         if trials.weights is not None:
             whole_weights = as_integers(trials.weights[np.concatenate(rows)])[0]
             if whole_weights.dtype.kind == "O":
@@ -151,7 +151,7 @@ class TwoClassSample:
         fpr, fnr = self._proportion(0, 1.0 - means[0], variances[0]), self._proportion(1, means[1], variances[1])
         return RatePair(fnr, fpr, linked)
 
-    def _weighted(self, places: Sequence[Places]) -> list[tuple[Places, Any]]:
+    def _weighted(self, places: Sequence[Places]) -> list[tuple[Places, Counts | None]]:
         return list(zip(places, self.folds.weights, strict=True))
 
     def rates_of(self, missed: Floats, accepted: Floats) -> RatePair:
@@ -186,7 +186,7 @@ class TwoClassSample:
         ]
         return sizes[0], sizes[1]
 
-    def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Any]:
+    def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Floats | None]:
         """The rates of marked rows of each class, with their correlations."""
         if self.clusters is not None:
             found = self.clusters.means([(side, marked.astype(np.float64)) for side, marked in columns])
@@ -325,11 +325,11 @@ def out_of_fold_rates(sample: TwoClassSample, log_odds: Floats, ratio: Floats | 
         )
         for own in thresholds.T
     ]
-    fnr, fpr = (_stacked([one[place] for one in pairs]) for place in range(2))
+    fnr, fpr = _stacked([one.fnr for one in pairs]), _stacked([one.fpr for one in pairs])
     return RatePair(fnr, fpr, np.array([pair.correlation for pair in pairs]))
 
 
-def _stacked(parts: Sequence[Any]) -> Proportion:
+def _stacked(parts: Sequence[Proportion]) -> Proportion:
     """Rates at several thresholds as one of arrays."""
     value, size = np.array([one.value for one in parts]), np.array([one.size for one in parts])
     return Proportion(value, size, parts[0].freedom, True)
@@ -468,7 +468,9 @@ def _few(sample: TwoClassSample) -> NotEstimable | None:
     )
 
 
-def _mean_of_losses(sample: TwoClassSample, losses: tuple[Floats, Floats], weights: Any = None) -> Mean | None:
+def _mean_of_losses(
+    sample: TwoClassSample, losses: tuple[Floats, Floats], weights: tuple[Floats, Floats] | None = None
+) -> Mean | None:
     """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite.
 
     `weights` are those of the losses where these do not stand for one row each.
@@ -521,7 +523,9 @@ def _held_out_maps(sample: TwoClassSample) -> list[Isotonic]:
     return [Isotonic._of_hull(hull, {}, unit=unit) for hull in sample.folds.hulls]
 
 
-def _block_losses(sample: TwoClassSample, maps: Sequence[Isotonic]) -> tuple[tuple[Floats, Floats], Any]:
+def _block_losses(
+    sample: TwoClassSample, maps: Sequence[Isotonic]
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Losses and how many rows have each: a map is constant on its blocks. One map for all rows, or one per fold."""
     folds, losses, counts = sample.folds, [], []
     for side, sign in ((0, 1.0), (1, -1.0)):
@@ -547,7 +551,9 @@ def held_out_isotonic_losses(sample: TwoClassSample) -> tuple[Floats, Floats]:
     return found
 
 
-def _isotonic_losses(scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[FoldNumbers]) -> Any:
+def _isotonic_losses(
+    scores: tuple[Floats, Floats], maps: Sequence[Isotonic], folds: Sequence[FoldNumbers]
+) -> tuple[Floats, Floats]:
     losses = []
     for sign, own, numbers in zip((1.0, -1.0), scores, folds, strict=True):
         llr = np.empty(len(own))

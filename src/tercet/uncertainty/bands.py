@@ -300,7 +300,7 @@ def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
     order = np.argsort(rates, kind="stable")  # misses fall as false alarms rise: widened until the ends do too
     low[order] = np.minimum.accumulate(low[order])
     high[order] = np.maximum.accumulate(high[order][::-1])[::-1]
-    return RocBand(rates, band.value, low, high)
+    return RocBand(rates, np.asarray(band.value), low, high)
 
 
 def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:
@@ -366,7 +366,8 @@ def _calibrated(
 
 def _diagram(trials: Trials, found: Intervals, share: float, inner: Floats) -> Reliability:
     bins = len(inner) + 1
-    observed = _shares(found["bins.targets"].value, found["bins.nontargets"].value, share)
+    targets, nontargets = (np.asarray(found[f"bins.{name}"].value) for name in ("targets", "nontargets"))
+    observed = _shares(targets, nontargets, share)
     samples = np.sort(_shares(found.samples["bins.targets"], found.samples["bins.nontargets"], share), axis=0)
     low, high = _ends(samples, found.tail)
     place = np.searchsorted(inner, trials.llr)

@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
 from tercet._numeric.validation import callback, chosen, frozen, numbers, shown
-from tercet._typing import EerDefinition, Floats
+from tercet._typing import Counts, EerDefinition, Floats
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -171,18 +171,19 @@ def _check_by_case(given: dict[str, object], unpaired: object) -> None:
 
 
 def _compared_by_case(
-    trials: Sequence[Trials], names: tuple[str, ...], every: Sequence[Any], level: float, groups: tuple[str, ...],
+    trials: Sequence[Trials], names: tuple[str, ...], every: Sequence[object], level: float, groups: tuple[str, ...],
     correction: str, pair_by: PairBy | None,
 ) -> Comparison:  # fmt: skip
     """Costs per case, in the order of the first system's trials: values, paired differences, ranks."""
-    if not all(isinstance(app, CaseCosts) for app in every) or len(groups) > 1:
+    costs = [app for app in every if isinstance(app, CaseCosts)]
+    if len(costs) < len(every) or len(groups) > 1:
         raise InputError("Costs per case are compared by themselves, and by one group column at most.")
     pairing = paired(trials, by=pair_by)
     by = groups[0] if groups else None
     same = list(pairing.systems)
     if by is not None:
         same = [_grouped_alike(one, _with_groups(same, names, groups)) for one in same]
-    found = case_cost_estimates(same, every, by)
+    found = case_cost_estimates(same, costs, by)
     values = {
         name: tuple(Bound(one.value, *one.limits(level), one.method) for one in row)
         for name, row in found.alone.items()
@@ -196,7 +197,7 @@ def _compared_by_case(
         rows.append(Difference(name, names[i], names[j], one.value, low, high, p, p, one.method, share))
         estimates[name, names[i], names[j]] = one
     notes = ("paired by position",) if pairing.by == "position" else ()
-    points = tuple(f"prior {costs.prior:g}, costs per case" for costs in every)
+    points = tuple(f"prior {one.prior:g}, costs per case" for one in costs)
     return Comparison(
         names, MappingProxyType(values), _corrected(rows, correction), (), level, 0, 0, groups, True, pairing.by, 0,
         points, notes, MappingProxyType(estimates),
@@ -262,8 +263,8 @@ def _difference(
 ) -> Difference:
     """A row of the table: both ends and the p-value are known, and the interval holds the difference itself."""
     low, high, p = known
-    base = second[called[0]].value
-    value = first[called[0]].value - base
+    base = float(second[called[0]].value)
+    value = float(first[called[0]].value) - base
     return Difference(*called, value, min(low, value), max(high, value), p, p, method, value / base if base else None)
 
 
@@ -353,9 +354,9 @@ def _corrected(rows: Sequence[Difference], correction: str) -> tuple[Difference,
     return tuple(found)
 
 
-def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials], list[Any]]:
+def _arguments(systems: Sequence[object], applications: object) -> tuple[list[Trials], list[object]]:
     """The systems, and the applications, which may stand last among the arguments."""
-    given = list(systems)
+    given, checked = list(systems), list[Trials]()
     if given and not isinstance(given[-1], Trials) and applications is None:
         applications = given.pop()
     for place, trials in enumerate(given):
@@ -363,11 +364,12 @@ def _arguments(systems: Sequence[Any], applications: Any) -> tuple[list[Trials],
             raise InputError(
                 f"systems must be Trials, then applications: argument {place} is {shown(type(trials).__name__)}."
             )
+        checked.append(trials)
     if len(given) < 2:
         raise InputError(f"compare needs at least two systems, not {len(given)}.")
     if isinstance(applications, CaseCosts):
         applications = [applications]
-    return given, listed(() if applications is None else applications)
+    return checked, listed(() if applications is None else applications)
 
 
 def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, ...]:

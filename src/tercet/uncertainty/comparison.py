@@ -410,7 +410,14 @@ class Comparison(Shown):
                 beaten[one.second if sign * one.value < 0.0 else one.first] += 1
         places = list(beaten.values())
         rows = [
-            Rank(1 + beaten[system], system, b.value, b.low, b.high, places.count(beaten[system]) > 1)
+            Rank(
+                1 + beaten[system],
+                system,
+                float(b.value),
+                float(b.low),
+                float(b.high),
+                places.count(beaten[system]) > 1,
+            )
             for system, b in zip(self.names, self.values[name], strict=True)
         ]
         return tuple(sorted(rows, key=lambda row: (row.rank, sign * row.value)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, listed, number, shown
-from tercet._typing import JSON, EerDefinition, Facts, Floats
+from tercet._typing import JSON, EerDefinition, Facts, Floats, Reals
 from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -79,12 +79,12 @@ class Bound(NamedTuple):
     (0.333, 0.008, 0.906)
     """
 
-    value: Any
-    low: Any
-    high: Any
+    value: Reals
+    low: Reals
+    high: Reals
     method: str
-    standard_error: Any = math.nan
-    bias: Any = math.nan
+    standard_error: Reals = math.nan
+    bias: Reals = math.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Floats, Value
 from tercet.report.plots._style import SOFT, Look, look_of
 
 if TYPE_CHECKING:
@@ -24,18 +25,18 @@ class Canvas:
     systems: int = 1
     system: str = ""
     look: Look = field(default_factory=lambda: look_of(0))
-    columns: dict[str, list[Any]] = field(
+    columns: dict[str, list[float | str]] = field(
         default_factory=lambda: {"system": [], "series": [], "x": [], "y": []}
     )  # one entry per drawn point
 
-    def line(self, x: Any, y: Any, series: str, *, named: str | None = None, **style: object) -> None:
+    def line(self, x: ArrayLike, y: ArrayLike, series: str, *, named: str | None = None, **style: Value) -> None:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
         look: JSON = {"color": self.look.color, "linestyle": self.look.dash} | style
         (drawn,) = self.axes.plot(x, y, **look)
         drawn.set_label(_shown_in_legend(named))
         self.record(series, x, y)
 
-    def guide(self, x: Any, y: Any, **style: object) -> None:
+    def guide(self, x: ArrayLike, y: ArrayLike, **style: Value) -> None:
         """A thin grey line to read by; it is not data."""
         look: JSON = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
         self.axes.plot(x, y, **look)
@@ -53,7 +54,7 @@ class Canvas:
         )  # fmt: skip
         self.record(series, [x], [y])
 
-    def band(self, x: object, low: object, high: object, series: str, *, step: bool = False) -> None:
+    def band(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, series: str, *, step: bool = False) -> None:
         """A light band with fine edges, so that it shows in grey and over another."""
         colour, how = self.look.color, "post" if step else None
         self.axes.fill_between(x, low, high, facecolor=colour, alpha=0.16, linewidth=0, step=how)  # type: ignore[arg-type]
@@ -61,12 +62,12 @@ class Canvas:
         self.record(f"{series} low", x, low)
         self.record(f"{series} high", x, high)
 
-    def edges(self, x: Any, low: Any, high: Any, **style: Any) -> None:
+    def edges(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, **style: Value) -> None:
         """Both edges of a band as fine lines."""
         for edge in (low, high):
             self.axes.plot(x, edge, color=self.look.color, linewidth=0.6, alpha=0.7, label="_", **style)
 
-    def record(self, series: str, x: object, y: object) -> None:
+    def record(self, series: str, x: ArrayLike, y: ArrayLike) -> None:
         """Keeps the drawn numbers."""
         points = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         self.columns["x"].extend(points[0].ravel().tolist())

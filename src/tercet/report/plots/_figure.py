@@ -6,9 +6,10 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -250,7 +251,7 @@ def plot(
         raise InputError(f"{kind} has {len(panels)} panels here, which need a figure of their own: leave ax out.")
     with _style(size):
         every = _new_axes(size, _room(kind, given), len(panels)) if ax is None else [_checked_axes(ax)]
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, list[float | str]] = {}
         for axes, parts in zip(every, panels, strict=True):
             canvas = Canvas(axes, systems=len(parts), columns=columns) if columns else Canvas(axes, systems=len(parts))
             columns = canvas.columns
@@ -275,18 +276,20 @@ class _Part(NamedTuple):
     """One system on one axes."""
 
     name: str
-    result: Any
+    result: Drawable
     options: dict[str, object]
     title: str = ""
 
 
 def _panels(
-    kind: str, how: Kind, given: list[Any], names: list[str], each: list[dict[str, object]]
+    kind: str, how: Kind, given: list[Drawable], names: list[str], each: list[dict[str, object]]
 ) -> list[list[_Part]]:
     """What stands on each axes: usually all systems on one; small multiples of applications or of classes."""
     first = given[0]
     if kind == "confusion" and each[0].get("application") == "all":
-        titles = [_tables.application_name(row) for row in first.applications]
+        titles = [
+            _tables.application_name(row) for row in cast("Evaluation | MulticlassEvaluation", first).applications
+        ]
         found = [[_Part(f"{names[0]}, {title}", first, {**each[0], "application": place}, title)]
                  for place, title in enumerate(titles)]  # fmt: skip
     elif isinstance(first, MulticlassEvaluation) and MulticlassEvaluation not in _types(how):
@@ -300,15 +303,15 @@ def _panels(
     return found
 
 
-def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Any], list[str]]:
+def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Drawable], list[str]]:
     """What to draw, and the name of each."""
-    systems: list[Any]
+    systems: list[Drawable]
     if isinstance(given, _DRAWN):
-        systems, names = [given], [name_of(_own_name(given))]
+        systems, names = [cast("Drawable", given)], [name_of(_own_name(given))]
     elif isinstance(given, Mapping):
         systems, names = list(given.values()), [name_of(name) for name in given]
     else:
-        systems = list(given) if isinstance(given, list | tuple) else [given]
+        systems = list(given) if isinstance(given, list | tuple) else [cast("Drawable", given)]
         names = short_names([name_of(_own_name(one)) for one in systems])
     if not systems:
         raise InputError("evaluations must hold at least one evaluation.")
@@ -435,7 +438,7 @@ def _matplotlib() -> None:
         raise InputError("Figures need matplotlib: pip install 'tercet[plot]'.") from None
 
 
-def _style(size: object) -> Any:
+def _style(size: object) -> AbstractContextManager[None]:
     """matplotlib's settings while a figure is drawn."""
     _matplotlib()
     from matplotlib import rc_context

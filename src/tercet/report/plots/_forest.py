@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tercet._numeric.validation import shown
 from tercet.conditions import Conditions
@@ -13,6 +13,9 @@ from tercet.errors import InputError
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT, name_of
 from tercet.uncertainty.comparison import Comparison
+
+if TYPE_CHECKING:
+    from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
 
 MOST_ROWS = 40
 _LONGEST = 28  # letters of a row's name
@@ -86,7 +89,7 @@ def _words(canvas: Canvas, found: Comparison | Conditions | GroupGaps, quantity:
     canvas.words(_WORDS.get(last, last) + ("" if at is None else _where(at)), name_of(found.column))
 
 
-def _where(row: Any) -> str:
+def _where(row: Result | MulticlassResult) -> str:
     from tercet.report.plots._tables import application_name
 
     return f"\n{application_name(row)}"
@@ -118,7 +121,7 @@ def _conditions(found: Conditions, quantity: str | None) -> list[_Row]:
     return known
 
 
-def _row(called: str, one: Any, name: str) -> _Row:
+def _row(called: str, one: Evaluation | MulticlassEvaluation, name: str) -> _Row:
     facts = one.to_dict(curves=False)
     first, *rest = name.split(".")
     held = facts

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tercet._numeric.validation import whole
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.calibration.two_class import Calibrator
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -71,7 +69,7 @@ def _of_recognizer(canvas: Canvas, model: GaussianRecognizer, application: objec
     canvas.words("Feature", "Posterior")
 
 
-def _regions(canvas: Canvas, grid: Floats, decided: Floats | Any, actions: list[str], colours: list[str]) -> None:
+def _regions(canvas: Canvas, grid: Floats, decided: Array, actions: list[str], colours: list[str]) -> None:
     """A strip above the curves that shows which decision is taken where, each named inside where it is wide enough."""
     turns = np.flatnonzero(np.diff(decided)) + 1
     starts, ends = np.concatenate(([0], turns)), np.concatenate((turns, [len(grid) - 1]))

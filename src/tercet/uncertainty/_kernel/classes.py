@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decide
 from tercet.metrics.costs import squared_distance, surprise

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tercet._numeric.exact import Counts
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import convex_vertices
 from tercet.uncertainty._kernel.score_steps import GROUP, Places, Totals
@@ -23,7 +22,7 @@ class Corners(NamedTuple):
     n: Totals
     t: Totals
 
-    def errors(self, steps: object) -> tuple[Any, Any]:
+    def errors(self, steps: Counts) -> tuple[Counts, Counts]:
         """Misses and false alarms at these corners."""
         return self.t.at(steps), self.n.whole - self.n.at(steps)
 
@@ -75,7 +74,7 @@ class Corners(NamedTuple):
         if left.step == right.step:
             return float(left.misses / self.t.whole)
         mixed = left.misses * right.gap - right.misses * left.gap
-        return float(mixed / ((right.gap - left.gap) * self.t.whole.item()))
+        return float(mixed / ((right.gap - left.gap) * self.t.whole))
 
     def level(self) -> float:
         """The p at which p FNR + (1 - p) FPR is the same all along the hull's edge through FNR = FPR."""
@@ -87,7 +86,7 @@ class Corners(NamedTuple):
 
         While a third corner lies below the line through two, it takes the place of one.
         """
-        targets, nontargets = self.t.whole.item(), self.n.whole.item()
+        targets, nontargets = self.t.whole, self.n.whole
         left = _Corner(0, 0, nontargets, -targets * nontargets)
         right = _Corner(self.t.each.size - 1, targets, 0, targets * nontargets)
         for step in known:
@@ -103,7 +102,7 @@ class Corners(NamedTuple):
         return left, right
 
     def _corner(self, step: int) -> _Corner:
-        targets, nontargets = self.t.whole.item(), self.n.whole.item()
+        targets, nontargets = self.t.whole, self.n.whole
         misses, alarms = self.t.at_one(step), nontargets - self.n.at_one(step)
         return _Corner(step, misses, alarms, misses * nontargets - alarms * targets)
 
@@ -150,9 +149,9 @@ def _least(values: Floats, kinds: Places) -> Floats:
 
 class _Corner(NamedTuple):
     step: int
-    misses: Any
-    alarms: Any
-    gap: Any  # (FNR - FPR) x targets x non-targets
+    misses: int
+    alarms: int
+    gap: int  # (FNR - FPR) x targets x non-targets
 
     def beside(self, left: _Corner, right: _Corner) -> tuple[_Corner, _Corner]:
         """The corners on either side of FNR = FPR when this one takes the place of one of two."""

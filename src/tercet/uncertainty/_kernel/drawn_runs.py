@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet.uncertainty._kernel.score_steps import LONGEST, Totals, depth_of
 
 Places = NDArray[np.intp]

@@ -10,14 +10,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
 from tercet._numeric.validation import shown
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
@@ -34,7 +33,7 @@ _DOUBTFUL = 255
 class Draw(NamedTuple):
     """The weight of every row of each class in one resample, and how many were thrown away before it."""
 
-    weights: tuple[Any, ...]  # counts of rows, or RunCounts
+    weights: tuple[Counts | RunCounts, ...]  # counts of rows, or RunCounts
     redrawn: int
 
     def rows(self) -> tuple[Counts, ...]:
@@ -83,7 +82,7 @@ class Design:
             f"groups. Resample trials within class instead (by=None), or merge groups."
         )
 
-    def _by_class(self, rng: np.random.Generator) -> tuple[Any, ...]:
+    def _by_class(self, rng: np.random.Generator) -> tuple[Counts | RunCounts, ...]:
         if self.natural:
             return self._by_all(rng)
         if self.runs:
@@ -121,13 +120,13 @@ class Design:
             for size, own in zip(self.sizes, self.weights, strict=True)
         )
 
-    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Any, ...]]]:
+    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Counts | RunCounts, ...]]]:
         """For each stratum the sample's weights without one part of it, part by part, made one at a time."""
         rng = generator(seed, 1, 0, 0)
         strata = self.counts if self.groups else self.sizes
         return (self._without(place, _parts(rng, size)) for place, size in enumerate(strata))
 
-    def _without(self, place: int, parts: Array) -> Iterator[tuple[Any, ...]]:
+    def _without(self, place: int, parts: Array) -> Iterator[tuple[Counts | RunCounts, ...]]:
         if self.runs:
             whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs]
             for part in range(int(parts.max()) + 1):

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-from tercet._numeric.exact import Counts
 from tercet._numeric.parallel import CORES
 from tercet._numeric.validation import chosen, seed_number, shown, whole
 from tercet._typing import Floats
@@ -31,7 +30,7 @@ _MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before givi
 class System(Protocol):
     """What can be resampled: numbers from the weights of each class's rows, and their names."""
 
-    def statistics(self, weights: Sequence[Counts]) -> Floats:
+    def statistics(self, weights: Sequence[Any]) -> Floats:
         """The numbers of one resample."""
 
     def named(self, raw: Floats) -> dict[str, Floats]:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Counts, Floats, Reals
 from tercet.errors import CalibrationError, UndefinedError
+from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.engine import Settings, System
 from tercet.uncertainty.intervals import Bound
 
 
-def bound(value: Any, samples: Floats, settings: Settings, tail: float, push: object = 0.0) -> Bound:
+def bound(value: Reals, samples: Floats, settings: Settings, tail: float, push: Reals = 0.0) -> Bound:
     """The interval of one number (or of each number along a curve) from its values in the resamples."""
     if np.isnan(samples).any():
         return _where_defined(value, samples, settings, tail, push)
     samples = np.sort(samples, axis=0)
-    shares: tuple[Any, Any] = (tail, 1.0 - tail)
+    shares: tuple[Reals, Reals] = (tail, 1.0 - tail)
     if settings.method == "bca":
         shares = bca_tails(value, samples, push, tail)
     low = np.minimum(order_statistic(samples, shares[0], down=True), value)
@@ -35,7 +36,7 @@ _METHOD = 3  # its place in a Bound
 _NAMES = {"percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
 
 
-def _where_defined(value: Any, samples: Floats, settings: Settings, tail: float, push: Any) -> Bound:
+def _where_defined(value: Reals, samples: Floats, settings: Settings, tail: float, push: Reals) -> Bound:
     """Numbers that some resamples leave undefined (nan): from the others, if they are more than half; else nan."""
     columns = samples.reshape(len(samples), -1).T
     pushes = np.broadcast_to(push, (len(columns),))
@@ -71,7 +72,7 @@ def tail_of(design: Design, level: float) -> float:
     return float(ndtr(math.sqrt(count / (count - 1.0)) * stdtrit(count - 1, tail)))
 
 
-def order_statistic(ordered: Floats, share: object, *, down: bool) -> Any:
+def order_statistic(ordered: Floats, share: Reals, *, down: bool) -> Reals:
     """The value with this share of the resamples below it, the next one outwards where it falls between two.
 
     >>> float(order_statistic(np.arange(1.0, 40.0), 0.025, down=True))
@@ -81,11 +82,14 @@ def order_statistic(ordered: Floats, share: object, *, down: bool) -> Any:
     place = np.floor(place + 1e-9) if down else np.ceil(place - 1e-9)
     place = np.clip(place, 1, len(ordered)).astype(np.intp) - 1
     if ordered.ndim == 1:
-        return ordered[place]
-    return np.take_along_axis(ordered, np.broadcast_to(place, ordered.shape[1:])[None], axis=0)[0]
+        one: Floats = ordered[place]
+        return one
+    rows: Floats = np.take_along_axis(ordered, np.broadcast_to(place, ordered.shape[1:])[None], axis=0)
+    first: Floats = rows[0]
+    return first
 
 
-def bca_tails(value: Any, ordered: Floats, push: object, tail: float) -> tuple[Any, Any]:
+def bca_tails(value: Reals, ordered: Floats, push: Reals, tail: float) -> tuple[Reals, Reals]:
     """Which percentiles to take: corrected for bias (z0) and for a spread that grows with the number (a).
 
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z0 the quantile of the share of resamples below the number. Values that
@@ -128,7 +132,7 @@ def accelerations(design: Design, system: System, settings: Settings) -> dict[st
         }
 
 
-def _evaluated(system: System, weights: Any) -> Floats | None:
+def _evaluated(system: System, weights: Sequence[Counts | RunCounts]) -> Floats | None:
     """The numbers without one part; None where that leaves a class empty or cannot be calibrated."""
     try:
         return system.statistics(weights) if all(rows.any() for rows in weights) else None

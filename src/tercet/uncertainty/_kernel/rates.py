@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tercet._numeric.exact import Counts
 from tercet._numeric.validation import shown
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion, as_matrix
@@ -41,7 +40,7 @@ class Rated:
         for name in self.names:
             self._of(_diagonal(self.classes), name)  # refuses an unknown name before any resample is drawn
 
-    def statistics(self, weights: Sequence[Any]) -> Floats:
+    def statistics(self, weights: Sequence[Counts | RunCounts]) -> Floats:
         """The system's own numbers, then the rates of each application's decisions."""
         rows = [one.rows() if isinstance(one, RunCounts) else one for one in weights]
         rates = [self._of(table, name) for table in self.tables(rows) for name in self.names]

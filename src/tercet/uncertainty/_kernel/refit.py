@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
 from tercet._numeric.validation import frozen, id_words, shown
-from tercet._typing import Floats
+from tercet._typing import Counts, Floats
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
+from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.draws import Design, Draw, row_weights
 from tercet.uncertainty._out_of_fold import PENALTY
 from tercet.uncertainty._rows import class_rows, one_column, several
@@ -210,7 +210,7 @@ class TwoSets(Design):
         one, other = (part.draw(seed, number, stream + k * _OWN_STREAM) for k, part in enumerate(self.parts))
         return Draw(one.rows() + other.rows(), one.redrawn + other.redrawn)
 
-    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Counts, ...]]]:
+    def left_out(self, seed: int) -> Iterator[Iterator[tuple[Counts | RunCounts, ...]]]:
         """The strata of both sets in turn, the other set whole."""
         first, second = self.parts
         before, after = first.base(), second.base()

@@ -6,13 +6,12 @@ first has no targets. Where each step ends lies a corner of the curve; no thresh
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import Counts
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 
 Places = NDArray[np.intp]
 
@@ -100,19 +99,20 @@ class Totals(NamedTuple):
         return cls(steps.astype(np.float64).reshape(-1, depth).T, after.astype(np.float64).T, before)
 
     @property
-    def whole(self) -> Any:
-        """The weight of everything."""
-        return self.before[-1]
+    def whole(self) -> int:
+        """The weight of everything, as Python's number."""
+        whole: int = self.before[-1].item()
+        return whole
 
-    def at(self, steps: Any) -> Any:
+    def at(self, steps: Counts) -> Counts:
         """The total at the end of each step."""
         block, step = np.divmod(steps, len(self.each))
-        return self.before[block] + self.inside[step, block].astype(self.before.dtype)
+        return np.asarray(self.before[block] + self.inside[step, block].astype(self.before.dtype))
 
-    def at_one(self, step: int) -> Any:
+    def at_one(self, step: int) -> int:
         """The total at the end of one step, as Python's number."""
         block, row = divmod(step, len(self.each))
-        before = self.before[block].item()
+        before: int = self.before[block].item()
         return before + type(before)(self.inside[row, block])
 
     def flat(self) -> Counts:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.exact import Counts, running_total
-from tercet._typing import Array, EerDefinition, Floats
+from tercet._numeric.exact import running_total
+from tercet._typing import Array, Counts, EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
@@ -76,7 +76,12 @@ class TwoClass:
 
     @classmethod
     def ranked(
-        cls, scores: tuple[Floats, Floats], orders: tuple[Any, Any], meaning: str, trained_prior: Any, plan: Plan
+        cls,
+        scores: tuple[Floats, Floats],
+        orders: tuple[Array | None, Array | None],
+        meaning: str,
+        trained_prior: Any,
+        plan: Plan,
     ) -> TwoClass:
         """A system from the ascending scores of (non-targets, targets)."""
         steps, taus, costs = Steps.of(*scores), plan.log_odds, None
@@ -99,9 +104,9 @@ class TwoClass:
         """Whether there are actual thresholds; raw scores have none."""
         return len(self.places[0]) > 0
 
-    def statistics(self, weights: Sequence[object]) -> Floats:
+    def statistics(self, weights: Sequence[Counts | RunCounts]) -> Floats:
         """The numbers of one resample, given the weights of its (non-targets, targets), by rows or by runs."""
-        plan, wants, count, parts = self.plan, self.plan.wants, len(self.taus), list[Any]()
+        plan, wants, count, parts = self.plan, self.plan.wants, len(self.taus), list[ArrayLike]()
         (n, n_at), (t, t_at) = (self._counted(side, own) for side, own in enumerate(weights))
         corners = Corners(n, t)
         parts += [t_at[:count] / t.whole, (n.whole - n_at[:count]) / n.whole]
@@ -124,14 +129,14 @@ class TwoClass:
             parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
         return np.concatenate([np.asarray(part, np.float64) for part in parts])
 
-    def _counted(self, side: int, weights: object) -> tuple[Totals, Counts]:
+    def _counted(self, side: int, weights: Counts | RunCounts) -> tuple[Totals, Counts]:
         """The totals of one class along the steps, and at its places."""
         if isinstance(weights, RunCounts):
             return weights.totals, weights.at(self.spots[side])
         running = _running(self._by_row(side, weights))
         return Totals.between(running.take(self.steps.bounds[side])), running.take(self.places[side])
 
-    def _by_row(self, side: int, weights: Any) -> Counts:
+    def _by_row(self, side: int, weights: Counts | RunCounts) -> Counts:
         """The weights of one class row by row, ascending in score."""
         if isinstance(weights, RunCounts):
             return weights.rows()
@@ -155,7 +160,7 @@ class TwoClass:
             found["bins.targets"], found["bins.nontargets"] = (take(len(self.plan.bins) + 1) for _ in range(2))
         return found | _priced(self.plan, actual, least)
 
-    def _cllr(self, weights: Sequence[Any], totals: tuple[Any, Any]) -> float:
+    def _cllr(self, weights: Sequence[Counts | RunCounts], totals: tuple[int, int]) -> float:
         means = list[float]()
         for side, (own, cost, total) in enumerate(zip(weights, self.costs or (), totals, strict=True)):
             if isinstance(own, RunCounts):
@@ -166,7 +171,7 @@ class TwoClass:
             means.append(float((share * cost if used.all() else share[used] * cost[used]).sum()))
         return (0.5 * means[0] + 0.5 * means[1]) / math.log(2.0)
 
-    def _other_eer(self, weights: Sequence[object]) -> float:
+    def _other_eer(self, weights: Sequence[Counts | RunCounts]) -> float:
         """An EER of another definition, by the curve of the weighted rows."""
         sides = [_weighted(self.scores[side], self._by_row(side, own)) for side, own in enumerate(weights)]
         return Curve.of(Tally(sides[1], sides[0], "raw")).eer(self.plan.eer).value
@@ -208,7 +213,7 @@ class _Columns:
         return self(1)[:, 0]
 
 
-def _priced(plan: Plan, actual: Any, least: Any) -> dict[str, Floats]:
+def _priced(plan: Plan, actual: tuple[Floats, Floats] | None, least: tuple[Floats, Floats] | None) -> dict[str, Floats]:
     """Costs at every application and along the grid, from the error rates."""
     found: dict[str, Floats] = {}
     taus, count = plan.log_odds, len(plan.applications)
@@ -248,7 +253,7 @@ def _running(weights: Counts) -> Counts:
 _buffers = threading.local()
 
 
-def scratch(name: str, size: int, dtype: np.dtype[Any]) -> Array:
+def scratch(name: str, size: int, dtype: np.dtype[np.generic]) -> Array:
     """An array of this thread's own, used again and again: fresh pages cost more than the sums written to them."""
     held: Array | None = getattr(_buffers, name, None)
     if held is None or len(held) < size or held.dtype != dtype:
