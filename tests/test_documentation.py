@@ -2,6 +2,7 @@
 
 import contextlib
 import doctest
+import html
 import io
 import re
 import shlex
@@ -107,6 +108,33 @@ def test_every_link_of_the_page_leads_somewhere(page):
         assert made or target.exists(), f"{page.name}: {link} is not there"
         if anchor and target.suffix == ".md" and not made:
             assert anchor in set(headings(target)), f"{page.name}: {link}: no such heading"
+
+
+DOI = re.compile(r"(?:doi:|arXiv:)\S*[^\s.,;]")
+YEAR = re.compile(r"([A-Z][\w-]+)[^;.()]*?\b(1[89]\d\d|20\d\d)\b")
+BIBLIOGRAPHY = ROOT / "docs" / "theory" / "bibliography.md"
+
+
+def entries():
+    """The papers of the bibliography, one text each."""
+    text = html.unescape(BIBLIOGRAPHY.read_text(encoding="utf-8"))
+    return [" ".join(entry.split()) for entry in text.split("\n\n")[2:]]
+
+
+def test_every_paper_that_a_docstring_or_a_page_names_by_address_is_in_the_bibliography():
+    known = {found for entry in entries() for found in DOI.findall(entry)}
+    texts = [*(ROOT / "src").rglob("*.py"), *PAGES]
+    cited = {found for path in texts if path != BIBLIOGRAPHY for found in DOI.findall(path.read_text(encoding="utf-8"))}
+    assert len(cited) > 40
+    assert cited - known - {"doi:..."} == set()
+
+
+def test_the_papers_behind_the_intervals_are_in_the_bibliography():
+    cited = (ROOT / "docs" / "uncertainty.md").read_text(encoding="utf-8").rpartition("## References")[2]
+    pairs = YEAR.findall(" ".join(cited.split()))
+    assert len(pairs) > 20
+    for name, year in pairs:
+        assert any(entry.lower().startswith(name.lower()) and f"({year})" in entry for entry in entries()), (name, year)
 
 
 @pytest.mark.parametrize("page", ["speech.md", "biometrics.md", "forensics.md"])

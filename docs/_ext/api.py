@@ -42,14 +42,15 @@ def _title(module: str) -> str:
 
 
 def _sections() -> list[str]:
-    sections = [HEAD]
+    sections, shown = [HEAD], set(map(id, map(tercet.__getattr__, tercet._MODULE_OF)))
     for package, entries in groupby(tercet._PUBLIC.items(), key=lambda entry: entry[0].split(".")[0]):
         names = sorted(name for _, some in entries for name in some)
         if package == "report":
             names.append("report.report")
         sections.append(f"## {_title(f'tercet.{package}')}\n\n{_summary('tercet', names)}")
     for module in (*MODULES, *(name for name in tercet._MODULES if name not in (*MODULES, "report"))):
-        names = list(import_module(f"tercet.{module}").__all__)
+        loaded = import_module(f"tercet.{module}")
+        names = [name for name in loaded.__all__ if id(getattr(loaded, name)) not in shown]
         sections.append(f"## `tercet.{module}`\n\n{_summary(f'tercet.{module}', names)}")
     sections.append(f"## Results\n\n{RESULTS}\n{_summary('tercet', _results())}")
     return sections

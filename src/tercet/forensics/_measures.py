@@ -81,8 +81,9 @@ def dev_pav(trials: Trials) -> DevPav:
 
     References
     ----------
-    P. Vergeer, "Measuring calibration of likelihood-ratio systems; a comparison of four metrics, including a new metric
-    devPAV", as the LiR toolkit of the Netherlands Forensic Institute implements it.
+    Vergeer, van Schaik and Sjerps (2021), "Measuring calibration of likelihood-ratio systems: a comparison of four
+    metrics, including a new metric devPAV", Forensic Science International 321, as the LiR toolkit of the Netherlands
+    Forensic Institute implements it.
 
     Examples
     --------

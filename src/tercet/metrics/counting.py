@@ -262,7 +262,7 @@ def ratio_interval(above: tuple[int, int], below: tuple[int, int], level: float 
     References
     ----------
     Donner and Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard deviation,
-    doi:10.1177/0962280210383082.
+    Statistical Methods in Medical Research 21, 347-359.
 
     Examples
     --------

@@ -250,7 +250,7 @@ def roc_band(trials: Trials, fpr: object = None, *, simultaneous: bool = False, 
     References
     ----------
     Campbell (1994), Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,
-    doi:10.1002/sim.4780130513. Massart (1990), doi:10.1214/aop/1176990746.
+    Statistics in Medicine 13, 499-508. Massart (1990), doi:10.1214/aop/1176990746.
 
     Examples
     --------
