@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,22 @@ part of the package, in `tercet/report/schema`; this page is made from them. A f
 name and type until `schema_version` changes. Fields may be added without a new version, so readers should ignore what
 they do not know. A result of another `schema_version` is refused in a sentence that names both versions.
 """
+# Packages whose public names are names of `tercet` itself, in the order of the page.
+PACKAGES = {
+    "trials": "Trials",
+    "application": "Operating points",
+    "decision": "Decisions",
+    "evaluation": "Evaluation",
+    "conditions": "Results by condition",
+    "metrics": "Counts, curves and costs",
+    "uncertainty": "Intervals and comparisons",
+    "calibration": "Calibration and fusion",
+    "deployment": "Rules, abstaining, prevalence, gaps between groups, grids of models",
+    "report": "Tables, figures and the page",
+    "io": "Reading files",
+    "outofcore": "More trials than memory",
+    "errors": "Errors",
+}
 # Modules whose public names are reached through the module itself, in the order of the page.
 MODULES = ("uncertainty", "io", "io.score_sets", "datasets", "recognizers", "sklearn", "outofcore", "testing")
 
@@ -36,18 +51,13 @@ def _summary(module: str, names: list[str]) -> str:
     return f"```{{eval-rst}}\n.. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: generated\n\n{lines}\n```\n"
 
 
-def _title(module: str) -> str:
-    doc = import_module(module).__doc__ or module
-    return doc.strip().splitlines()[0].rstrip(".")
-
-
 def _sections() -> list[str]:
     sections, shown = [HEAD], set(map(id, map(tercet.__getattr__, tercet._MODULE_OF)))
-    for package, entries in groupby(tercet._PUBLIC.items(), key=lambda entry: entry[0].split(".")[0]):
-        names = sorted(name for _, some in entries for name in some)
+    for package, title in PACKAGES.items():
+        names = sorted(name for name, module in tercet._MODULE_OF.items() if module.split(".")[0] == package)
         if package == "report":
             names.append("report.report")
-        sections.append(f"## {_title(f'tercet.{package}')}\n\n{_summary('tercet', names)}")
+        sections.append(f"## {title}\n\n{_summary('tercet', names)}")
     for module in (*MODULES, *(name for name in tercet._MODULES if name not in (*MODULES, "report"))):
         loaded = import_module(f"tercet.{module}")
         names = [name for name in loaded.__all__ if id(getattr(loaded, name)) not in shown]
