@@ -276,7 +276,7 @@ def test_an_impossible_application_is_refused(scores, app):
 def test_names_that_would_drive_a_terminal_are_shown_escaped(scores, tmp_path):
     evil = tmp_path / "\x1b[31mred\u202e.csv"
     evil.write_text(scores[0].read_text())
-    for output in ("table", "md"):
+    for output in ("table", "md", "tsv", "latex"):
         code, out, _ = run("evaluate", evil, "--app", "0.5,1,1", "--format", output)
         assert code == 0
         assert "\x1b[31mred" not in out

@@ -30,6 +30,14 @@ def test_a_difference_between_the_roads_is_found(monkeypatch: pytest.MonkeyPatch
     assert fuzz.run(3, seed=1)["failures"] == 3
 
 
+def test_a_difference_in_parquet_is_a_failure_where_pages_have_checksums(monkeypatch: pytest.MonkeyPatch):
+    real = fuzz.by_ranges
+    monkeypatch.setattr(fuzz, "by_ranges", lambda path, options: real(path, options)[::-1])
+    counts = fuzz.run(len(fuzz.seeds()), seed=1)
+    assert counts["p.parquet without checksums"] == 1
+    assert counts["c.parquet failed"] == counts["t.parquet failed"] == 1
+
+
 def test_an_exception_that_is_no_refusal_is_found(monkeypatch: pytest.MonkeyPatch):
     def broken(path: Path, options: object) -> None:
         raise KeyError(path.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tercet.cli._command import new_command, option
+from tercet.cli._command import VERBOSITY, new_command, option
 from tercet.cli._options import WORDS, application_options, row_format_options, source_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
@@ -38,6 +38,8 @@ def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None,
     source, app = reading(options), apps[0] if apps else None
     shares = numbers(wanted, "--at")
     prices = [] if options["prices"] is None else numbers(options["prices"], "--price")
+    if prices and output != "json" and click.get_current_context().meta[VERBOSITY] < 0:
+        raise click.UsageError("--price is answered on stderr, which --quiet leaves empty: add --json.")
     systems = read_systems(scores, source)
     curves = {one.name: risk_coverage(one.used(), app, ci=level(ci)) for one in systems}
     facts = [_facts(name, curve, shares, options["error_at_most"], prices) for name, curve in curves.items()]

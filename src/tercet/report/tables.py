@@ -568,4 +568,6 @@ def _cell_of(facts: Facts, key: str) -> Value:
 
 
 def _tabless(value: object) -> str:
-    return value.replace("\t", "\\t").replace("\n", "\\n") if isinstance(value, str) else repr(value)
+    if not isinstance(value, str):
+        return repr(value)
+    return harmless(value.replace("\t", "\\t").replace("\n", "\\n"), most=len(value) * 6)
