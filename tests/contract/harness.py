@@ -377,7 +377,7 @@ def _words(value: object, how: Callable[[Any], str] = str) -> str:
 def _is_not_ours(error: BaseException, target: str) -> bool:
     """Whether an exception is somebody else's: what a given function raises, or scikit-learn's own check of X and y."""
     frames = traceback.extract_tb(error.__traceback__)
-    if "somebody else" in _words(error) or re.search(r"\bint\(\) ", _words(error)):
+    if "somebody else" in _words(error) or re.search(r"\bint\(\)|integer scalar arrays", _words(error)):
         return True  # the functions among the hostile values: one that raises, and int
     checked_by_sklearn = any("/sklearn/" in one.filename and "/utils/" in one.filename for one in frames)
     return target.startswith("sklearn.") and checked_by_sklearn

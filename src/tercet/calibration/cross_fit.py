@@ -245,7 +245,7 @@ def cross_fit(
 def _fitter(method: object, prior: object, options: JSON) -> Callable[..., Any]:
     """The method's fit with its prior and options bound."""
     fit = getattr(method, "fit", method)
-    if not callable(fit):
+    if not callable(fit) or (isinstance(fit, type) and fit is method):
         raise InputError(f"method must be a calibrator class or a function that trains one, not {shown(method)}.")
     fixed = {} if prior is None else {"prior": prior}
     return lambda trials, **extra: function(fit(trials, **fixed, **options, **extra), "what method trains")
