@@ -554,7 +554,7 @@ class Trials(Shown):
         known = frame_names(frame)
         label = ("label" if "label" in known else None) if label is None else text(label, "label")
         single = [one for one in (label, None if weight is None else text(weight, "weight")) if one is not None]
-        got = columns_of(frame, [*scores, *single, *grouped, *keys])
+        got = columns_of(frame, [*scores, *single, *grouped, *keys], label)
         more: JSON = {
             "labels": None if label is None else got[label],
             "weights": None if weight is None else got[weight],

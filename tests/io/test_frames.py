@@ -214,3 +214,65 @@ def test_a_frame_costs_about_as_much_as_its_arrays(kind):
 
     arrays = seconds(lambda: tc.Trials.of_llr(scores, labels))
     assert seconds(lambda: tc.Trials.from_frame(frame)) < 3 * arrays + 0.01  # 1.2 on a quiet machine, at 10^7 rows
+
+
+# Labels that are text come coded from a frame
+
+
+def texts_of(labels):
+    columns = {"score": np.arange(float(len(labels))), "label": labels}
+    table = pa.table(columns)
+    frame, polars = pd.DataFrame(columns), pl.DataFrame(columns)
+    halves = [table.slice(0, 2), table.slice(2)]
+    encoded = [pa.table({"score": one["score"], "label": one["label"].dictionary_encode()}) for one in halves]
+    return {
+        "pandas, text": frame,
+        "pandas, objects": frame.astype({"label": object}),
+        "pandas, categories": frame.astype({"label": "category"}),
+        "polars, text": polars,
+        "polars, categories": polars.with_columns(pl.col("label").cast(pl.Categorical)),
+        "Arrow, text": table,
+        "Arrow, large text": table.set_column(1, "label", table["label"].cast(pa.large_string())),
+        "Arrow, a slice": pa.concat_tables([table.slice(0, 1), table]).slice(1),
+        "Arrow, dictionaries per chunk": pa.concat_tables(encoded),
+        "duckdb": duckdb.from_arrow(table),
+        "arrays": columns,
+    }
+
+
+@pytest.mark.parametrize("kind", texts_of(["a", "b"]))
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["ok", "ok", "fraud", "ok", "fraud"],
+        ["fraud", "fraud"],
+        [f"kind{k}" for k in range(12)] + ["fraud"],
+        ["ok", "fraud", "theft", "", "fräud"],
+    ],
+    ids=["two", "one", "many", "odd"],
+)
+def test_text_labels_of_any_frame_are_the_labels_of_the_list(kind, labels):
+    frame = texts_of(labels)[kind]
+    assert tc.read(frame, target="fraud", meaning="raw").labels.tolist() == [one == "fraud" for one in labels]
+    if labels != ["fraud", "fraud"]:
+        with pytest.raises(InputError, match="name the one that is the target"):
+            tc.read(frame, meaning="raw")
+
+
+@pytest.mark.parametrize("kind", texts_of(["a", "b"]))
+def test_text_that_says_itself_which_label_is_the_target_needs_no_name(kind):
+    frame = texts_of(["Target", "nontarget", "target", "NONTARGET"])[kind]
+    assert tc.read(frame, meaning="raw").labels.tolist() == [True, False, True, False]
+
+
+def test_the_trials_of_a_frame_do_not_follow_later_changes_of_the_frame():
+    flags, scores = np.array([True, False]), np.array([1.0, 2.0])
+    frame = pd.DataFrame({"score": scores, "label": flags}, copy=False)
+    table = pa.table({"score": pa.array(scores), "label": pa.array(["a", "b"]).dictionary_encode()})
+    one, other = tc.read(frame), tc.read(table, target="b")
+    flags[:] = ~flags
+    scores[:] = 0.0
+    assert one.labels.tolist() == [True, False]
+    assert one.scores.tolist() == other.scores.tolist() == [1.0, 2.0]
+    assert not one.labels.flags.writeable
+    assert not other.labels.flags.writeable

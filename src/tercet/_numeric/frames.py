@@ -10,13 +10,22 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from tercet._numeric.coded import Coded, few_values
 from tercet._numeric.validation import shown
 from tercet._typing import JSON, Array
 from tercet.errors import InputError
+
+_TEXT = ("str", "string", "object", "category", "String", "Categorical", "Enum", "large_string", "dictionary")
+_SAME_IN_ARROW = {
+    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT",
+    "DOUBLE", "VARCHAR", "ENUM",
+}  # fmt: skip
 
 
 def is_frame(value: object) -> bool:
@@ -44,15 +53,28 @@ def frame_names(frame: object) -> list[Any]:
     return names
 
 
-def columns_of(frame: Any, wanted: Sequence[str]) -> JSON:
-    """The columns of these names, as arrays or what converts to them; unknown and repeated names are refused."""
+def columns_of(frame: Any, wanted: Sequence[str], label: str | None = None) -> JSON:
+    """The columns of these names, as arrays or what converts to them; unknown and repeated names are refused.
+
+    Where few labels are text, the column that `label` names comes coded.
+    """
     _check_names(frame_names(frame), wanted)
-    if hasattr(frame, "fetchnumpy"):  # a duckdb relation: only these columns are computed
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(wanted))
-        return dict(frame.project(quoted).fetchnumpy())
+    if hasattr(frame, "fetchnumpy"):
+        frame = _fetched(frame, wanted)
     if isinstance(frame, Mapping):
         return {name: frame[name] for name in wanted}
-    return {name: _array(frame[name]) for name in wanted}
+    found = {name: frame[name] for name in wanted}
+    return {name: _array(column, coded=name == label) for name, column in found.items()}
+
+
+def _fetched(relation: Any, wanted: Sequence[str]) -> Any:
+    """These columns of a duckdb relation: as an Arrow table, whose text needs no Python objects, else as arrays."""
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(wanted))
+    asked = relation.project(quoted)
+    plain = {str(kind).partition("(")[0] for kind in asked.types} <= _SAME_IN_ARROW
+    if plain and find_spec("pyarrow") is not None:
+        return asked.to_arrow_table()
+    return dict(asked.fetchnumpy())
 
 
 def _is_lazy(frame: object) -> bool:
@@ -84,12 +106,49 @@ def _check_names(names: Sequence[object], wanted: Sequence[str]) -> None:
             raise InputError(f"frame has no column called {shown(name)}.{hint}")
 
 
-def _array(column: object) -> Any:
+def _array(column: object, *, coded: bool) -> Any:
     """A pandas column as numpy keeps it, so that nullable numbers without gaps are plain ones; bits as booleans."""
+    found = _coded_text(column) if coded else None
+    if found is not None:
+        return found
     if hasattr(column, "iloc") and hasattr(column, "to_numpy"):
         return column.to_numpy()
     bits = _booleans(column)
-    return column if bits is None else bits
+    if bits is None:
+        return column
+    return Coded(bits, [False, True]) if coded else bits
+
+
+def _coded_text(column: Any) -> Coded | None:
+    """A column of text with few values, compared by its own library; None for any other column."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).partition("(")[0].partition("<")[0]
+    if kind not in _TEXT or not len(column):
+        return None
+    try:
+        if hasattr(column, "dictionary_encode"):
+            return None if column.null_count else _of_dictionary(column) if kind == "dictionary" else _of_text(column)
+        at = (lambda row: column.iloc[row]) if hasattr(column, "iloc") else column.__getitem__
+        return few_values(len(column), at, lambda value: (column == value).to_numpy()) if _is_text(at(0)) else None
+    except Exception:  # a comparison of somebody else's may raise anything: the column is then read row by row
+        return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _of_text(column: Any) -> Coded | None:
+    """Codes and values of an Arrow column of text without missing values."""
+    equal = import_module("pyarrow.compute").equal
+    return few_values(len(column), lambda row: column[row].as_py(), lambda value: _booleans(equal(column, value)))
+
+
+def _of_dictionary(column: Any) -> Coded | None:
+    """Codes and values of an Arrow column of categories without missing values."""
+    if hasattr(column, "unify_dictionaries"):
+        column = column.unify_dictionaries().combine_chunks()
+    values = column.dictionary.to_pylist()
+    return Coded(np.asarray(column.indices), values) if all(map(_is_text, values)) else None
 
 
 def _booleans(column: Any) -> Array | None:

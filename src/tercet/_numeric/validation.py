@@ -17,11 +17,13 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.coded import Coded, few_values
 from tercet._numeric.parallel import over_parts
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, did_you_mean
 
 TINY = float(np.finfo(np.float64).tiny)  # below lie the subnormal numbers, whose reciprocals overflow
+_NEVER_MISSING = {str, int, bool, bytes, tuple}
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
 
@@ -350,12 +352,14 @@ def _entry(value: object, where: str) -> float:
 
 def names(values: object, name: str) -> Array:
     """A frozen copy of a one-dimensional column of labels, ids or groups, nothing missing."""
+    if isinstance(values, Coded):
+        return frozen(values.spelled_out())
     array = column(_as_objects(values) if isinstance(values, list | tuple) else values, name)
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, not an array of shape {array.shape}. Pass a list or an array."
         )
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not set(map(type, array.tolist())) <= _NEVER_MISSING:
         missing = [place for place, value in enumerate(array) if value is None or _is_na(value) or value != value]
     elif array.dtype.kind in "fcmM":
         missing = list(np.flatnonzero(np.isnan(array)))
@@ -438,7 +442,12 @@ def same_kind(values: Array, name: str, others: Array, other: str) -> None:
 
 def distinct(values: Array) -> list[Hashable]:
     """The distinct values in order of appearance, as Python objects."""
-    return list(dict.fromkeys(values.tolist()))
+    few = _coded(values) if values.ndim == 1 and values.dtype.kind in "biuU" else None
+    return list(dict.fromkeys(values.tolist())) if few is None else few.values
+
+
+def _coded(array: Array) -> Coded | None:
+    return few_values(len(array), lambda row: array[row].item(), lambda value: np.asarray(array == value))
 
 
 def label_list(values: object, name: str) -> list[Hashable]:
@@ -487,7 +496,12 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
 
     Without `target` only labels that say it themselves are taken: 0/1, false/true, nontarget/target.
     """
+    if isinstance(labels, Coded):
+        return _coded_target(labels, target)
     array = names(labels, "labels")
+    few = _coded(array) if array.dtype.kind == "U" else None
+    if few is not None:
+        return _coded_target(few, target)
     if target is not None:
         return _equals_target(array, target)
     if array.dtype == np.bool_:
@@ -508,6 +522,17 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
     )
 
 
+def _coded_target(labels: Coded, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
+    """The same, asked once per value."""
+    if labels.codes.dtype == np.bool_ and target is None:
+        return frozen(labels.codes), ("nontarget", "target")
+    used = labels.occurring()
+    values = np.empty(len(used), np.object_)
+    values[:] = [labels.values[code] for code in used]
+    marks, classes = is_target(values, target)
+    return frozen(labels.where([code for code, mark in zip(used, marks.tolist(), strict=True) if mark])), classes
+
+
 def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     found = distinct(array)
     if array.size and not any(same_label(value, target) for value in found):
@@ -522,7 +547,12 @@ def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tup
 def equal_to(labels: Array, target: object) -> NDArray[np.bool_]:
     """Which labels are this one, none perhaps."""
     if labels.dtype == np.object_:
-        return np.fromiter((same_label(value, target) for value in labels.tolist()), np.bool_, len(labels))
+        rows = labels.tolist()
+        try:
+            equal = {value: same_label(value, target) for value in dict.fromkeys(rows)}
+            return np.fromiter(map(equal.__getitem__, rows), np.bool_, len(labels))
+        except Exception:  # values without a hash
+            return np.fromiter((same_label(value, target) for value in rows), np.bool_, len(labels))
     if (labels.dtype.kind in "US") != isinstance(target, str | bytes):
         return np.zeros(labels.shape, np.bool_)
     return np.broadcast_to(np.asarray(labels == target), labels.shape)
