@@ -69,6 +69,24 @@ def test_a_setting_that_does_not_apply_to_a_run_is_left_out(folder):
     assert found.exit_code == 0, found.stderr
 
 
+def test_the_points_of_the_file_are_listed_and_named_in_results(folder):
+    rows = json.loads(run("points", "--json").stdout)["rows"]
+    (live,) = [row for row in rows if row["name"] == "live"]
+    assert (live["prior"], live["cost_fn"], live["cost_fp"], live["source"]) == (0.005, 200.0, 5.0, "tercet.toml")
+    found = json.loads(run("evaluate", "scores.csv", "--app", "live", "--json").stdout)
+    assert found["systems"][0]["applications"][0]["name"] == "live"
+
+
+def test_several_points_of_the_file_do_not_stop_a_command_that_takes_one_or_none(folder):
+    for words in (
+        ("count", "--matrix", "8,1;2,9"),
+        ("coverage", "scores.csv"),
+        ("decide", "scores.csv", "--fpr-at-most", "0.1"),
+    ):
+        found = run(*words)
+        assert found.exit_code == 0, found.stderr
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -78,6 +96,15 @@ def test_a_setting_that_does_not_apply_to_a_run_is_left_out(folder):
         ("nonsense", "is not TOML"),
         ("evaluate = 1", "must be a table"),
         ("[evaluate]\njson = 3", "true or false"),
+        ("points = 3", "must be a table of operating points"),
+        (
+            'score-column = "points"\nlabel-column = "y"\ntarget = "fraud"\napp = "liev"\n[points]\nlive = 0.1',
+            "'liev' is not a known operating point. Did you mean live",
+        ),
+        (
+            'score-column = "points"\nlabel-column = "y"\ntarget = "fraud"\napp = "live"\n[points]\nlive = [1, 2]',
+            "--app live takes 3 numbers",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_words(folder, settings, message):

@@ -234,6 +234,41 @@ def test_a_group_map_is_a_group_column_in_every_command(scored, tmp_path):
     assert "lacks 239 utterances" in found.stderr
 
 
+def test_a_group_column_and_a_map_of_the_same_name_are_refused_unless_the_column_is_a_setting(scored, tmp_path):
+    words = (
+        "evaluate",
+        scored / "a.csv",
+        "--app",
+        "0.1",
+        "--ci",
+        95,
+        *IDS,
+        "--group-map",
+        scored / "utt2spk",
+        "--json",
+    )
+    assert "both make the group 'speaker'" in run(*words, "--group-column", "speaker", code=1).stderr
+    (tmp_path / "team.toml").write_text('group-column = ["speaker"]\n')
+    one, other = (json.loads(run(*words, *more).stdout) for more in ((), ("--config", tmp_path / "team.toml")))
+    assert _without_input(one) | {"command": []} == _without_input(other) | {"command": []}
+
+
+def test_scores_out_of_fold_are_written_with_ids_groups_and_weights(scored, tmp_path):
+    rows = (scored / "a.csv").read_text().splitlines()
+    heavy = [f"{row},{'weight' if k == 0 else k % 3 + 1}" for k, row in enumerate(rows)]
+    (tmp_path / "w.csv").write_text("\n".join(heavy) + "\n")
+    more = (*IDS, "--group-column", "speaker", "--weight-column", "weight")
+    run("calibrate", "fit", tmp_path / "w.csv", *more, "--out-of-fold", tmp_path / "o.csv", "-o", tmp_path / "m.json")
+    given, back = (
+        tc.read(tmp_path / one, id_column=list(IDS[1::2]), group_columns=["speaker"], weight_column="weight")
+        for one in ("w.csv", "o.csv")
+    )
+    assert back.ids.tolist() == given.ids.tolist()
+    assert back.groups["speaker"].tolist() == given.groups["speaker"].tolist()
+    assert back.weights.tolist() == given.weights.tolist()
+    assert back.labels.tolist() == given.labels.tolist()
+
+
 def _without_input(facts):
     if isinstance(facts, dict):
         return {name: _without_input(value) for name, value in facts.items() if name not in ("input", "created")}

@@ -7,6 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tercet.calibration.methods import CLASS_METHODS, METHODS, PENALISED
 from tercet.cli.main import COMMANDS, main
 from tercet.report.schema import NAMES, faults, published
 
@@ -79,10 +80,22 @@ def test_json_follows_the_published_schema(name, words, folder, monkeypatch):
     assert list(faults(document, published(name))) == []
 
 
-def test_a_saved_model_follows_the_published_schema(folder, monkeypatch):
-    found = run(folder, "calibrate", "fit", "a.csv", "-o", "model.json", monkeypatch=monkeypatch)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_saved_model_follows_the_published_schema(method, folder, monkeypatch):
+    several = ("m.csv", "--meaning", "log-likelihoods", "--class-columns", "x,y,z")
+    two = ("p.csv", "--meaning", "posterior", "--trained-prior", "0.5")
+    words = several if method in CLASS_METHODS else two
+    more = ("--penalty", "0.1") if method in PENALISED else ()
+    found = run(folder, "calibrate", "fit", *words, "--method", method, *more, "-o", "m.json", monkeypatch=monkeypatch)
     assert found.exit_code == 0, found.stderr
-    assert list(faults(json.loads((folder / "model.json").read_text()), published("model"))) == []
+    assert list(faults(json.loads((folder / "m.json").read_text()), published("model"))) == []
+
+
+def test_a_saved_fusion_and_a_saved_rule_follow_the_schema_of_models(folder, monkeypatch):
+    for words in (("fuse", "a.csv", "b.csv"), ("rule", "fit", "a.csv", "--fpr-at-most", "0.2")):
+        found = run(folder, *words, "-o", "m.json", monkeypatch=monkeypatch)
+        assert found.exit_code == 0, found.stderr
+        assert list(faults(json.loads((folder / "m.json").read_text()), published("model"))) == []
 
 
 @pytest.mark.parametrize(
@@ -127,10 +140,17 @@ FIELD_CALLS = {
         "--cost-fp",
         "1",
     ),
+    "sensitivity-labels": ("sensitivity", "labels", "a.csv", "--app", "0.1", "--wrong-targets", "0,0.05"),
+    "sensitivity-verification": ("sensitivity", "verification", "--accepted", "20,5,10", "--rejected", "2,30,60"),
     "primary": ("primary", "a.csv", "--points", "sre16"),
     "biometrics-fnmr": ("biometrics", "fnmr", "a.csv", "--fmr", "0.1"),
     "biometrics-rates": ("biometrics", "rates", "a.csv", "--threshold", "0"),
     "biometrics-plan": ("biometrics", "plan", "--rate", "0.01"),
+    "biometrics-attacks": ("biometrics", "attacks", "pad.csv", "--target", "bonafide", "--threshold", "0"),
+    "spoofing-a-dcf": ("spoofing", "a-dcf", "sasv.csv", "--ci", "95", "--bootstrap", "39"),
+    "spoofing-t-dcf": ("spoofing", "t-dcf", "cm.csv", "--asv", "sasv.csv", "--target", "bonafide"),
+    "spoofing-t-eer": ("spoofing", "t-eer", "sasv.csv", "cm.csv", "--target", "bonafide"),
+    "forensics-report": ("forensics", "report", "a.csv", "--bootstrap", "39"),
     "forensics-bounds": ("forensics", "bounds", "a.csv"),
     "sweep": ("sweep", "a.csv", "b.csv", "--app", "0.1"),
     "sample-size": ("sample-size", "--rate", "0.1", "--half-width", "0.05"),
@@ -151,11 +171,25 @@ def test_every_command_with_json_has_a_published_schema():
     assert found - {"evaluate", "compare"} == set(NAMES) - {"result", "comparison", "model"}
 
 
+def test_every_schema_has_a_real_output_that_is_held_to_it():
+    assert {*FIELD_CALLS, "result", "comparison", "model"} == set(NAMES)
+
+
 @pytest.mark.parametrize("name", FIELD_CALLS)
 def test_the_json_of_each_command_follows_its_schema(name, folder, monkeypatch):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: pip install jsonschema")
     rows = [f"{((i * 37) % 19) / 6 - 1.5 + (i % 2)},{i % 2},{'xy'[i % 3 == 0]}" for i in range(120)]
     (folder / "g.csv").write_text("score,label,site\n" + "\n".join(rows) + "\n")
+    made = {
+        "pad.csv": ("score,label,pai", lambda i: f"{i % 2},{('attack', 'bonafide')[i % 2]},{('print', '-')[i % 2]}"),
+        "sasv.csv": ("score,label", lambda i: f"{(i % 3 == 0) * 2},{('target', 'nontarget', 'spoof')[i % 3]}"),
+        "cm.csv": ("score,label", lambda i: f"{(i % 3 != 2) * 2},{('bonafide', 'bonafide', 'spoof')[i % 3]}"),
+    }
+    for file, (header, row) in made.items():
+        lines = [
+            f"{((i * 37) % 19) / 6 - 1.5 + float(row(i).split(',')[0])},{row(i).partition(',')[2]}" for i in range(120)
+        ]
+        (folder / file).write_text("\n".join([header, *lines]) + "\n")
     if name == "rule-judge":
         run(folder, *FIELD_CALLS["rule-fit"], monkeypatch=monkeypatch)
     found = run(folder, *FIELD_CALLS[name], "--json", monkeypatch=monkeypatch)

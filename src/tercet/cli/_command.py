@@ -192,6 +192,9 @@ def _typed(need: str, own: dict[str, Option]) -> str:
     words = []
     for part in need.split("&"):
         name, equals, value = part.partition("=")
+        if name not in own:  # an argument
+            words.append(name.upper())
+            continue
         one = own[name]
         words.append(f"no {one.flag}" if equals and not value else f"{one.flag} {value or one.metavar or ''}".strip())
     return " and ".join(words)

@@ -46,13 +46,15 @@ def configure(ctx: click.Context, param: click.Parameter, path: str | None) -> N
     words = ctx.command_path.split(" ")[1:]
     own: Any = found
     for word in words:
-        own = own.get(word, {}) if isinstance(own, dict) else {}
+        own = own.get(word, {}) if isinstance(own, dict) and words != ["points"] else {}  # [points] are no options
     _check_keys(path, found, {*SHARED, *COMMANDS, "points"}, "")
     params = {_key(one): one for one in ctx.command.params if isinstance(one, click.Option)}
     if not isinstance(own, dict):
         raise Failure(f"{path!a}: [{'.'.join(words)}] must be a table of options.")
     _check_keys(path, own, params, f" in [{'.'.join(words)}]")
     points = found.get("points", {})
+    if not isinstance(points, dict):
+        raise Failure(f"{path!a}: [points] must be a table of operating points, such as live = [0.005, 200, 5].")
     ctx.meta[POINTS] = {str(name): _word(path, name, value) for name, value in points.items()}
     shared = {key: value for key, value in found.items() if key in SHARED and key in params}
     ctx.default_map = {

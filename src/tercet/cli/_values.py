@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ from tercet._numeric.validation import shown
 from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
-from tercet.errors import InputError
+from tercet.errors import InputError, did_you_mean
 from tercet.metrics.mean_cost import without_means
 
 Facts = JSON
@@ -75,6 +76,8 @@ def reading(options: Facts) -> Facts:
     source = {name: value for name, value in source.items() if value is not None and value != ()}
     if maps := _group_maps(options):  # their groups are group columns like any other
         made, named = [name for name, _, _ in maps], source.get("group_columns", ())
+        if _from_settings("group_columns"):
+            named = [name for name in named if name not in made]
         for name in set(made) & set(named):
             raise InputError(f"--group-column and --group-map both make the group {name!a}: name the map (NAME=FILE).")
         source |= {"group_maps": maps, "group_columns": [*named, *made]}
@@ -137,14 +140,42 @@ def _cost_matrix(words: str) -> Any:
 
 def application(words: str, flag: str = "--app") -> Application:
     """An operating point: three numbers, a prior alone, or a name."""
+    own = own_points()
+    if words in own:
+        return replace(_point(own[words], f"{flag} {words}"), name=words)
+    return _point(words, flag, tuple(own))
+
+
+def own_points() -> dict[str, str]:
+    """The operating points that the settings file names, as they would be typed."""
     context = click.get_current_context(silent=True)
-    words = words if context is None else context.meta.get(POINTS, {}).get(words, words)
+    return {} if context is None else context.meta.get(POINTS, {})
+
+
+def _point(words: str, flag: str, own: tuple[str, ...] = ()) -> Application:
     if "," in words:
         return Application.of(tuple(numbers(words, flag, 3)))
     try:
         return Application.of(float(words))
     except ValueError:
-        return Application.of(words)
+        known = {*own, *Application.names()}
+        if words in known:
+            return Application.of(words)
+        hint = did_you_mean(words, known) or f" Known: {', '.join([*own, *Application.names()])}."
+        raise InputError(f"{flag}: {shown(words)} is not a known operating point.{hint}") from None
+
+
+def without_settings(options: Facts, *names: str) -> None:
+    """Empties options that were not typed but read from tercet.toml, and do not apply to this run."""
+    for name in names:
+        if _from_settings(name):
+            options[name] = () if isinstance(options[name], tuple) else None
+
+
+def _from_settings(option: str) -> bool:
+    """Whether an option was not typed but read from tercet.toml."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(option) is click.core.ParameterSource.DEFAULT_MAP
 
 
 def read_options(source: Facts) -> Facts:

@@ -35,7 +35,7 @@ def command() -> None:
 
 @new_command("fit", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("by",))
+@source_options(groups=("by", "out_of_fold"))
 @option(
     "--method",
     type=click.Choice(METHODS),

@@ -10,7 +10,7 @@ from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, application_options, figure_option, row_format_options
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
-from tercet.cli._values import applications, level, numbers
+from tercet.cli._values import applications, level, numbers, without_settings
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.counting import CountReport, Rate, count
 
@@ -23,11 +23,18 @@ from tercet.metrics.counting import CountReport, Rate, count
 @option("--rates", metavar="TPR,FPR", help="Two rates without counts; there are then no intervals.")
 @option("--prevalence", type=float, metavar="P", help="Also PPV, NPV and error rate at this prevalence.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
-@option("--decision-column", default="decision", show_default=True, metavar="NAME", help="Of DECIDED.")
-@option("--label-column", default="label", show_default=True, metavar="NAME", help="Of DECIDED.")
-@option("--weight-column", metavar="NAME", help="Of DECIDED.")
-@option("--labels", metavar="FILE", reads=True, help="Labels of DECIDED in a file of their own.")
-@option("--separator", metavar="CHAR", help="Column separator of DECIDED. [default: by the file's ending]")
+@option(
+    "--decision-column", default="decision", show_default=True, metavar="NAME", needs=("decided",), help="Of DECIDED."
+)
+@option("--label-column", default="label", show_default=True, metavar="NAME", needs=("decided",), help="Of DECIDED.")
+@option("--weight-column", metavar="NAME", needs=("decided",), help="Of DECIDED.")
+@option("--labels", metavar="FILE", reads=True, needs=("decided",), help="Labels of DECIDED in a file of their own.")
+@option(
+    "--separator",
+    metavar="CHAR",
+    needs=("decided",),
+    help="Column separator of DECIDED. [default: by the file's ending]",
+)
 @option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
 @application_options
 @figure_option
@@ -38,6 +45,10 @@ def command(decided: str | None, ci: float, **options: Any) -> int:
     DECIDED is a file with a column of decided labels beside the true ones.
     """
     output, prevalence = chosen_format(options.pop("as_json"), options.pop("output")), options.pop("prevalence")
+    if len(options["apps"]) > 1:
+        without_settings(options, "apps")
+    if decided is None and options["classes"] is None:
+        without_settings(options, "target")
     apps = applications(options)
     if len(apps) > 1:
         raise click.UsageError("count takes one operating point.")

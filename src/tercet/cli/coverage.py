@@ -13,7 +13,7 @@ from tercet.cli._options import WORDS, application_options, row_format_options, 
 from tercet.cli._output import Facts, chosen_format, say
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, read_systems
-from tercet.cli._values import applications, level, numbers, one_group, reading
+from tercet.cli._values import applications, level, numbers, one_group, reading, without_settings
 from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, risk_coverage
 
 
@@ -30,6 +30,8 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @row_format_options
 def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None, **options: Any) -> int:
     """Error and cost of answering only the surest cases: risk, coverage and the area under their curve."""
+    if len(options["apps"]) > 1:
+        without_settings(options, "apps")
     output, apps = chosen_format(options.pop("as_json"), options.pop("output")), applications(options)
     if len(apps) > 1:
         raise click.UsageError("coverage takes one operating point.")

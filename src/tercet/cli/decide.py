@@ -12,7 +12,7 @@ from tercet.cli._models import saved_model
 from tercet.cli._options import WORDS, application_options, source_options
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_in, names_of, read_trials
-from tercet.cli._values import applications, reading
+from tercet.cli._values import applications, reading, without_settings
 from tercet.cli.rule import saved_rule
 from tercet.decision import decide, decisions, neyman_pearson
 from tercet.metrics.confusion import as_matrix
@@ -49,6 +49,8 @@ def command(scores: str, out: str, **options: Any) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_like
 
+    if options["fpr_at_most"] is not None or options["rule"] is not None:
+        without_settings(options, "apps", "priors", "costs")
     apps, source = applications(options), reading(options)
     bound, columns = options["fpr_at_most"], cost_columns(options)
     if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:

@@ -82,13 +82,13 @@ def tell(out: str) -> int:
     print_lines((line.format(scored=len(scores)) for line in _OPENING), width(), indent="")
     print_lines((line.format(masses=len(screening())) for line in _SCORES), width(), indent="   ")
     before = _priced(scores, "as scored")
-    print_table([_facts(before)])
+    print_table([before.to_dict()])
     uses = [_use(before, 0, "At the screening"), _use(before, 1, "On the ward")]
     print_lines([*_READING, *uses, ""], width(), indent="   ")
     show("\n".join(text.block_plot(before.to_dict()["bayes_plot"], width())))
     after = _priced(calibrated, "calibrated")
     print_lines(_CALIBRATION, width(), indent="   ")
-    print_table([_facts(before), _facts(after)])
+    print_table([before.to_dict(), after.to_dict()])
     uses = [_use(after, 0, "Now at the screening"), _use(after, 1, "Now on the ward")]
     print_lines(["", *uses, ""], width(), indent="   ")
     _leave(folder, scores, [before, after])
@@ -101,10 +101,6 @@ def _priced(trials: Trials, name: str) -> Evaluation:
     for row in found.applications:
         row.calibration_loss  # computed when it is asked for  # noqa: B018
     return found
-
-
-def _facts(found: Evaluation) -> dict[str, object]:
-    return found.to_dict() | {"class_names": list(screening().classes)}
 
 
 def recognised() -> tuple[Trials, Trials]:

@@ -188,8 +188,6 @@ def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Fa
             for row in found.applications:
                 row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
         facts = found.to_dict()
-    if isinstance(found, Evaluation):
-        facts["class_names"] = list(one.used().classes)
     return _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
 
 

@@ -17,7 +17,7 @@ from tercet.cli._values import method, prior, reading
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("by",))
+@source_options(groups=("by", "out_of_fold"))
 @quality_option
 @option("--penalty", type=float, default=0.0, show_default=True, metavar="X", help="Ridge on the standardised weights.")
 @fit_options()

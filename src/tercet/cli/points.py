@@ -6,6 +6,7 @@ from tercet.cli._command import new_command
 from tercet.cli._options import WORDS
 from tercet.cli._output import chosen_format
 from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._values import application, own_points
 
 
 @new_command(epilog=WORDS)
@@ -16,8 +17,8 @@ def command(as_json: bool, output: str | None) -> int:
     from tercet.spoofing import SpoofingPoint
 
     rows: list[Row] = []
-    for name, source in Application.names().items():
-        app = Application.named(name)
+    for name, source in (dict.fromkeys(own_points(), "tercet.toml") | Application.names()).items():
+        app = application(name)
         rows.append(
             {"name": name, "prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp,
              "prior_spoof": None, "cost_spoof": None, "threshold": app.threshold, "source": source}

@@ -259,7 +259,7 @@ def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: objec
         if _trials(same[0]) != _trials(system) and not other:
             raise InputError(
                 f"{name_of(system)}: the baseline was evaluated on other trials ({_trials(same[0])}, not "
-                f"{_trials(system)}). Evaluate both on the same, or say other_trials=True."
+                f"{_trials(system)}). Evaluate both on the same, or say that they differ (other_trials=)."
             )
         found.append(same[0])
     return found

@@ -168,6 +168,7 @@ _DEFINITIONS: dict[str, Schema] = {
         _with_ends(_TWO_CLASS_NUMBERS)
         | {
             "name": {"type": ["string", "null"]},
+            "class_names": _list(_TEXT, minItems=2, maxItems=2),
             "eer_ci": _ENDS,
             "bayes_plot": _ref("bayes_plot"),
             "curve": _ref("curve"),
