@@ -92,7 +92,7 @@ def test_a_saved_model_follows_the_published_schema(method, folder, monkeypatch)
 
 
 def test_a_saved_fusion_and_a_saved_rule_follow_the_schema_of_models(folder, monkeypatch):
-    for words in (("fuse", "a.csv", "b.csv"), ("rule", "fit", "a.csv", "--fpr-at-most", "0.2")):
+    for words in (("fuse", "a.csv", "b.csv", "--penalty", "0.1"), ("rule", "fit", "a.csv", "--fpr-at-most", "0.2")):
         found = run(folder, *words, "-o", "m.json", monkeypatch=monkeypatch)
         assert found.exit_code == 0, found.stderr
         assert list(faults(json.loads((folder / "m.json").read_text()), published("model"))) == []
