@@ -220,12 +220,16 @@ BLAME_SIZES = (50, 200, 2000)
 BLAME_PRIORS = (0.5, 0.1, 0.01)
 
 
-def blamed(size: int, seed: int) -> dict[str, int]:
-    """Whether calibrated Gaussian llrs with d' = 1.5 are blamed for a calibration loss, at each prior."""
+def calibrated(size: int, seed: int) -> tc.Trials:
+    """Calibrated Gaussian llrs with d' = 1.5, so many of each class."""
     rng = np.random.default_rng([seed, size])
     labels = np.repeat([1, 0], size)
-    llr = 1.5**2 * np.where(labels == 1, 0.5, -0.5) + 1.5 * rng.standard_normal(2 * size)
-    losses = CalibrationLosses(tc.Trials.of_llr(llr, labels))
+    return tc.Trials.of_llr(1.5**2 * np.where(labels == 1, 0.5, -0.5) + 1.5 * rng.standard_normal(2 * size), labels)
+
+
+def blamed(size: int, seed: int) -> dict[str, int]:
+    """Whether calibrated Gaussian llrs with d' = 1.5 are blamed for a calibration loss, at each prior."""
+    losses = CalibrationLosses(calibrated(size, seed))
     found = {}
     for prior in BLAME_PRIORS:
         one = losses.at(tc.Application(prior))

@@ -114,14 +114,20 @@ def method_lines(document: Facts, systems: Sequence[Facts], words: Words) -> lis
             *(words("m.eer", words=words(f"eer.{name}")) for name in _eers(two)),
             words("m.loss"),
         ]
-    lines += [
-        words("m.thin", name=s.get("name") or words("this_system"), n=words.number(_within(s["curve"])),
-              reach=9 if _within(s["curve"]) == 1e-4 else 3)
-        for s in two if not s["curve"].get("complete")
-    ]  # fmt: skip
+    lines += _thinned([system for system in two if not system["curve"].get("complete")], words)
     lines += [words("m.reduced")] if document.get("reduced") else []
     lines += [words("m.default")] if document.get("default_applications") and two else []
     return lines
+
+
+def _thinned(systems: Sequence[Facts], words: Words) -> list[str]:
+    """How far costs of thinned curves may be off, in one sentence for each range in which that is stated."""
+    told: dict[int, list[str]] = {}
+    for system in systems:
+        within = _within(system["curve"])
+        named = f"{system.get('name') or words('this_system')} {words.number(within)}"
+        told.setdefault(9 if within == 1e-4 else 3, []).append(named)
+    return [words("m.thin", reach=reach, told=", ".join(named)) for reach, named in told.items()]
 
 
 def _within(curve: Facts) -> float:
@@ -160,19 +166,37 @@ def quality(document: Facts, systems: Sequence[Facts], words: Words) -> str:
         tag("li", f"{tag('b', text(system.get('name') or words('this_system')))}: {text(warning, 400)}")
         for system in systems for warning in warnings(system, words)
     ]  # fmt: skip
+    found += [tag("li", text(line, 400)) for line in _by_condition(document, words)]
     version = str(document.get("tercet", __version__))
     if version != __version__:
         found.append(tag("li", text(words("q.version", version=version, own=__version__), 300)))
     return tag("ul", "".join(found)) if found else tag("p", text(words("q.fine"), 300))
 
 
+def _by_condition(document: Facts, words: Words) -> list[str]:
+    """The conditions whose costs rest on few errors, and those without a cost."""
+    lines = []
+    for entry in document.get("conditions", ()):
+        apps = {str(row["value"])[:40]: row.get("applications") or [] for row in entry["rows"]}
+        none = [value for value, own in apps.items() if all(app.get("dcf") is None for app in own)]
+        few = [value for value, own in apps.items() if value not in none and any(app.get("warnings") for app in own)]
+        for key, values in (("q.condition_few", few), ("q.condition_none", none)):
+            if values:
+                shown = ", ".join(values[:12]) + (" …" if len(values) > 12 else "")
+                name = entry.get("system") or words("this_system")
+                lines.append(f"{name}: {words(key, column=entry['column'], values=shown)}")
+    return lines
+
+
 def warnings(system: Facts, words: Words) -> list[str]:
     """Ties, infinities, few errors, scores that look sign-flipped or say more than they know; notes on intervals."""
-    found = [str(note) for note in system.get("intervals", {}).get("notes", ())]
+    found = [words.core(str(note)) for note in system.get("intervals", {}).get("notes", ())]
     if "curve" not in system:
         apps = enumerate(system["applications"], 1)
         return found + [
-            words("q.application", n=place, words=one) for place, app in apps for one in app.get("warnings", ())
+            words("q.application", n=place, words=words.core(one))
+            for place, app in apps
+            for one in app.get("warnings", ())
         ]
     curve = system["curve"]
     if system["auc"] is not None and system["auc"] < 0.5:

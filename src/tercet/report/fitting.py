@@ -29,12 +29,25 @@ _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
 def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, Sequence[Facts]], str]) -> str:
     """The page as it is, or the finest one that keeps within the limit."""
-    page = written(document, systems)
+    page, brief = written(document, systems), {**document, "reduced": True}
+    if "conditions" in document:
+        brief["conditions"] = [_shortened_condition(entry) for entry in document["conditions"]]
     for less in _less(systems):
         if len(page.encode("utf-8")) <= LIMIT:
             break
-        page = written({**document, "reduced": True}, less)
+        page = written(brief, less)
     return page
+
+
+def _shortened_condition(entry: Facts) -> Facts:
+    """Results by condition to six digits, without the method of each interval."""
+    whole = {key: _shortened_row(entry[key]) for key in ("pooled", "equalised") if entry.get(key)}
+    return {**entry, **whole, "rows": [_shortened_row(row) for row in entry["rows"]]}
+
+
+def _shortened_row(row: Facts) -> Facts:
+    less: Facts = _rounded(row)
+    return {**less, "intervals": {**less["intervals"], "methods": {}}} if "intervals" in less else less
 
 
 def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:

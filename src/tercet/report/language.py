@@ -31,6 +31,19 @@ def _table() -> dict[str, list[str]]:
 End = TypeVar("End")
 
 
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The sentences that results hold, each as what it looks like with its slots filled."""
+    found = []
+    for key, (english, *_) in _table().items():
+        if key.startswith("core.") and key not in ("core.english", "core.targets", "core.nontargets"):
+            parts = _SLOT.split(english)  # text, star, slot, text, star, slot, ..., text
+            slots = [*(f"(?P<{slot}>.+?)" for slot in parts[2::3]), ""]
+            pairs = zip(parts[::3], slots, strict=True)
+            found.append((key, re.compile("".join(re.escape(text) + slot for text, slot in pairs), re.DOTALL)))
+    return tuple(found)
+
+
 class Words:
     """Sentences and numbers in one language.
 
@@ -67,6 +80,26 @@ class Words:
             if key.startswith("by."):
                 name = name.replace(english, self.strings[key])
         return name
+
+    def core(self, sentence: str) -> str:
+        """A sentence of a result, which is English, in this language; one that the table lacks says that it is English.
+
+        >>> Words("it").core("there are no targets among the trials")
+        'fra le prove non ci sono target'
+        """
+        if self.language == LANGUAGES[0]:
+            return sentence
+        for key, pattern in _patterns():
+            found = pattern.fullmatch(sentence)
+            if found:
+                return self(key, **{name: self._side(words) for name, words in found.groupdict().items()})
+        return self("core.english", sentence=sentence)
+
+    def _side(self, words: str) -> str:
+        """What fills a slot: numbers and the names of the two classes in this language, anything else as it is."""
+        if words in ("targets", "non-targets"):
+            return self(f"core.{words.replace('-', '')}")
+        return numbers.localised(words, self.language) if re.fullmatch(r"[\d.,e+-]+", words) else words
 
     def number(self, value: object) -> str:
         """Three significant digits."""

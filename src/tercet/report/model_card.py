@@ -53,7 +53,7 @@ def model_card(
 
 def card_of(document: Facts, title: str | None, words: Words) -> str:
     """The card of a result as `tercet evaluate --json` prints it."""
-    systems, made = flat(document), datetime.now(UTC)
+    systems, made = flat(document, words), datetime.now(UTC)
     called = title or document.get("title") or evidence.title(systems, words)
     parts = [
         f"# {_escaped(words('card.title', title=harmless(called, 120)))}",

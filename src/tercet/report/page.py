@@ -43,7 +43,7 @@ _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 def page(document: Facts, title: str | None = None, language: str = "en") -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
     words = Words(language)
-    return fitted(document, flat(document), lambda facts, systems: _written(facts, systems, title, words))
+    return fitted(document, flat(document, words), lambda facts, systems: _written(facts, systems, title, words))
 
 
 def _written(document: Facts, systems: Sequence[Facts], title: str | None, words: Words) -> str:
@@ -173,9 +173,10 @@ def _with_posteriors(systems: Sequence[Facts], posteriors: object) -> list[Facts
 
 
 def _part(name: str) -> str:
-    """A file of the page without indentation and lines of comment, which are for who reads the file itself."""
-    lines = (files("tercet.report") / "page" / name).read_text(encoding="utf-8").split("\n")
-    return "\n".join(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("//"))
+    """A file of the page without indentation and comments, which are for who reads the file itself."""
+    whole = (files("tercet.report") / "page" / name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in re.sub(r"(^|  )// .*$", "", whole, flags=re.MULTILINE).split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def _script(with_rows: bool) -> str:
@@ -189,7 +190,7 @@ def _hash(inline: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(inline.encode("utf-8")).digest()).decode("ascii")
 
 
-def flat(document: Facts) -> list[Facts]:
+def flat(document: Facts, words: Words) -> list[Facts]:
     """All systems, each class of a several-class one against the rest as a system of its own.
 
     "within" then says of which, and what it was called there.
@@ -200,7 +201,7 @@ def flat(document: Facts) -> list[Facts]:
         found.append({key: value for key, value in system.items() if key != "versus"})
         whole = len(found) - 1
         for part in system.get("versus", ()):
-            own = part.get("name") or "a class"
+            own = words.core(part.get("name") or "a class")
             called = f"{system.get('name') or 'system'}: {own}" if several else own
             found.append({**part, "name": called, "within": [whole, part.get("name")]})
     if not found:

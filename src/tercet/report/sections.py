@@ -102,7 +102,7 @@ def differences(document: Facts, words: Words) -> str:
     keys = ("d.quantity", "d.first", "d.second", "d.difference", "d.adjusted", "d.method")
     how = "d.unpaired" if not found.get("paired", True) else f"d.paired_{found.get('paired_by') or 'position'}"
     caption = f"{words('level_note', level=words.percent(found['level']))} {words(how)}"
-    return _headed(words("differences_title"), table([words(key) for key in keys], rows, caption))
+    return _headed(words("differences_title"), table([words(key) for key in keys], rows, caption, "plain roomy"))
 
 
 def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
@@ -111,7 +111,7 @@ def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
         return None
     place = int(first.split(".")[1]) if first else 0
     points = found.get("points", ())
-    point = str(points[place]) if place < len(points) else str(place + 1)
+    point = words.core(str(points[place])) if place < len(points) else str(place + 1)
     key = "d.at" if last == "dcf" else f"d.{last}_at"
     named = words(key, point=point) if first else _NAMES.get(last, last)
     said = words.percent if last in ("eer", "fnr", "fpr") else words.number
@@ -123,7 +123,7 @@ def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
         one["second"],
         cell,
         "< " + words.number(0.001) if p < 0.001 else words.number(p),
-        one.get("method", ""),
+        words.method(one.get("method", "")),
     ]
 
 
@@ -166,8 +166,14 @@ def applications(systems: Sequence[Facts], words: Words) -> str:
     ]
     keys = ("system", "p.named", "prior", "p.miss", "p.alarm", "p.threshold", "misses", "false_alarms", "cost_per_case",
             "", "minimum_dcf", "gap")  # fmt: skip
-    reasons = {reason for a in apps for name, reason in a.get("reasons", {}).items() if name != "calibration_loss"}
-    body = table([words(key) if key else "DCF" for key in keys], zip(*columns, strict=True), _level(systems, words))
+    reasons = {
+        words.core(reason)
+        for a in apps for name, reason in a.get("reasons", {}).items() if name != "calibration_loss"
+    }  # fmt: skip
+    head = [words(key) if key else "DCF" for key in keys]
+    if not any(columns[1]):  # no operating point has a name
+        del head[1], columns[1]
+    body = table(head, zip(*columns, strict=True), _level(systems, words))
     return _headed(words("points_title"), body + _notes(reasons, counted, words))
 
 
@@ -219,7 +225,7 @@ def _condition(facts: Facts, place: int, words: Words) -> str:
         if not several:
             columns.append(_column(kept, "min_dcf", words.number, words))
             head.append(words("minimum_dcf"))
-    reasons = {f"{row['value']}: {why}" for row in rows for why in row.get("reasons", {}).values()}
+    reasons = {f"{row['value']}: {words.core(why)}" for row in rows for why in row.get("reasons", {}).values()}
     notes = _notes(reasons, [app for row in rows for app in row.get("applications") or ()], words)
     called = words("by_condition", system=facts.get("system") or words("this_system"), column=facts["column"])
     title = tag("figcaption", tag("h3", text(called)))

@@ -136,6 +136,61 @@ def test_drawings_are_saved_as_png_and_csv_and_the_verdict_as_text(browser, two)
 # Paper
 
 
+@pytest.fixture(scope="module")
+def split(tmp_path_factory):
+    """An Italian page, whose words are longer, of two systems in groups with their results in four conditions."""
+    rng = np.random.default_rng(4)
+    labels = np.arange(800) % 4 == 0
+    groups = {
+        "speaker": np.arange(800) // 16,
+        "site": np.array(["Torino", "Roma", "Oslo", "Lisbona"])[np.arange(800) // 200],
+    }
+    made = [
+        tc.Trials.of_llr(2 * rng.normal(size=800) + np.where(labels, 2.0, -2.0), labels, groups=groups, name=name)
+        for name in ("first", "second")
+    ]
+    points = [(0.01, 10, 1), (0.5, 1, 1)]
+    found = [tc.evaluate(one, points, ci=0.95, by="speaker") for one in made]
+    document = document_of(found, comparison=tc.compare(*made, applications=points))
+    document["conditions"] = [
+        {"system": one.name, **tc.by_condition(one, "site", points, ci=0.95).to_dict()} for one in made
+    ]
+    path = tmp_path_factory.mktemp("split") / "page.html"
+    path.write_text(page(document, language="it"), encoding="utf-8")
+    return f"file://{path}"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_conditions_and_longer_words_still_print_on_five_pages(browser, split, tmp_path, paper):
+    browser.get(split)
+    settle(browser)
+    width, height = PAPERS[paper]
+    options = {"paperWidth": width, "paperHeight": height, "printBackground": True}
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", options)["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 5
+
+
+def test_each_condition_with_few_errors_is_named_under_data_quality(browser, split):
+    browser.get(split)
+    told = browser.execute_script("return document.querySelector('.quality').textContent")
+    assert "first: per site, i costi si basano su meno di 30 mancati o falsi allarmi" in told
+    assert "Torino" in told
+
+
+@pytest.mark.parametrize("width", [375, 768, 1440])
+def test_nothing_of_a_drawing_by_condition_is_cut(browser, window, split, width):
+    window(width, 900)
+    browser.get(split)
+    settle(browser)
+    cut = browser.execute_script(
+        "return [...document.querySelectorAll('figure > svg text')].filter(node => {"
+        "  const box = node.getBoundingClientRect(), frame = node.ownerSVGElement.getBoundingClientRect();"
+        "  const out = box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 2;"
+        "  return box.width && out; }).map(node => node.textContent)"
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_two_systems_print_on_five_pages_with_all_their_numbers(browser, two, tmp_path, paper):
     if shutil.which("pdftotext") is None:
@@ -403,6 +458,50 @@ def test_an_italian_page_has_italian_words_and_numbers(browser, tmp_path):
     assert english == []
     with pytest.raises(tc.InputError, match="language"):
         page(document_of(found), language="fr")
+
+
+def test_sentences_of_results_are_told_in_the_pages_language():
+    from tercet.application import NO_NORMALISER
+    from tercet.metrics.curves import Curve
+    from tercet.report.language import Words
+    from tercet.trials import NO_LLR
+    from tercet.uncertainty.intervals import group_notes
+
+    words = Words("it")
+    with pytest.raises(tc.UndefinedError) as nothing:
+        Curve.of(tc.Trials.of_llr([1.0, 2.0], [1, 1]))
+    known = [NO_LLR, NO_NORMALISER, str(nothing.value), *group_notes(["speaker"], [4.0]), "jazz against the rest"]
+    known += ["prior 0.01, costs 10 : 1", "7 errors, fewer than 30: risk and dcf are unreliable"]
+    assert [one for one in known if "(in inglese)" in words.core(one)] == []
+    assert words.core("prior 0.01, costs 10 : 1") == "prior 0,01, costi 10 : 1"
+    assert words.core("only 5 groups hold one of the classes: intervals from so few may be too short").startswith(
+        "solo 5"
+    )
+    assert words.core("Something new.") == "Something new. (in inglese)"
+    assert Words("en").core("Something new.") == "Something new."
+
+
+def test_results_by_condition_are_shortened_where_a_page_would_be_too_large():
+    from tercet.report.fitting import fitted
+    from tercet.report.schema import faults, schema
+
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 3 == 0
+    trials = tc.Trials.of_llr(rng.normal(size=300) + labels, labels, groups={"site": np.arange(300) % 2})
+    document = document_of(tc.evaluate(trials, [(0.1, 1, 1)], ci=0.95))
+    document["conditions"] = [{"system": None, **tc.by_condition(trials, "site", [(0.1, 1, 1)], ci=0.95).to_dict()}]
+    seen = []
+
+    def written(facts, systems):
+        seen.append(facts)
+        return "x" * LIMIT if len(seen) > 1 else "x" * (LIMIT + 1)
+
+    fitted(document, document["systems"], written)
+    before, after = (one["conditions"][0]["rows"][0] for one in seen)
+    assert len(json.dumps(after)) < 0.7 * len(json.dumps(before))
+    assert after["applications"][0]["dcf"] == pytest.approx(before["applications"][0]["dcf"], rel=1e-5)
+    assert after["applications"][0]["confusion"] == before["applications"][0]["confusion"]
+    assert list(faults(seen[1], schema("result"))) == list(faults(seen[0], schema("result")))
 
 
 def test_every_string_has_the_same_slots_in_every_language():

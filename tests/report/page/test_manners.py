@@ -36,8 +36,9 @@ def test_a_rich_page_stays_in_its_window_and_its_drawings_in_their_frames(browse
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     cut = browser.execute_script(
         "return [...document.querySelectorAll('.figures svg text')].filter(node => {"
-        "  const box = node.getBoundingClientRect();"
-        "  return box.width && (box.left < -1 || box.right > innerWidth + 1); }).map(node => node.textContent)"
+        "  const box = node.getBoundingClientRect(), frame = node.ownerSVGElement.getBoundingClientRect();"
+        "  return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1); })"
+        ".map(node => node.textContent)"
     )
     assert cut == []
 

@@ -16,8 +16,10 @@ const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
 const narrow = () => matchMedia("screen and (max-width:820px)").matches;  // as the style has it
 let printing = false;
 const PRINTED = 330;  // pixels of a column on paper
+const PAPER = 670;  // of both columns
+const LETTER = 6.6;  // pixels that a letter takes on average
 const SQUARE = 440;
-const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 290 : most) : clamp(Math.round(figure.clientWidth), 260, most);
+const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 215 : most) : clamp(Math.round(figure.clientWidth), 260, most);
 const partOf = (v, low, high) => (v / 2 - low / 2) / (high / 2 - low / 2);  // halves, because scores may span all doubles
 function chart(figure, width, height, box) {
   const [left, top, right, bottom] = box;
@@ -27,6 +29,7 @@ function chart(figure, width, height, box) {
   figure.querySelector("figcaption").after(svg);
   const clip = el("clipPath", {id: `clip-${figure.id}`}, svg);
   el("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}, clip);
+  const inside = (x, text) => clamp(x, LETTER * text.length / 2, width - LETTER * text.length / 2);  // nothing of a saved drawing is cut
   const to = (low, high, a, b) => v => { const part = clamp(partOf(v, low, high), -99, 99); return a * (1 - part) + b * part; };
   return {svg, figure, left, top, right: width - right, bottom: height - bottom,
     scaleX(low, high) { this.X = to(low, high, left, width - right); this.Xi = to(left, width - right, low, high); },
@@ -37,10 +40,9 @@ function chart(figure, width, height, box) {
       for (const [v, label, under] of ticks) {
         const x = this.X(v);
         el("path", {class: "axis", d: `M${x} ${height - bottom}v4`}, svg);
-        el("text", {class: "soft mid", x, y: height - bottom + 17}, svg, label);
-        if (under) el("text", {class: "soft mid", x, y: height - bottom + 32}, svg, under);
+        [label, under].forEach((text, k) => { if (text) el("text", {class: "soft mid", x: inside(x, text), y: height - bottom + 17 + 15 * k}, svg, text); });
       }
-      el("text", {class: "soft end", x: width - right, y: height - 3}, svg, words);
+      el("text", {class: "soft end", x: Math.min(Math.max(width - right, LETTER * words.length), width), y: height - 3}, svg, words);
     },
     ticksY(ticks, words) {
       for (const [v, label] of ticks) {
@@ -150,8 +152,9 @@ function describeAll() {  // at every change of the setting: what each chart sho
 
 // Estimates with their intervals, one under the other: a forest plot.
 function forest(figure, rows, {mark, words, axis}) {
-  const width = widthOf(figure), wide = width > 560, left = wide ? 150 : 92, right = wide ? 215 : 12, step = wide ? 24 : 40;
-  const c = chart(figure, width, 40 + step * rows.length + 26, [left, 22, right, 40]);
+  const width = printing ? PAPER : widthOf(figure), wide = width > 560, told = rows.map(row => `${words(row.value)}${inBrackets(row.ends, words)}${row.note ? ` ${row.note}` : ""}`);
+  const left = wide ? 150 : 10, right = wide ? 14 + LETTER * Math.max(...told.map(one => one.length)) : 10, step = wide ? 24 : 54;
+  const c = chart(figure, width, (wide ? 66 : 88) - (printing ? 14 : 0) + step * rows.length, [left, printing ? 8 : wide ? 22 : 36, right, 40]);
   const all = finite(rows.flatMap(r => [r.value, ...r.ends ?? []]).concat(mark ?? []));
   const low = Math.min(...all), high = Math.max(...all), pad = (high - low) * 0.06 || 0.1;
   c.scaleX(low - pad, high + pad);
@@ -159,9 +162,9 @@ function forest(figure, rows, {mark, words, axis}) {
   if (mark !== undefined) el("path", {class: "blind dot", d: `M${c.X(mark)} ${c.top - 8}V${c.bottom}`}, c.svg);
   rows.forEach((row, k) => {
     const y = c.top + 10 + step * k;
-    el("text", {class: "", x: 0, y: y + 4}, c.svg, brief(row.label, wide ? 22 : 13));
+    el("text", {class: "halo", x: 0, y: wide ? y + 4 : y - 11}, c.svg, brief(row.label, wide ? 22 : 44));
     if (row.ends) el("path", {class: "here", d: `M${c.X(row.ends[0])} ${y - 4}v8M${c.X(row.ends[0])} ${y}H${c.X(row.ends[1])}M${c.X(row.ends[1])} ${y - 4}v8`}, c.svg);
     if (Number.isFinite(row.value)) el("circle", {class: row.pooled ? "spot" : "dot-solid", cx: c.X(row.value), cy: y, r: 4.5}, c.svg);
-    el("text", {class: "soft halo", x: wide ? c.right + 12 : left, y: wide ? y + 4 : y + 19}, c.svg, `${words(row.value)}${inBrackets(row.ends, words)}${row.note ? ` ${row.note}` : ""}`);
+    el("text", {class: "soft halo", x: wide ? c.right + 12 : 0, y: wide ? y + 4 : y + 19}, c.svg, told[k]);
   });
 }

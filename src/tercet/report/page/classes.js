@@ -89,6 +89,7 @@ function drawTask(job) {
   const titles = ["k.class", "k.found", "k.right", "k.part"].map(name => t(name)).map(title => make("th", {scope: "col"}, title));
   const rates = make("table", {className: "plain"}, make("thead", {}, make("tr", {}, ...titles)),
     make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...job.rates[j]))));
+  titled(rates);
   job.verdict = make("p", {className: "told"});
   const wide = (...inside) => make("div", {className: "wide"}, ...inside);
   const box = make("div", {className: "task"}, job.verdict, make("div", {className: "pairs"}, wide(choice, costs, told), make("div", {}, wide(heat), wide(rates))));
@@ -113,7 +114,7 @@ function fillTask(job) {
   const kept = job.facts.posteriors, name = called(job.facts.name), exact = found.known || kept.kept === kept.of && !kept.step, about = exact ? "" : t("about");
   job.verdict.replaceChildren();
   const slots = {name, about, n: short(found.dcf), risk: about + short(found.risk), action: called(found.dummy_action), dummy: short(found.dummy_cost)};
-  if (found.dcf === null) rich(job.verdict, "k.undefined", {name, why: found.why ?? Object.values(found.reasons ?? {})[0] ?? ""});
+  if (found.dcf === null) rich(job.verdict, "k.undefined", {name, why: found.why ?? Object.values(found.reasons ?? {}).map(sentence => t("core.english", {sentence}))[0] ?? ""});
   else rich(job.verdict, found.dcf > 1 ? "k.harm" : "k.costs", slots);
   const sizes = names.map((_, j) => total(found.confusion.map(row => row[j])));
   job.heat.forEach((row, i) => row.forEach((cell, j) => {

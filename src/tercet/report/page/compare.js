@@ -59,7 +59,7 @@ const lineClass = s => s.place === state.s ? `curve c${s.place % 8} d${dashOf(s.
 const shownSystems = () => chosenLast().map(i => SYSTEMS[i]).filter(s => SYSTEMS.length <= MOST || s.place === state.s);
 const allCosts = {};
 function drawCosts() {
-  const figure = $("f-costs"), c = chart(figure, widthOf(figure), printing ? 240 : 310, [34, 26, 112, 58]), valueOf = s => costs(s).actual.length ? costs(s).actual : costs(s).minimum;
+  const figure = $("f-costs"), c = chart(figure, widthOf(figure), printing ? 180 : 310, [34, 26, 112, 58]), valueOf = s => costs(s).actual.length ? costs(s).actual : costs(s).minimum;
   figure.hidden = SYSTEMS.length < 2;
   allCosts.c = c;
   costFrame(c);
@@ -84,7 +84,7 @@ function benefitAt(s, p, x) {
 }
 function drawDecision() {
   const figure = $("f-decision");
-  decisive.c = chart(figure, widthOf(figure), printing ? 240 : 310, [46, 26, 112, 42]);
+  decisive.c = chart(figure, widthOf(figure), printing ? 180 : 310, [46, 26, 112, 42]);
   decisive.systems = shownSystems().filter(s => !s.raw);
   figure.hidden = !decisive.systems.length;
   const values = k => decisive.values.map(({s, all}) => `${called(s.name)} ${short(all[k].value)}`).join(", ");
@@ -92,6 +92,7 @@ function drawDecision() {
     () => ({head: ["threshold_probability", ...decisive.values.map(({s}) => called(s.name)), "accept_all"], rows: BENEFITS.map((x, k) => [x, ...decisive.values.map(({all}) => all[k].value), acceptAll(x)])}));
   decisive.probe = {count: () => BENEFITS.length, across: true, name: t("along_the_probabilities"), words: k => `${percent(BENEFITS[k])}: ${values(k)}`,
     at: k => { const one = decisive.values.find(({s}) => s.place === state.s) ?? decisive.values[0]; return [decisive.c.X(BENEFITS[k]), clamp(decisive.c.Y(one.all[k].value), decisive.c.top, decisive.c.bottom)]; }};
+  moveDecision();
 }
 const chosenProbability = () => { const top = Math.max(state.fn, state.fp); return state.fp / top / (state.fp / top + state.fn / top); };
 const acceptAll = x => state.prior - (1 - state.prior) * x / (1 - x);
@@ -110,8 +111,8 @@ function moveDecision() {  // everything here moves with the prior
     c.path(BENEFITS.map(x => [c.X(x), c.Y(acceptAll(x))]), "blind dash");
     c.path([[c.left, c.Y(0)], [c.right, c.Y(0)]], "blind dot");
     for (const {s, all} of decisive.values) c.path(all.map((one, k) => [c.X(BENEFITS[k]), c.Y(one.value)]), lineClass(s));
-    el("text", {class: "soft halo", x: c.left + 4, y: c.Y(0) + 14}, c.svg, t("accept_none"));
-    const steep = BENEFITS.findLast(x => acceptAll(x) > -highest / 8) ?? 0.01;
+    const steep = BENEFITS.findLast(x => acceptAll(x) > -highest / 8) ?? 0.01, late = c.X(steep) > (c.left + c.right) / 2;
+    el("text", {class: late ? "soft halo" : "soft halo end", x: late ? c.left + 4 : c.right - 4, y: c.Y(0) + 14}, c.svg, t("accept_none"));
     el("text", {class: "soft halo", x: Math.min(c.X(steep) + 6, c.right - 90), y: c.Y(-highest / 6)}, c.svg, t("accept_all"));
     drawEnds(c, decisive.values.map(({s, all}) => ({s, y: clamp(c.Y(all.at(-1).value), c.top, c.bottom)})));
     decisive.line = el("path", {class: "here"}, c.svg);

@@ -8,7 +8,7 @@ function smoothed(bins, width, total) {  // a density out of the bins: a normal 
   return bins.map((_, i) => { let sum = 0; for (let k = -reach; k <= reach; k++) sum += (bins[i + k] ?? 0) * weights[k + reach]; return sum / whole / total / width; });
 }
 function drawScores(s) {
-  const h = s.facts.histogram, figure = $("f-scores"), c = chart(figure, widthOf(figure), printing ? 240 : 300, [8, 34, 8, 42]);
+  const h = s.facts.histogram, figure = $("f-scores"), c = chart(figure, widthOf(figure), printing ? 190 : 300, [8, 34, 8, 42]);
   Object.assign(scores, {c, s});
   describe(figure, () => t("says.scores", {name: called(s.name), threshold: thresholdWords(s, now().threshold, now().llr), missed: percent(now().fnr), alarms: percent(now().fpr)}), scoreTable);
   if (!h.targets.bins.length) return void (scores.c = null);
@@ -226,7 +226,7 @@ function costFrame(c) {
 }
 const inFrame = (c, v) => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
 function drawBayes() {
-  const figure = $("f-bayes"), s = SYSTEMS[state.s], c = chart(figure, widthOf(figure), printing ? 240 : 310, [34, 26, 12, 58]), g = costs(s), plot = s.facts.bayes_plot, i = s.place;
+  const figure = $("f-bayes"), s = SYSTEMS[state.s], c = chart(figure, widthOf(figure), printing ? 180 : 310, [34, 26, 12, 58]), g = costs(s), plot = s.facts.bayes_plot, i = s.place;
   bayes.c = c;
   costFrame(c);
   for (const [low, high] of s.raw ? [] : s.useful ??= usefulSpans(s)) {
@@ -336,18 +336,18 @@ function moveTrust(now) {
 }
 
 // ---- a thousand cases, one sign each
-const icons = {}, ACROSS = 40, ICONS = 1000;
+const icons = {}, ICONS = 1000;
 function drawIcons(s) {
-  const figure = $("f-icons"), width = widthOf(figure, 620), cell = width / ACROSS;
-  const c = chart(figure, width, Math.round(cell * ICONS / ACROSS) + 46, [0, 4, 0, 42]);
-  Object.assign(icons, {c, cell, key: ""});
+  const figure = $("f-icons"), width = widthOf(figure, 620), across = printing ? 50 : 40, cell = width / across;
+  const c = chart(figure, width, Math.round(cell * ICONS / across) + 46, [0, 4, 0, 42]);
+  Object.assign(icons, {c, cell, across, key: ""});
   icons.paths = ["reject", "alarm", "miss", "hit"].map(kind => el("path", {class: `icon ${kind}`}, c.svg));
   icons.words = [0, 1].map(k => el("text", {class: "soft", x: 0, y: c.bottom + 18 + 17 * k}, c.svg));
   describe(figure, () => icons.words.map(node => node.textContent).join(" "), () => ({head: ["outcome", "of_1000"], rows: Object.entries(icons.counts)}));
 }
 function moveIcons(s, now) {
   const targets = apportioned(ICONS, [state.prior, 1 - state.prior])[0], [hit, miss] = apportioned(targets, [s.T - now.m, now.m]), [alarm, reject] = apportioned(ICONS - targets, [now.f, s.F - now.f]);
-  const key = [hit, miss, alarm, reject].join(" "), {cell} = icons;
+  const key = [hit, miss, alarm, reject].join(" "), {cell, across} = icons;
   icons.counts = {hit, miss, alarm, reject};
   if (key === icons.key) return;
   icons.key = key;
@@ -355,7 +355,7 @@ function moveIcons(s, now) {
   signs.miss = signs.hit;
   const d = {hit: "", miss: "", alarm: "", reject: ""};
   let i = 0;
-  for (const kind of ["hit", "miss", "alarm", "reject"]) for (let n = icons.counts[kind]; n > 0; n--, i++) d[kind] += `M${((i % ACROSS + 0.5) * cell).toFixed(1)} ${(4 + (Math.floor(i / ACROSS) + 0.5) * cell).toFixed(1)}${signs[kind]}`;
+  for (const kind of ["hit", "miss", "alarm", "reject"]) for (let n = icons.counts[kind]; n > 0; n--, i++) d[kind] += `M${((i % across + 0.5) * cell).toFixed(1)} ${(4 + (Math.floor(i / across) + 0.5) * cell).toFixed(1)}${signs[kind]}`;
   for (const path of icons.paths) path.setAttribute("d", d[path.getAttribute("class").split(" ")[1]]);
   icons.words[0].textContent = t("icons.targets", {targets: group(targets), hit: group(hit), miss: group(miss)});
   icons.words[1].textContent = t("icons.others", {others: group(ICONS - targets), alarm: group(alarm), reject: group(reject)});
