@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from tercet._typing import JSON
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
     from tercet.report.cards import Page
     from tercet.report.plots import Plot
 
@@ -71,7 +75,17 @@ class EvaluationViews(Shown):
         found = facts_of(self, wanted)
         return flat(found, wanted if metrics is not None else tuple(QUANTITIES.values()))
 
-    def to_frame(self, library: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
+    @overload
+    def to_frame(self, library: Literal["pandas"]) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["pyarrow"]) -> pyarrow.Table: ...
+    @overload
+    def to_frame(self, library: None = None) -> pandas.DataFrame | polars.DataFrame | pyarrow.Table: ...
+    def to_frame(
+        self, library: Literal["pandas", "polars", "pyarrow"] | None = None
+    ) -> pandas.DataFrame | polars.DataFrame | pyarrow.Table:
         """The numbers as a data frame: one row per operating point.
 
         Parameters

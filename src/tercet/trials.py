@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -567,8 +567,8 @@ class Trials(Shown):
     @classmethod
     def of_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: object,
+        X: object,
         y: ArrayLike | None = None,
         *,
         target: object = None,
@@ -623,12 +623,13 @@ class Trials(Shown):
         """
         labels, order = _estimator_classes(estimator, target, classes)
         more: JSON = {"weights": weights, "ids": ids, "groups": groups, "name": name}
-        if not callable(getattr(estimator, "predict_proba", None)):
+        ask = getattr(estimator, "predict_proba", None)
+        if not callable(ask):
             if trained_prior is not None:
                 raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
             scores = _margins(estimator, X, order)
             return _two_class("raw", scores, y, target=None if y is None else labels[order[1]], **more)
-        shares = column(_asked(estimator.predict_proba, X), "predict_proba")
+        shares = column(_asked(ask, X), "predict_proba")
         prior = _estimator_prior(estimator, trained_prior, order)
         return _matrix(
             "posteriors", shares[:, order], y, trained_prior=prior, classes=[labels[place] for place in order],
@@ -862,7 +863,7 @@ def _id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
     return dict(zip(names, parts, strict=True))
 
 
-def _joined(columns: Sequence[object]) -> Any:
+def _joined(columns: Sequence[object]) -> object:
     """One column of ids as it is; of several, one tuple per row."""
     if len(columns) < 2:
         return columns[0] if columns else None
@@ -888,7 +889,7 @@ def _framed(
     )  # fmt: skip
 
 
-def _estimator_classes(estimator: object, target: object, classes: object) -> tuple[list[Any], list[int]]:
+def _estimator_classes(estimator: object, target: object, classes: object) -> tuple[list[Hashable], list[int]]:
     """An estimator's labels, and the order in which trials have them: of two the target last."""
     found = getattr(estimator, "classes_", None)
     if found is None or np.ndim(found) != 1:
@@ -909,7 +910,7 @@ def _estimator_classes(estimator: object, target: object, classes: object) -> tu
     return labels, [labels.index(label) for label in wanted]
 
 
-def _asked(method: Any, X: Any) -> Any:
+def _asked(method: Callable[[object], object], X: object) -> object:
     """What an estimator says of samples; what it cannot take is refused in its own words."""
     try:
         return method(X)
@@ -917,15 +918,16 @@ def _asked(method: Any, X: Any) -> Any:
         raise InputError(f"X is refused by the estimator: {error}") from error
 
 
-def _margins(estimator: Any, X: Any, order: list[int]) -> Array:
+def _margins(estimator: object, X: object, order: list[int]) -> Array:
     """decision_function, higher for the target."""
-    if not callable(getattr(estimator, "decision_function", None)) or len(order) != 2:
+    ask = getattr(estimator, "decision_function", None)
+    if not callable(ask) or len(order) != 2:
         raise InputError("estimator must have predict_proba, or decision_function where there are two classes.")
-    found = numbers(_asked(estimator.decision_function, X), "decision_function")
+    found = numbers(_asked(ask, X), "decision_function")
     return found if order == [0, 1] else 0.0 - found
 
 
-def _estimator_prior(estimator: object, given: object, order: list[int]) -> Any:
+def _estimator_prior(estimator: object, given: object, order: list[int]) -> object:
     """The prior of an estimator's probabilities, in the order of the trials."""
     if given is None:
         last = getattr(estimator, "best_estimator_", estimator)

@@ -40,7 +40,7 @@ def is_frame(value: object) -> bool:
     )
 
 
-def frame_names(frame: object) -> list[Any]:
+def frame_names(frame: object) -> list[object]:
     """The names of a frame's columns; what is no frame is refused."""
     if _is_lazy(frame):
         raise InputError("frame is lazy: collect it first (.collect()).")
@@ -82,7 +82,7 @@ def _is_lazy(frame: object) -> bool:
     return hasattr(frame, "collect") and hasattr(frame, "collect_schema") and not hasattr(frame, "to_numpy")
 
 
-def _names(frame: object) -> list[Any] | None:
+def _names(frame: object) -> list[object] | None:
     """The names of a frame's columns; None for what has none."""
     found = getattr(frame, "column_names", None)  # Arrow, whose `columns` are the data
     if found is None and (hasattr(frame, "__getitem__") or hasattr(frame, "fetchnumpy")):
@@ -106,7 +106,7 @@ def _check_names(names: Sequence[object], wanted: Sequence[str]) -> None:
             raise InputError(f"frame has no column called {shown(name)}.{hint}")
 
 
-def _array(column: object, *, coded: bool) -> Any:
+def _array(column: object, *, coded: bool) -> object:
     """A pandas column as numpy keeps it, so that nullable numbers without gaps are plain ones; bits as booleans."""
     found = _coded_text(column) if coded else None
     if found is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import cast
 
 import numpy as np
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 
 _AS_THEY_ARE = (str, int, bool)
 
 
-def plain(value: object, leave_out: tuple[str, ...] = ()) -> Any:
+def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
     """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
     if value is None or type(value) in _AS_THEY_ARE:
         return value
@@ -27,16 +28,16 @@ def plain(value: object, leave_out: tuple[str, ...] = ()) -> Any:
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
-        kind: Any = type(value)
-        return _facts({name: getattr(value, name) for name in _names(kind, leave_out)})
+        return _facts({name: getattr(value, name) for name in _names(cast("Hashable", type(value)), leave_out)})
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
 
 
 @cache
-def _names(kind: Any, leave_out: tuple[str, ...]) -> list[str]:
-    return [one.name for one in fields(kind) if one.name not in leave_out and not one.name.startswith("_")]
+def _names(kind: Hashable, leave_out: tuple[str, ...]) -> list[str]:
+    found = fields(kind)  # type: ignore[arg-type]
+    return [one.name for one in found if one.name not in leave_out and not one.name.startswith("_")]
 
 
 def _facts(items: JSON) -> JSON:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.validation import (
     chosen,
@@ -22,7 +22,7 @@ from tercet._numeric.validation import (
     text,
     whole,
 )
-from tercet._typing import JSON, Facts
+from tercet._typing import JSON, Array, Facts
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
@@ -35,9 +35,17 @@ from tercet.metrics.pairing import paired
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
 
+if TYPE_CHECKING:
+    from tercet.calibration.fusion import Fusion
+    from tercet.calibration.multiclass import Affine
+    from tercet.calibration.two_class import Calibrator
+
 Numbers = NDArray[np.intp]
 
 SCHEMES = ("stratified", "plain", "interleaved")
+
+
+Trained: TypeAlias = "Calibrator | Affine | Fusion"  # what a method's fit gives
 
 
 class CrossFit(NamedTuple):
@@ -62,7 +70,7 @@ class CrossFit(NamedTuple):
     """
 
     scores: Trials
-    model: Any
+    model: Trained
     folds: Numbers
 
 
@@ -89,8 +97,8 @@ class TwoStep(NamedTuple):
     [2.0]
     """
 
-    recogniser: Any
-    calibrator: Any
+    recogniser: Callable[[Array], ArrayLike]
+    calibrator: Calibrator | Affine
     scores: Trials
 
 
@@ -120,7 +128,7 @@ class Choice(NamedTuple):
     """
 
     method: str
-    prior: Any
+    prior: object
     dcf: float | None
     cross_entropy: float | None
     reason: str | None = None
@@ -176,7 +184,7 @@ def _short(value: object) -> str:
 
 
 def cross_fit(
-    method: Any,
+    method: object,
     trials: Trials | Sequence[Trials],
     prior: object = None,
     *,
@@ -184,7 +192,7 @@ def cross_fit(
     by: str | None = None,
     scheme: str = "stratified",
     seed: int = 0,
-    **options: Any,
+    **options: object,
 ) -> CrossFit:
     """Calibrate each fold by a model trained on the others, and train the final model on everything.
 
@@ -227,7 +235,7 @@ def cross_fit(
     measures = None if quality is None else column(quality, "quality")
     fit = _fitter(method, prior, options)
 
-    def part(rows: Any) -> Any:
+    def part(rows: Array | slice) -> tuple[Trials | list[Trials], JSON]:
         chosen = [one.select(rows) for one in systems]
         extra = {} if measures is None else {"quality": measures[rows]}
         return (chosen[0] if isinstance(trials, Trials) else chosen), extra
@@ -394,9 +402,9 @@ def split(
 
 
 def fit_recognizer_and_calibrator(
-    train: Callable[[Any, Any], Callable[[Any], Any]],
-    method: Any,
-    samples: Any,
+    train: Callable[[Array, Array], Callable[[Array], ArrayLike]],
+    method: object,
+    samples: ArrayLike,
     labels: object,
     prior: object = None,
     *,
@@ -406,7 +414,7 @@ def fit_recognizer_and_calibrator(
     seed: int = 0,
     target: object = None,
     classes: Iterable[object] | None = None,
-    **options: Any,
+    **options: object,
 ) -> TwoStep:
     """Train a recognizer and a calibrator on one set of samples.
 
@@ -555,7 +563,7 @@ def select_calibrator(
         return Ranking(rows, least, None, str(error).split(":")[0])
 
 
-Candidate = tuple[str, Any, object]  # the method's name, the method, its training prior
+Candidate = tuple[str, object, object]  # the method's name, the method, its training prior
 
 
 def _candidates(named: Facts, priors: Sequence[object]) -> list[Candidate]:

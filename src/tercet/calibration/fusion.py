@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tercet._typing import Facts, Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size
 from tercet.calibration.multiclass import Affine, Columns
 from tercet.calibration.training import one_column
-from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold, non_negative
+from tercet.calibration.two_class import Calibrator, Gaussian, Isotonic, Logistic, Threshold, non_negative
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.posteriors import class_weights, prior_of
@@ -142,7 +142,13 @@ class Fusion(Model):
         constants = offsets if first.is_matrix else offsets[1:] - offsets[:1]
         return cls(first.classes, frozen(weights), frozen(constants), facts)
 
-    def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Any:
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, systems: Sequence[Trials], *, quality: object = None, pair_by: PairBy | None = None
+    ) -> Trials: ...
+    @overload
+    def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Floats: ...
+    def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Trials | Floats:
         """The fused score: Trials in the order of the first system's, or an array from arrays."""
         columns = listed(systems, "systems")
         self._check_count(len(columns))
@@ -185,7 +191,10 @@ class Fusion(Model):
         return total
 
 
-def load_model(text: str | bytes) -> Any:
+Saved: TypeAlias = Calibrator | Threshold | Affine | Fusion  # what `load_model` reads
+
+
+def load_model(text: str | bytes) -> Saved:
     """Read any saved model from its JSON text: calibrators, multiclass maps and fusions.
 
     Parameters
@@ -211,11 +220,11 @@ def load_model(text: str | bytes) -> Any:
     from tercet.calibration.offset import Offset
 
     every = (Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Threshold, Affine, Fusion, Bounded)
-    models: dict[str, type[Model]] = {m.method: m for m in every}
+    models = {m.method: m for m in every}
     method = read(text)["method"]
     if not isinstance(method, str) or method not in models:
         raise InputError(f"The saved model's method {shown(method)} is not one of {', '.join(models)}.")
-    return models[method].from_json(text)
+    return cast("Saved", models[method].from_json(text))
 
 
 def _gathered(systems: Sequence[Trials]) -> tuple[Trials, list[Floats]]:

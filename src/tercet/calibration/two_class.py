@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, overload
+from typing import ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Calibrator(Model):
     def __call__(self, scores: Trials) -> Trials: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, scores: object) -> Floats: ...
-    def __call__(self, scores: object) -> Any:
+    def __call__(self, scores: object) -> Trials | Floats:
         """The llrs of these scores; labels, weights, ids and groups are carried along."""
         if not isinstance(scores, Trials):
             return self._llr(numbers(scores, "scores"))

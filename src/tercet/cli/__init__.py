@@ -8,7 +8,7 @@ How to add a command
        @click.argument("scores", nargs=-1, required=True)
        @source_options()
        @option("--level", type=float, needs=("ci",), help="...")
-       def command(scores: tuple[str, ...], **options: Any) -> int:
+       def command(scores: tuple[str, ...], **options: Value) -> int:
            \"\"\"One sentence that --help shows.\"\"\"
 
    Modules whose name begins with an underscore hold what commands share.

@@ -11,6 +11,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from tercet._typing import Value
+
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 VERBOSITY = "tercet.verbosity"  # in the context's meta: -1 quiet, 0, 1 verbose
@@ -58,7 +60,7 @@ class Option(click.Option):
         meanings: Sequence[str] | None = None,
         reads: bool = False,
         writes: bool = False,
-        **attributes: Any,
+        **attributes: Value,
     ) -> None:
         super().__init__(*declarations, **attributes)
         self.needs, self.excludes, self.meanings = tuple(needs), tuple(excludes), meanings

@@ -18,11 +18,10 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable
-from typing import Any
 
 import click
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.cli._command import Failure
 from tercet.errors import did_you_mean
 
@@ -44,7 +43,7 @@ def configure(ctx: click.Context, param: click.Parameter, path: str | None) -> N
 
     found = _loaded(path)
     words = ctx.command_path.split(" ")[1:]
-    own: Any = found
+    own: Value = found
     for word in words:
         own = own.get(word, {}) if isinstance(own, dict) and words != ["points"] else {}  # [points] are no options
     _check_keys(path, found, {*SHARED, *COMMANDS, "points"}, "")
@@ -84,7 +83,7 @@ def _check_keys(path: str, found: JSON, known: Iterable[str], where: str) -> Non
             raise Failure(f"{path!a}: {key!a}{where} is no setting.{hint}")
 
 
-def _value(path: str, key: str, value: Any, one: click.Option) -> Any:
+def _value(path: str, key: str, value: Value, one: click.Option) -> Value:
     """A value of the file as the option takes it."""
     if one.is_flag:
         if not isinstance(value, bool):

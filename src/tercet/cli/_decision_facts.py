@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import click
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
@@ -60,7 +59,7 @@ def with_columns(source: Facts, columns: Iterable[str]) -> Facts:
     return {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
 
 
-def with_decision_facts(one: System, apps: Sequence[Any], options: Facts, by: Any) -> System:
+def with_decision_facts(one: System, apps: Sequence[Value], options: Facts, by: object) -> System:
     """The system with its decision curve and costs per case, where they were asked for."""
     ci = None if options["ci"] is None else level(options["ci"])
     trials = one.used()
@@ -110,7 +109,7 @@ def draw_decision_curves(systems: Sequence[System], options: Facts) -> None:
         plot(curves, "decision-curve", path=Path(options["plots"]) / f"decision-curve.{ending}")
 
 
-def check_cost_columns(options: Facts, apps: Sequence[object]) -> None:
+def check_cost_columns(options: Facts, apps: Sequence[Value]) -> None:
     """Costs per case need an operating point that tells the prior."""
     if cost_columns(options) and not apps:
         raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")

@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 import tercet
+from tercet._typing import Array
 from tercet.application import Application
 from tercet.cli._output import Facts, say, working
 from tercet.cli._systems import System, number_column
@@ -66,7 +67,7 @@ def score_columns(result: Trials) -> Facts:
     return {"score": result.scores}
 
 
-def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Any, Trials]:
+def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Array | None, Trials]:
     """The measures in these columns, one row per trial, and the trials without them."""
     if not columns:
         return None, trials

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import tercet
+from tercet._typing import Value
 from tercet.cli._output import Bar, Facts, log, say
 from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
@@ -54,13 +55,13 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
 
 def evaluate_parts(
     paths: Sequence[str],
-    asked: Sequence[Any],
+    asked: Sequence[Value],
     source: Facts,
     costs: dict[str, str],
     *,
     bayes_plot: Any,
     eer: Any,
-    **limits: Any,
+    **limits: Value,
 ) -> tuple[Any, list[CaseCostEvaluation]]:
     """The evaluation of all files as parts of one system, and what decisions cost by the columns `costs`."""
     if costs and limits["engine"] == "dask":
@@ -73,7 +74,7 @@ def evaluate_parts(
     return found, rows
 
 
-def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Any) -> Any:
+def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Value) -> Any:
     """A calibrator trained on all files as parts of one system."""
     at = {} if prior is None else {"prior": prior}
     with Bar(" ".join(paths)) as bar:

@@ -8,7 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from tercet._typing import EerDefinition
+from tercet._typing import EerDefinition, Value
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, read_trials
 from tercet.cli._values import grouping, level, method, prior
@@ -27,7 +27,7 @@ class Resampling:
     level: float
     resamples: int | None
     seed: int
-    by: Any
+    by: Value
     bayes: str | None = None
 
     @classmethod
@@ -62,7 +62,7 @@ class Calibration:
     called: str
     maker: Any
     settings: Facts
-    prior: Any
+    prior: Value
     files: Sequence[Sequence[str]]  # per system: its scores, and labels or key if apart
     trials: Sequence[Trials]
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tercet._numeric.validation import shown
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
 from tercet.errors import InputError, did_you_mean
@@ -133,7 +133,7 @@ def points_and_means(options: Facts) -> tuple[list[Application | MulticlassAppli
     return [*map(Application.of, points), *applications(options)], means
 
 
-def _cost_matrix(words: str) -> Any:
+def _cost_matrix(words: str) -> Value:
     """Rows of numbers, or the name of a matrix."""
     return [numbers(row, "--costs") for row in words.split(";")] if ";" in words or "," in words else words
 

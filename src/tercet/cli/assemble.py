@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import numpy as np
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import say
@@ -29,7 +27,7 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
         show_default=True, help="Layout of the file that is written.")  # fmt: skip
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def command(scores: tuple[str, ...], out: str, **options: Any) -> int:
+def command(scores: tuple[str, ...], out: str, **options: Value) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
     from tercet.io import write_table
     from tercet.io.score_sets import chosen_by_id, merged, write_scores

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
@@ -31,7 +32,7 @@ def command() -> None:
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @_LEVEL
 @rows_options
-def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, **options: Any) -> int:
+def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, **options: Value) -> int:
     """FNMR at requested FMRs, with intervals; --group-column resamples whole persons."""
     from tercet.biometrics import fnmr_at_fmr
 
@@ -61,7 +62,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
         help="One row for each value of a group column; one class may be missing.")  # fmt: skip
 @_LEVEL
 @rows_options
-def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Any) -> int:
+def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Value) -> int:
     """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold."""
     from tercet.biometrics import rates_by, verification_rates
 
@@ -87,7 +88,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 @option("--threshold", type=float, metavar="T", help="Scores above this are taken for bona fide.")
 @_LEVEL
 @rows_options
-def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Any) -> int:
+def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Value) -> int:
     """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
     from tercet.biometrics import presentation_attacks
 
@@ -118,7 +119,7 @@ def attacks(scores: str, species: str, threshold: float | None, ci: float, **opt
 @option("--rate", type=float, required=True, metavar="RATE", help="The error rate that is claimed, such as an FMR.")
 @_LEVEL
 @rows_options
-def plan(rate: float, ci: float, **options: Any) -> int:
+def plan(rate: float, ci: float, **options: Value) -> int:
     """How many independent comparisons a claimed error rate needs: without errors, rule of 3, rule of 30."""
     from tercet.biometrics import comparisons_needed
 

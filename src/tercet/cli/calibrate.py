@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
@@ -66,7 +67,7 @@ def command() -> None:
 )
 @fit_options(excludes=("engine",))
 @engine_options  # fmt: skip
-def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
+def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
     """Trains a calibrator on labelled scores, says by folds what it does to the costs, and saves it."""
     from tercet.io import write_text_atomically
 
@@ -99,7 +100,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Any) -> int:
         show_default=True, meanings=TWO_CLASS, help="Of the file that is written.")  # fmt: skip
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(
-    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Any, **options: object
+    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Value, **options: object
 ) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.calibration.assessment import (
     calibration_line,
     corp_diagram,
@@ -52,7 +53,7 @@ from tercet.trials import Trials
     help="Also draw the isotonic reliability diagram of the first system.",
 )
 @row_format_options
-def command(scores: tuple[str, ...], ci: float, figure: str | None, **options: Any) -> int:
+def command(scores: tuple[str, ...], ci: float, figure: str | None, **options: Value) -> int:
     """Are the probabilities right? Calibration errors, slope and intercept, and tests."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     rows: list[Row] = []
@@ -66,7 +67,7 @@ def command(scores: tuple[str, ...], ci: float, figure: str | None, **options: A
     return 0
 
 
-def _errors(trials: Trials, options: Any) -> list[Row]:
+def _errors(trials: Trials, options: Value) -> list[Row]:
     """Every calibration error by its full name."""
     kinds: list[Any] = ["target"] if len(trials.classes) == 2 else ["top-label", "class-wise"]
     rows: list[Row] = []
@@ -81,7 +82,7 @@ def _errors(trials: Trials, options: Any) -> list[Row]:
     return rows
 
 
-def _two_class(trials: Trials, options: Any, ci: float, figure: str | None) -> list[Row]:
+def _two_class(trials: Trials, options: Value, ci: float, figure: str | None) -> list[Row]:
     """Slope, intercepts, observed over expected, and the tests."""
     given = {"as_given": options["as_given"]}
     line = calibration_line(trials, ci=ci, **given)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._output import complain, out
 
@@ -26,7 +25,7 @@ from tercet.cli._output import complain, out
 @option("--other-trials", is_flag=True, needs=("baseline",), help="The baseline was evaluated on other trials.")
 @option("--junit", metavar="FILE.xml", writes=True, help="Also write what passed and failed as JUnit XML.")
 @option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")  # fmt: skip
-def command(result: str, conditions: tuple[str, ...], **options: Any) -> int:
+def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
     """A gate for pipelines: exit code 3 if a condition holds.
 
     RESULT is what `tercet evaluate --json` or `tercet compare --json` printed; of a comparison the numbers are

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tercet._numeric.plain import plain
+from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 @case_cost_options
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Any) -> int:
+def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Value) -> int:
     """Is one system better than another? Paired differences with intervals."""
     from tercet.uncertainty import compare, progress_bar
 
@@ -65,7 +66,7 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     check_cost_columns(options, apps)
     columns = cost_columns(options)
     systems = read_systems(scores, with_columns(source, columns.values()) if columns else source)
-    asked: list[Any] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
+    asked: Sequence[object] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     if columns:
         asked = [case_costs(systems[0].used(), app, columns) for app in apps]
     found = compare(
@@ -92,7 +93,7 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: A
     return 0
 
 
-def _bands(systems: Sequence[Any], words: str | None, share: float, by: Any) -> list[Any]:
+def _bands(systems: Sequence[Any], words: str | None, share: float, by: Value) -> list[Any]:
     """The simultaneous band of every pair of systems."""
     from tercet.uncertainty import difference_band
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, application_options, figure_option, row_format_options
 from tercet.cli._output import Facts, chosen_format, say
@@ -39,7 +38,7 @@ from tercet.metrics.counting import CountReport, Rate, count
 @application_options
 @figure_option
 @row_format_options
-def command(decided: str | None, ci: float, **options: Any) -> int:
+def command(decided: str | None, ci: float, **options: Value) -> int:
     """Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.
 
     DECIDED is a file with a column of decided labels beside the true ones.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import VERBOSITY, new_command, option
 from tercet.cli._options import WORDS, application_options, row_format_options, source_options
 from tercet.cli._output import Facts, chosen_format, say
@@ -28,7 +28,7 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @option("--plot", "figure", metavar="FILE", writes=True, help="Also draw the curves (png, svg or pdf).")
 @row_format_options
-def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None, **options: Any) -> int:
+def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None, **options: Value) -> int:
     """Error and cost of answering only the surest cases: risk, coverage and the area under their curve."""
     if len(options["apps"]) > 1:
         without_settings(options, "apps")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
 from tercet.cli._models import saved_model
@@ -45,7 +44,7 @@ from tercet.trials import Trials
 @case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def command(scores: str, out: str, **options: Any) -> int:
+def command(scores: str, out: str, **options: Value) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_like
 

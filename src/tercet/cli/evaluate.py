@@ -6,12 +6,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import click
 
 import tercet
 from tercet._numeric.plain import plain
+from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli import _decided, _resampling
 from tercet.cli._classes import equal_classes, least_risk_lines, with_least_risk
@@ -102,7 +102,7 @@ _OPTIONS = options(
 @source_options(MEANINGS, groups=("ci",), ids=("key",))
 @application_options
 @_OPTIONS
-def command(scores: tuple[str, ...], **options: Any) -> int:
+def command(scores: tuple[str, ...], **options: Value) -> int:
     """What decisions on these scores cost, at each operating point.
 
     One system per file; "-" is stdin.
@@ -119,7 +119,7 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     check_cost_columns(options, apps)
     choose_road(scores, source, options)
     bounded = options["engine"] is not None
-    asked: list[Any] = [*apps]
+    asked: list[Value] = [*apps]
     if not apps:
         asked = equal_classes(scores, source) if source["meaning"] in SEVERAL else [*map(Application, DEFAULT_PRIORS)]
     conditions: list[Facts] = []
@@ -138,7 +138,9 @@ def command(scores: tuple[str, ...], **options: Any) -> int:
     return 0
 
 
-def _in_parts(scores: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style) -> System:
+def _in_parts(
+    scores: Sequence[str], asked: Sequence[Application], source: Facts, options: Facts, style: Style
+) -> System:
     """All files as the parts of one system, in bounded memory."""
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     columns = cost_columns(options)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import chosen_format, say
@@ -30,7 +31,7 @@ def command() -> None:
 @option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
 @option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
 @rows_options
-def report(scores: str, out: str | None, title: str | None, ci: float, **options: Any) -> int:
+def report(scores: str, out: str | None, title: str | None, ci: float, **options: Value) -> int:
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
     from tercet.forensics import validation
     from tercet.io import write_text_atomically
@@ -61,7 +62,7 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
 @click.argument("scores")
 @source_options(_MEANINGS, groups=None, ids=("key",))
 @rows_options
-def bounds(scores: str, **options: Any) -> int:
+def bounds(scores: str, **options: Value) -> int:
     """The lowest and highest LR that the data support, by ELUB and by invariance verification."""
     from tercet.forensics import elub, iv_bounds
 

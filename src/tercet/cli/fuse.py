@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
@@ -21,7 +21,7 @@ from tercet.cli._values import method, prior, reading
 @quality_option
 @option("--penalty", type=float, default=0.0, show_default=True, metavar="X", help="Ridge on the standardised weights.")
 @fit_options()
-def command(scores: tuple[str, ...], out: str, quality: tuple[str, ...], penalty: float, **options: Any) -> int:
+def command(scores: tuple[str, ...], out: str, quality: tuple[str, ...], penalty: float, **options: Value) -> int:
     """Trains one score out of several systems' scores for the same trials, and saves the model."""
     source, (maker, settings) = reading(options), method("fusion")
     refuse_other_groups(source, options)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
@@ -27,7 +26,7 @@ from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 @option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
         help="What the figure shows.")  # fmt: skip
 @row_format_options
-def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Any) -> int:
+def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Value) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     by = one_group(source)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import say
@@ -21,7 +20,7 @@ from tercet.cli._values import applications, reading
 @option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
 @option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
-def command(scores: tuple[str, ...], kind: str, size: Any, log: bool, out: str, **options: object) -> int:
+def command(scores: tuple[str, ...], kind: str, size: Value, log: bool, out: str, **options: object) -> int:
     """One figure of one system, or of several in one figure."""
     from tercet.evaluation import evaluate
     from tercet.report.plots import plot

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import chosen_format, say
@@ -31,7 +30,7 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @figure_option
 @row_format_options
-def command(scores: str, ci: float, **options: Any) -> int:
+def command(scores: str, ci: float, **options: Value) -> int:
     """The share of targets among unlabelled scores, with its interval and what decisions there cost."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     unlabelled = {key: value for key, value in source.items() if key not in ("labels", "key", "target", "missing")}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
@@ -23,7 +22,9 @@ from tercet.cli._values import level, one_group, reading
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
 @option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
 @rows_options
-def command(scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Any) -> int:
+def command(
+    scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Value
+) -> int:
     """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""
     from tercet.nist import c_primary
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import Facts, chosen_format, say
@@ -49,7 +50,7 @@ def command() -> None:
 @option("-o", "--out", required=True, writes=True, metavar="RULE.json", help="Where the rule goes.")
 @figure_option
 @row_format_options
-def fit(scores: str, out: str, confidence: float | None, **options: Any) -> int:
+def fit(scores: str, out: str, confidence: float | None, **options: Value) -> int:
     """Chooses the threshold on labelled scores by exactly one criterion, and saves it."""
     from tercet.io import write_text_atomically
 
@@ -101,7 +102,7 @@ def apply(rule: str, scores: str, out: str, **options: object) -> int:
 @source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
-def judge(rule: str, scores: str, ci: float, **options: Any) -> int:
+def judge(rule: str, scores: str, ci: float, **options: Value) -> int:
     """A saved rule on held-out labelled scores, beside the best choice in hindsight."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     saved = saved_rule(rule)

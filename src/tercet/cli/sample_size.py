@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS
@@ -65,7 +63,7 @@ _HEAD = (
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
         help="Level of the interval, in per cent.")  # fmt: skip
 @rows_options
-def command(result: str | None, half_width: float, ci: float, **options: Any) -> int:
+def command(result: str | None, half_width: float, ci: float, **options: Value) -> int:
     """How many targets and non-targets a wanted half-width takes.
 
     For expected rates (--app, --fnr, --fpr), or for those of a saved result.
@@ -110,7 +108,7 @@ def _single(rate: float | None, auc: float | None, half_width: float, share: flo
     return {"auc": auc, "targets": found.targets, "nontargets": found.nontargets}
 
 
-def _saved_rates(path: str) -> list[tuple[str, Any, Any, Any]]:
+def _saved_rates(path: str) -> list[tuple[str, Value, Value, Value]]:
     """Name, operating point and error rates of every system and application in a saved result."""
     systems = read_result(path)["systems"]
     if any("classes" in system for system in systems):

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tercet._numeric.plain import plain
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._models import refuse_other_groups
 from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
@@ -55,7 +56,7 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
-def command(scores: str, **options: Any) -> int:
+def command(scores: str, **options: Value) -> int:
     """Ranks calibrators and training priors by their held-out cost at one operating point."""
     from tercet.calibration.methods import select
 
@@ -64,7 +65,7 @@ def command(scores: str, **options: Any) -> int:
         raise click.UsageError("select takes exactly one operating point: --app, or --priors and --costs.")
     refuse_other_groups(source, options)
     trials = read_trials(scores, source)
-    priors: list[Any] = [numbers(words, "--prior") for words in options["priors_to_try"]]
+    priors: list[Value] = [numbers(words, "--prior") for words in options["priors_to_try"]]
     dealt = {name: options[name] for name in ("folds", "by", "scheme", "seed", "penalty", "nested")}
     training = [values[0] if len(values) == 1 else values for values in priors] or None
     with working("calibrating"):
@@ -122,5 +123,5 @@ def _show(found: Any, output: str) -> None:
         print_lines(lines, width())
 
 
-def _prior(value: Any) -> str:
+def _prior(value: Value) -> str:
     return "" if value is None else ", ".join(map(number, value)) if isinstance(value, list) else number(value)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 from click.core import ParameterSource
 
 from tercet._numeric.plain import plain
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
 from tercet.cli._output import chosen_format
@@ -33,7 +32,7 @@ def command() -> None:
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
         help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
 @row_format_options
-def inputs(scores: str, ci: float, **options: Any) -> int:
+def inputs(scores: str, ci: float, **options: Value) -> int:
     """Thresholds of least expected cost, least worst cost and least regret."""
     from tercet.uncertainty import robust_thresholds
 
@@ -53,7 +52,7 @@ def inputs(scores: str, ci: float, **options: Any) -> int:
     return 0
 
 
-def _uncertain(words: str, flag: str) -> Any:
+def _uncertain(words: str, flag: str) -> Value:
     """A number, a range or a named distribution."""
     name, *rest = words.split(":")
     if name not in ("beta", "lognormal"):
@@ -93,7 +92,7 @@ def _is_distribution(known: object) -> bool:
 )
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options  # fmt: skip
-def labels(scores: str, app: str, ci: float, **options: Any) -> int:
+def labels(scores: str, app: str, ci: float, **options: Value) -> int:
     """Rates, cost and AUC if some labels are wrong, whatever the score."""
     from tercet.uncertainty import label_noise
 
@@ -120,7 +119,7 @@ def labels(scores: str, app: str, ci: float, **options: Any) -> int:
 @option("--rejected", required=True, metavar="T,N,U", help="Among rejected cases: the same three numbers.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @row_format_options
-def verification(accepted: str, rejected: str, ci: float, **options: Any) -> int:
+def verification(accepted: str, rejected: str, ci: float, **options: Value) -> int:
     """Error rates corrected for cases that were never verified (Begg and Greenes)."""
     from tercet.uncertainty import verification_bias
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
 from tercet.cli._options import WORDS, source_options
 from tercet.cli._output import Facts, chosen_format
@@ -153,7 +154,7 @@ def _source(asked: Facts, groups: tuple[str, ...]) -> Facts:
     return source | ({"group_columns": wanted} if wanted else {})
 
 
-def _asked(options: Facts, default: str) -> tuple[Facts, object, Any]:
+def _asked(options: Facts, default: str) -> tuple[Facts, object, Value]:
     """The options of reading apart from point and threshold."""
     output = chosen_format(options.pop("as_json"), options.pop("output"))
     words, threshold, by = options.pop("point"), options.pop("threshold"), options.pop("by_attack")
@@ -171,7 +172,7 @@ def _drawn(draws: Facts, asked: Facts) -> Facts:
     return draws | {"ci": level(draws["ci"]), "by": one_group(asked["source"])}
 
 
-def _threshold(words: str | None) -> Any:
+def _threshold(words: str | None) -> Value:
     if words is None or words == "bayes":
         return words
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, chosen_format, say
@@ -38,13 +38,13 @@ _MODELS = ("logistic", "gaussian")
 @option("--plot", metavar="FILE", writes=True, help="A figure of the costs (png, svg, pdf).")
 @option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
 @rows_options
-def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: object, **options: Any) -> int:
+def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: object, **options: Value) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
     from tercet.deployment.sweeping import Sweep
 
     if (options["train"] is None) == (not scores):
         raise click.UsageError("sweep takes score files, or --train and --validation samples.")
-    points: list[Any] = [*applications({"apps": apps})] or [0.5]
+    points: list[Value] = [*applications({"apps": apps})] or [0.5]
     if len(points) > 1:
         raise click.UsageError("sweep takes one --app.")
     output = chosen_format(options.pop("as_json"), options.pop("output"))
@@ -62,7 +62,7 @@ def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: object, *
     return 0
 
 
-def _of_scores(scores: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
+def _of_scores(scores: Sequence[str], point: Value, criterion: Value, options: Facts) -> Value:
     from tercet.deployment.sweeping import sweep_trials
 
     source, names, held = reading(options), distinct_names(scores), options["held_out"]
@@ -73,7 +73,7 @@ def _of_scores(scores: Sequence[str], point: Any, criterion: Any, options: Facts
     return sweep_trials(trials, point, held_out=kept, criterion=criterion)
 
 
-def _of_samples(_: Sequence[str], point: Any, criterion: Any, options: Facts) -> Any:
+def _of_samples(_: Sequence[str], point: Value, criterion: Value, options: Facts) -> Value:
     from tercet.deployment.sweeping import sweep
     from tercet.recognizers import GaussianRecognizer, LogisticRecognizer
 
@@ -109,14 +109,14 @@ def _classes(labels: list[str], target: str | None) -> list[str]:
     return [*(label for label in found if label != wanted), wanted]
 
 
-def _values(words: str) -> tuple[str, list[Any]]:
+def _values(words: str) -> tuple[str, list[Value]]:
     name, equals, values = words.partition("=")
     if not equals or not name or not values:
         raise click.UsageError(f"--grid is NAME=VALUE,VALUE,..., not {words!a}.")
     return name, [_value(one) for one in values.split(",")]
 
 
-def _value(word: str) -> Any:
+def _value(word: str) -> Value:
     try:
         return float(word)
     except ValueError:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import quotients
 from tercet._numeric.serialization import Model, flag, real
 from tercet._numeric.validation import number, numbers, shown, text
-from tercet._typing import Facts, Floats
+from tercet._typing import Facts, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.training import one_column
@@ -537,7 +537,7 @@ class Criterion(NamedTuple):
         found = getattr(table, self.name.removesuffix("_at_most").removesuffix("_at_least"))
         return bool(found <= self.value if self.name.endswith("_at_most") else found >= self.value)
 
-    def alarms(self, tpr: Any, fpr: Any, share: float) -> Any:
+    def alarms(self, tpr: Reals, fpr: Reals, share: float) -> Reals:
         """Expected alarms per day."""
         assert self.cases_per_day is not None
         return self.cases_per_day * (share * tpr + (1.0 - share) * fpr)
@@ -664,7 +664,7 @@ def _f_scores(curve: Curve, beta: float) -> Floats:
     return np.asarray(found / (found + beta * beta * curve.misses + curve.false_alarms), np.float64)
 
 
-def _table(targets: Any, nontargets: Any, misses: Any, alarms: Any) -> Confusion:
+def _table(targets: float, nontargets: float, misses: float, alarms: float) -> Confusion:
     cells = [[nontargets - alarms, misses], [alarms, targets - misses]]
     return Confusion(cells, classes=["nontarget", "target"], target="target")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 from tercet._numeric.validation import callback, chosen, flag, listed, shown, text
 from tercet._numeric.validation import path as path_text
@@ -129,7 +129,10 @@ def tuple_of(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
     return found
 
 
-def _optional(check: Callable[[object, str], object], value: object, name: str) -> Any:
+Checked = TypeVar("Checked")
+
+
+def _optional(check: Callable[[object, str], Checked], value: object, name: str) -> Checked | None:
     return None if value is None else check(value, name)
 
 

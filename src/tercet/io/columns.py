@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from tercet._numeric.validation import shown
-from tercet._typing import Array
+from tercet._typing import Array, Value
 from tercet.errors import InputError
 from tercet.io._database import connected, identifier, is_pattern, link_in, quoted, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
@@ -141,7 +141,7 @@ class Table:
             [self._coded(raw[f"l{i}"], name) for i, name in enumerate(labels)],
         )
 
-    def run(self, sql: str) -> list[Any]:
+    def run(self, sql: str) -> list[tuple[Value, ...]]:
         """The rows of a query; what duckdb cannot do is said with the file's name and without the rows it quotes."""
         with self._named_errors():
             return self.con.execute(sql).fetchall()

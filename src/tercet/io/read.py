@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Unpack
+from typing import Unpack, cast
 
 from tercet._numeric.frames import is_frame
 from tercet._numeric.validation import chosen, label_list, whole
@@ -21,7 +21,7 @@ from tercet.trials import Trials
 
 
 def read(
-    path: Path | Any,
+    path: Path | object,
     *,
     score: str | Sequence[str] | None = None,
     label: str | None = None,
@@ -130,7 +130,7 @@ def read(
     options = in_full({name: options.pop(name) for name in SHORT}, options)
     if is_frame(path):
         return trials_of_frame(path, options)
-    with opened_request(Request.of(path, **options), held=True) as source:
+    with opened_request(Request.of(cast("Path", path), **options), held=True) as source:
         return source.trials()
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from tercet._numeric.validation import frozen, names, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.io.write import write_text_atomically
 from tercet.trials import Trials, as_trials
@@ -294,13 +294,15 @@ def merged(sets: Iterable[Trials]) -> Trials:
     if first.ids is not None:
         refuse_duplicates([str(one) for part in parts for one in np.asarray(part.ids).tolist()], "The merged sets")
 
-    def joined(columns: list[Any]) -> Any:
-        return None if columns[0] is None else frozen(np.concatenate(columns))
+    def joined(columns: Sequence[Array | None]) -> Array | None:
+        known = [column for column in columns if column is not None]
+        return frozen(np.concatenate(known)) if known else None
 
-    groups = {key: joined([part.groups[key] for part in parts]) for key in first.groups}
+    groups = {key: frozen(np.concatenate([part.groups[key] for part in parts])) for key in first.groups}
     return replace(
-        first, scores=joined([part.scores for part in parts]), labels=joined([part.labels for part in parts]),
-        weights=joined([part.weights for part in parts]), ids=joined([part.ids for part in parts]),
+        first, scores=frozen(np.concatenate([part.scores for part in parts])),
+        labels=joined([part.labels for part in parts]), weights=joined([part.weights for part in parts]),
+        ids=joined([part.ids for part in parts]),
         groups=MappingProxyType(groups),
     )  # fmt: skip
 

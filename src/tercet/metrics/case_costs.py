@@ -376,8 +376,9 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, columns: list[Any]) -> _Side:
         """The cases of these columns, in the order of the fields."""
-        margins, weights = columns[0], columns[-1]
-        return cls(*columns, size=len(margins) if weights is None else int(weights.sum()))
+        margins, blind, can, accept, reject, weights = columns
+        size = len(margins) if weights is None else int(weights.sum())
+        return cls(margins, blind, can, accept, reject, weights, size)
 
     def mean(self, accepted: Flags) -> float:
         """The mean cost of decisions, exact but for one rounding."""
@@ -401,15 +402,12 @@ class _Side(NamedTuple):
 
     def prices(self, rows: slice = _ALL) -> Floats:
         """What an error costs more than the right decision, times the weight; nothing where no decision is open."""
-        accept, reject, can, weights = (
-            one[rows] if isinstance(one, np.ndarray) else one
-            for one in (self.accept, self.reject, self.open, self.weights)
-        )
-        margins = self.margins[rows]
-        price = accept if isinstance(reject, float) and reject == 0.0 else np.abs(np.asarray(reject) - accept)
-        price = np.broadcast_to(price, margins.shape)
-        price = price if can is True else np.where(can, price, 0.0)
-        return np.asarray(price if weights is None else price * weights.astype(np.float64))
+        accept, reject = (one[rows] if isinstance(one, np.ndarray) else one for one in (self.accept, self.reject))
+        free = isinstance(reject, float) and reject == 0.0
+        price = np.broadcast_to(accept if free else np.abs(np.asarray(reject) - accept), self.margins[rows].shape)
+        if self.open is not True:
+            price = np.where(self.open[rows] if isinstance(self.open, np.ndarray) else self.open, price, 0.0)
+        return np.asarray(price if self.weights is None else price * self.weights[rows].astype(np.float64))
 
 
 class _Split(NamedTuple):
@@ -560,7 +558,8 @@ def _best_shift(split: _Split) -> float | None:
     binned = [_Binned(side, share * grid, *scale) for side, share in zip(split.sides, shares, strict=True)]
     kept, before = _worth_looking(*(one.sums() for one in binned))
     found = [one.rows(kept, sign) for sign, one in zip((1.0, -1.0), binned, strict=True)]
-    return _first_least(*(np.concatenate(columns) for columns in zip(*found, strict=True)), before)
+    margins, moves, places = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return _first_least(margins, moves, places, before)
 
 
 def _worth_looking(miss: Floats, alarm: Floats) -> tuple[Flags, Floats]:
@@ -597,7 +596,7 @@ class _Binned(NamedTuple):
                 total += np.bincount(places, self.whole(rows), _BUCKETS)
             return total
 
-        return np.sum(over_parts(of, len(self.side.margins)), axis=0)
+        return np.asarray(np.sum(over_parts(of, len(self.side.margins)), axis=0))
 
     def rows(self, kept: Flags, sign: float) -> tuple[Floats, Floats, NDArray[np.intp]]:
         """Margins, signed costs and buckets of the cases in the buckets kept."""
@@ -782,7 +781,8 @@ def _best_shift_of_parts(parts: Parts, totals: list[_Totals], prior: float, scal
     found = [
         one.rows(kept, sign) for split in _splits(parts) for sign, one in zip((1.0, -1.0), binned(split), strict=True)
     ]
-    return _first_least(*(np.concatenate(columns) for columns in zip(*found, strict=True)), before)
+    margins, moves, places = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return _first_least(margins, moves, places, before)
 
 
 def _cost_at(parts: Parts, shift: float, sizes: tuple[int, int], prior: float) -> float:

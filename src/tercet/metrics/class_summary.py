@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from tercet._numeric.exact import UNIT, ratio, shifted
-from tercet._typing import Floats
+from tercet._typing import Floats, Value
 from tercet.errors import UndefinedError
 from tercet.metrics.confusion import Confusion
 
@@ -46,7 +46,7 @@ class ClassSummary:
         unit = min(self.unit, other.unit)
         mine, others = self.unit - unit, other.unit - unit
 
-        def added(one: Any, another: Any) -> Any:
+        def added(one: Value, another: Value) -> Value:
             if isinstance(one, tuple):
                 return tuple(added(a, b) for a, b in zip(one, another, strict=True))
             return (one << mine) + (another << others)

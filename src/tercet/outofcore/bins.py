@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from tercet.errors import InputError
 from tercet.metrics.costs import softplus_sum
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.plain_data import PlainState
+
+if TYPE_CHECKING:
+    from tercet.outofcore.runner import Part
 
 Integers = NDArray[np.int64]
 Costs = tuple[tuple[int, int], tuple[int, int]]
@@ -113,7 +116,7 @@ class BinCounts(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: JSON) -> BinCounts:
+    def of_part(cls, part: Part, job: JSON) -> BinCounts:
         """The counts of one part of a scan."""
         return cls.of_tally(part.tally(), job["edges"], job["thresholds"], costs=job["costs"])
 
@@ -212,7 +215,7 @@ class RangeRows(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: JSON) -> RangeRows:
+    def of_part(cls, part: Part, job: JSON) -> RangeRows:
         """The rows of one part of a scan."""
         return cls.of_tally(part.tally(), job["low"], job["high"])
 

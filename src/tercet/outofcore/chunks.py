@@ -9,16 +9,16 @@ from operator import add as plus
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.validation import column, equal_to, is_target, names, numbers, same_index, same_length, whole
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Floats, Value
 from tercet.errors import InputError
 from tercet.metrics.tally import Tally
 from tercet.outofcore.limits import Budget
 from tercet.outofcore.plain_data import Plain
 from tercet.outofcore.reading import sorted_classes
-from tercet.outofcore.runner import CHANGED, thinned_sample
+from tercet.outofcore.runner import CHANGED, State, thinned_sample
 from tercet.trials import MATRIX_MEANINGS, Trials, prior_vector, weight_column
 
 
@@ -37,7 +37,7 @@ class Chunks(Protocol):
     0.3333
     """
 
-    def chunks(self) -> Iterable[Any]:
+    def chunks(self) -> Iterable[Trials | tuple[ArrayLike, ...]]:
         """The trials in parts, the same rows at every call.
 
         Returns
@@ -67,11 +67,11 @@ class Arrays:
     [2, 2, 1]
     """
 
-    scores: Any
-    labels: Any
+    scores: Array
+    labels: Array
     rows: int = 1 << 20
 
-    def chunks(self) -> Iterator[tuple[Any, Any]]:
+    def chunks(self) -> Iterator[tuple[Array, Array]]:
         """The columns in slices of `rows` rows.
 
         Yields
@@ -134,9 +134,9 @@ class ChunkPasses:
         """Whether there is one column of scores per class."""
         return self.how["meaning"] in MATRIX_MEANINGS
 
-    def total(self, kind: type[Any], **job: Any) -> Any:
+    def total(self, kind: type[Any], **job: Value) -> Any:
         """The state of all chunks."""
-        found: list[Any] = []
+        found: list[State] = []
         chunks = rows = 0
         for chunk in self._chunks():
             one = self._said(chunk.number, lambda chunk=chunk: kind.of_part(chunk, {**job, **self.how}))

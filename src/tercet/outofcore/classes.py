@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tercet.metrics.costs import class_prior_of
 from tercet.outofcore.plain_data import Plain, PlainState
 from tercet.outofcore.runner import Passes
 
+if TYPE_CHECKING:
+    from tercet.outofcore.runner import Part
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTotals(ClassSummary, PlainState):
@@ -25,7 +28,7 @@ class ClassTotals(ClassSummary, PlainState):
     classes: tuple[str, ...] = ()
 
     @classmethod
-    def of_part(cls, part: Any, job: Plain) -> ClassTotals:
+    def of_part(cls, part: Part, job: Plain) -> ClassTotals:
         """What one part leaves behind: its rows some at a time, because each has a number per class."""
         if job["labels_only"] and (sizes := part.class_sizes()) is not None:
             nothing = ((0, 0),) * len(sizes[0])
@@ -35,7 +38,7 @@ class ClassTotals(ClassSummary, PlainState):
             MulticlassApplication(np.array(prior), np.array(costs), tuple(classes), tuple(actions))
             for prior, costs, classes, actions in job["applications"]
         ]
-        found, classes = [], ()
+        found, classes = [], tuple[str, ...]()
         for trials in part.trials():
             found.append(class_summary(trials, share, apps))
             classes = trials.classes

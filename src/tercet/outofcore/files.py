@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tercet import __version__
 from tercet._numeric.validation import listed, shown, shown_path
@@ -68,10 +68,10 @@ def _sampled_digest(path: str, size: int, modified: int, changed: int) -> str:
     return found.hexdigest()
 
 
-def listed_files(paths: Any) -> list[Path]:
+def listed_files(paths: object) -> list[Path]:
     """The files that paths and patterns name, in a fixed order, each once."""
-    one = isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable)
-    given = [paths] if one else listed(paths, "paths")
+    alone = isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable)
+    given = [paths] if alone else listed(paths, "paths")
     found: list[Path] = []
     for one in given:
         if not isinstance(one, str | os.PathLike) or isinstance(os.fspath(one), bytes):

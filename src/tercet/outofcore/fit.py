@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, ratio, shifted
 from tercet._numeric.newton import GRADIENT_BOUND, ONCE_MORE, Optimum, minimise
-from tercet._typing import JSON, Counts, Floats
+from tercet._typing import JSON, Counts, Facts, Floats
 from tercet.calibration._logistic_sums import (
     LARGEST,
     Ends,
@@ -36,6 +36,9 @@ from tercet.outofcore.bins import keys_of, scores_of
 from tercet.outofcore.plain_data import Plain, PlainState
 from tercet.outofcore.refinement import two_class_summary
 from tercet.outofcore.runner import CHANGED, Passes
+
+if TYPE_CHECKING:
+    from tercet.outofcore.runner import Part
 
 _LEADING = 20  # bits of a score's pattern that name its bin: sign, exponent and 8 of the mantissa
 _REST = 64 - _LEADING
@@ -109,7 +112,7 @@ class ClassMoments(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: Plain) -> ClassMoments:
+    def of_part(cls, part: Part, job: Plain) -> ClassMoments:
         """What one part leaves behind."""
         tally: Tally = part.tally()
         targets, nontargets = (OneClass.of(side, job["factor"]) for side in (tally.targets, tally.nontargets))
@@ -122,7 +125,7 @@ class ClassMoments(PlainState):
         return ClassMoments(targets, nontargets, unit)
 
     @classmethod
-    def of_plain(cls, plain: Any) -> ClassMoments:
+    def of_plain(cls, plain: Facts) -> ClassMoments:
         """The moments that to_plain took apart."""
         found = super(ClassMoments, cls).of_plain(plain)
         return cls(OneClass(*found.targets), OneClass(*found.nontargets), found.unit)
@@ -143,7 +146,7 @@ class NewtonSums(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Any, job: Plain) -> NewtonSums:
+    def of_part(cls, part: Part, job: Plain) -> NewtonSums:
         """What one part leaves behind for a point (slope, offset) on standard scores."""
         tally: Tally = part.tally()
         grid, standard, (a, b) = Grid(tuple(job["exponents"])), Standard(*job["standard"]), job["point"]

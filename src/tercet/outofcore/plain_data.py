@@ -9,13 +9,13 @@ import os
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 from zipfile import BadZipFile
 
 import numpy as np
 
 from tercet._numeric.validation import frozen, shown, shown_path
-from tercet._typing import JSON, Array, Facts
+from tercet._typing import JSON, Array, Facts, Value
 from tercet.errors import InputError
 
 Plain = JSON
@@ -36,7 +36,7 @@ class PlainState:
         return cls(**{field.name: _restored(plain[field.name]) for field in fields(cls)})  # type: ignore[arg-type]
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> Value:
     if isinstance(value, np.ndarray):
         return value if value.dtype != np.object_ else _listed(value)
     if isinstance(value, tuple):
@@ -49,7 +49,7 @@ def _listed(integers: Array) -> Plain:
     return {"integers": [int(one) for one in integers], "kind": integers.dtype.str}
 
 
-def _restored(value: object) -> Any:
+def _restored(value: object) -> Value:
     if isinstance(value, np.ndarray):
         return frozen(value)
     if isinstance(value, dict):

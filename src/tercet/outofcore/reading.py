@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,7 @@ def _plain_options(options: Facts) -> Plain:
     return {key: list(value) if isinstance(value, tuple | np.ndarray) else value for key, value in kept.items()}
 
 
-def _codes_of(source: TrialSource) -> list[Any] | None:
+def _codes_of(source: TrialSource) -> list[int] | None:
     """The distinct labels of an array, so that no other reader must look for them again."""
     known = source._distinct()
     return None if known is None else known.codes.tolist()
@@ -255,7 +255,7 @@ class Reader:
     def labels(self, file: Plain, start: int, stop: int) -> Array:
         """The labels of a range of rows alone, as positions among the file's label names."""
         if file["spool"] is not None:
-            found: Any = _from_spool(file, start, stop).labels
+            found = _from_spool(file, start, stop).labels
         else:
             with self._source(file) as source:
                 found = source.ranges.labels(start, stop)
@@ -371,20 +371,25 @@ class PartRows:
             yield start, self.reader.columns(file, start, stop)
 
 
-def _chained(first: object, rest: Iterator[object]) -> Iterator[Any]:
+Item = TypeVar("Item")
+
+
+def _chained(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
     yield first
     yield from rest
 
 
-def _positions(file: Plain, labels: Any) -> NDArray[np.intp]:
+def _positions(file: Plain, labels: Array | None) -> NDArray[np.intp]:
     """Labels as positions among the file's label names."""
+    assert labels is not None
     known = np.asarray(file["label_codes"])
     places = np.searchsorted(known, labels)
     return np.asarray(np.minimum(places, len(known) - 1), np.intp)
 
 
-def _marks(file: Plain, labels: Any) -> NDArray[np.bool_]:
+def _marks(file: Plain, labels: Array | Labels | None) -> NDArray[np.bool_]:
     """Which labels are targets."""
+    assert labels is not None
     targets = np.array(file["targets"], np.bool_)
     if isinstance(labels, Labels):
         return np.asarray(targets[labels.codes])
@@ -438,7 +443,7 @@ def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
     return values
 
 
-def _why(value: Any, meaning: str, low: float, high: float) -> str:
+def _why(value: float, meaning: str, low: float, high: float) -> str:
     if np.isnan(value):
         return "scores must not hold NaN. Drop the row, or write -inf for a rejection."
     return f"scores that are {meaning} must lie in {low:g}..{high:g}, not {float(value)}."

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial, reduce
 from operator import add as plus
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet import __version__
 from tercet._numeric.parallel import CORES, together
 from tercet._numeric.validation import shown, shown_path, whole
-from tercet._typing import Array, Facts, Floats
+from tercet._typing import Array, Facts, Floats, Value
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.executors.threads import Threads
@@ -25,6 +25,10 @@ from tercet.outofcore.files import RULES, FileStamp, Plan
 from tercet.outofcore.limits import KEPT_ROW, Budget
 from tercet.outofcore.plain_data import Plain, digest, load_plain, save_plain
 from tercet.outofcore.reading import PartRows, Reader, _marks, planned
+
+if TYPE_CHECKING:
+    from tercet.metrics.tally import Tally
+    from tercet.trials import Trials
 
 Progress = Callable[[int, int], None]
 Ranges = tuple[tuple[int, int], ...]  # numbers of parts
@@ -35,11 +39,24 @@ _BATCHES = 32  # results a worker makes at most per pass, so that many parts sta
 _SAMPLED_PARTS, _SAMPLED_ROWS = 16, 1 << 16
 
 
+class Part(Protocol):
+    """Rows of a scan, as a pass reads them."""
+
+    def tally(self) -> Tally:
+        """The two classes, sorted."""
+
+    def trials(self) -> Iterator[Trials]:
+        """The trials, some rows at a time."""
+
+    def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
+        """How many rows each class has and its name, where labels can be read alone."""
+
+
 class State(Protocol):
     """What some parts leave behind: made of each part, added with +, sent and kept as plain data."""
 
     @classmethod
-    def of_part(cls, part: object, job: Plain) -> Self:
+    def of_part(cls, part: Part, job: Plain) -> Self:
         """Of one part."""
 
     def __add__(self, other: Self) -> Self: ...
@@ -52,7 +69,7 @@ class State(Protocol):
         """The state that to_plain took apart."""
 
 
-def state_types() -> dict[str, type[Any]]:
+def state_types() -> dict[str, type[State]]:
     """The kinds of passes by name: only a name travels to the workers."""
     from tercet.outofcore.bins import BinCounts, RangeRows
     from tercet.outofcore.classes import ClassTotals
@@ -66,7 +83,7 @@ def state_types() -> dict[str, type[Any]]:
 class Counted:
     """A state with the numbers of the parts that it was made of, and the name of their plan."""
 
-    state: Any
+    state: State
     parts: Ranges
     plan: str
 
@@ -229,7 +246,7 @@ class Passes(Protocol):
     def matrix(self) -> bool:
         """Whether there is one column of scores per class."""
 
-    def total(self, kind: type[object], **job: Any) -> Any:
+    def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows: one pass over them."""
 
     def sample(self) -> tuple[Floats, NDArray[np.bool_]]:
@@ -261,7 +278,7 @@ class FilePasses:
         """Whether there is one column of scores per class."""
         return self.plan.matrix
 
-    def total(self, kind: type[object], **job: Any) -> Any:
+    def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows; every part was counted once, and the files are still the ones that were planned."""
         asked = {**self.job, **job, "kind": kind.__name__}
         if self.reader is not None:
@@ -275,10 +292,10 @@ class FilePasses:
         self.plan.check_unchanged()
         return found
 
-    def _sum(self, kind: type[object], plains: Iterator[Plain]) -> Any:
+    def _sum(self, kind: type[State], plains: Iterator[Plain]) -> Any:
         """Adds results as they come; rows are collected and joined once."""
         parts: Ranges = ()
-        states: list[Any] = []
+        states: list[State] = []
         for plain in plains:
             one = Counted.of_plain(kind.__name__, plain)
             parts = joined_parts(parts, one.parts)

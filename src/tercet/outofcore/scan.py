@@ -75,7 +75,7 @@ class Scan:
     0.3333
     """
 
-    source: Any
+    source: Chunks | Sequence[StrPath] | StrPath
     options: Facts
     where: Where
     memory_limit: int

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tercet._numeric.validation import chosen, instance, listed, text
 from tercet._typing import JSON, Value
@@ -16,6 +16,11 @@ from tercet.report import tables
 from tercet.report.quantities import DEFAULT, Facts, asked, facts_of
 from tercet.report.terminal import text_of, width
 from tercet.report.text import harmless
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 Format: TypeAlias = Literal["text", "markdown", "latex", "html", "tsv"]
 Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
@@ -147,7 +152,7 @@ def _check_held(held: Sequence[Facts], names: Sequence[str]) -> None:
 # Data frames
 
 
-def frame(systems: Sequence[Facts], library: Library | None) -> Any:
+def frame(systems: Sequence[Facts], library: Library | None) -> pandas.DataFrame | polars.DataFrame | pyarrow.Table:
     """A data frame with one row per system and operating point, under the names of the JSON."""
     called = _library() if library is None else chosen(library, "library", get_args(Library))
     columns = {key: [_entry(key, value) for value in column] for key, column in tables.columns(systems).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,10 @@ from tercet.sklearn._common import (
     weights_of,
 )
 from tercet.trials import Trials
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+    from sklearn.utils.metadata_routing import MetadataRouter
 
 Given = Application | MulticlassApplication
 
@@ -217,7 +221,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         prior = self.trained_prior_[self._order]
         return Trials.of_posteriors(given, trained_prior=prior, orientation="samples x classes")
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRouter:
         """Who takes which metadata, for scikit-learn's routing.
 
         Returns
@@ -227,7 +231,7 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         """
         return router_of(self, splits=False)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = sparse_like(self, super().__sklearn_tags__())
         multiclass = isinstance(self.application, MulticlassApplication) and len(self.application.classes) > 2
         tags.classifier_tags.multi_class = multiclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -31,6 +31,10 @@ from tercet.sklearn._common import (
     weights_of,
 )
 from tercet.trials import Trials
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+    from sklearn.utils.metadata_routing import MetadataRouter
 
 _SEVERAL = ("logistic", *CLASS_METHODS)  # methods that take more than two classes
 
@@ -273,7 +277,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         second = odds > 0.0 if self._place == 1 else odds >= 0.0
         return np.asarray(self.classes_[second.astype(np.intp)])
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRouter:
         """Who takes which metadata, for scikit-learn's routing.
 
         Returns
@@ -283,7 +287,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         """
         return router_of(self, splits=True)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = sparse_like(self, super().__sklearn_tags__())
         tags.classifier_tags.multi_class = self.method in _SEVERAL
         return tags

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,6 +13,11 @@ from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.errors import InputError
 from tercet.sklearn._common import check_two, checked_labels, target_place, weights_of
 from tercet.trials import Trials, logit, probability
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from tercet.calibration.two_class import Calibrator
 
 
 class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,7 +30,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     column: int
     target: object
 
-    def fit(self, X: Any, y: object, sample_weight: object = None) -> Any:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Trains on the column of scores; the target is the label that `target` names, or the larger of two numbers.
 
         Parameters
@@ -44,17 +49,17 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if y is None:
             checked_labels(y)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        values, y = validate_data(self, X, y, dtype=np.float64)
         labels = checked_labels(y)
         self.classes_ = np.unique(labels)
         weights = weights_of(sample_weight, labels)
         check_two(self.classes_, "a calibrator of one column")
         self.target_ = self.classes_[target_place(self.classes_, self.target)]
-        trials = Trials.of_scores(self._scores(X), labels == self.target_, weights=weights)
+        trials = Trials.of_scores(self._scores(values), labels == self.target_, weights=weights)
         self.calibrator_ = self._trained(trials)
         return self
 
-    def _trained(self, trials: Trials) -> Any:
+    def _trained(self, trials: Trials) -> Calibrator:
         raise NotImplementedError
 
     def _scores(self, X: Floats) -> Floats:
@@ -120,7 +125,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         place = int(self.target_ == self.classes_[1])
         return np.asarray(self.classes_[np.where(accepted, place, 1 - place)])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True  # one column of features is no score: it may fall with the target
@@ -144,7 +149,7 @@ class LogisticCalibrator(_Calibrator):
         self.target = target
         self.penalty = penalty
 
-    def _trained(self, trials: Trials) -> Any:
+    def _trained(self, trials: Trials) -> Calibrator:
         return Logistic.fit(trials, self.prior, penalty=self.penalty)
 
 
@@ -165,7 +170,7 @@ class IsotonicCalibrator(_Calibrator):
         self.target = target
         self.raw = raw
 
-    def _trained(self, trials: Trials) -> Any:
+    def _trained(self, trials: Trials) -> Calibrator:
         return Isotonic.fit(trials, self.prior, raw=self.raw)
 
 
@@ -188,5 +193,5 @@ class GaussianCalibrator(_Calibrator):
         self.target = target
         self.shared_variance = shared_variance
 
-    def _trained(self, trials: Trials) -> Any:
+    def _trained(self, trials: Trials) -> Calibrator:
         return Gaussian.fit(trials, self.prior, shared_variance=self.shared_variance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import signature
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn import get_config
@@ -19,6 +19,10 @@ from tercet._numeric.validation import chosen, same_label, shown
 from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, prior_vector, probability
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.metadata_routing import MetadataRouter
 
 Labels = Array
 Response = Literal["auto", "decision_function", "log_odds", "predict_proba"]
@@ -112,7 +116,7 @@ def prior_in_order(prior: object, shares: Floats, order: list[int], name: str) -
     return found
 
 
-def target_scores(estimator: Any, X: Any, response: object, place: int) -> Floats:
+def target_scores(estimator: BaseEstimator, X: Any, response: object, place: int) -> Floats:
     """An estimator's scores, higher for the target, which is at this place of its two classes."""
     kind = _response(estimator, response, "log_odds")
     if kind == "decision_function":
@@ -126,7 +130,9 @@ def target_scores(estimator: Any, X: Any, response: object, place: int) -> Float
         return np.asarray(np.log(shares[:, place]) - np.log(shares[:, 1 - place]), np.float64)
 
 
-def class_scores(estimator: Any, X: Any, response: object, trained_prior: Floats, labels: object = None) -> Trials:
+def class_scores(
+    estimator: BaseEstimator, X: Any, response: object, trained_prior: Floats, labels: object = None
+) -> Trials:
     """An estimator's scores with one column per class: posteriors where it has them, else logits."""
     classes = [str(label) for label in estimator.classes_.tolist()]
     kind = _response(estimator, response, "predict_proba", first="predict_proba")
@@ -186,7 +192,7 @@ def keep_features(outer: object, inner: object) -> None:
             setattr(outer, name, getattr(inner, name))
 
 
-def router_of(outer: Any, *, splits: bool) -> Any:
+def router_of(outer: Any, *, splits: bool) -> MetadataRouter:
     """Who takes which metadata: the estimator in fit, and the splitter."""
     router = MetadataRouter(owner=type(outer).__name__)
     router.add_self_request(outer)
@@ -197,7 +203,7 @@ def router_of(outer: Any, *, splits: bool) -> Any:
     return router
 
 
-def routed(outer: object, estimator: Any, sample_weight: Any, params: JSON) -> Any:
+def routed(outer: object, estimator: BaseEstimator, sample_weight: Any, params: JSON) -> Any:
     """The metadata of fit by who takes them; without routing, weights go to an estimator that takes them."""
     if get_config()["enable_metadata_routing"]:
         given = params if sample_weight is None else params | {"sample_weight": sample_weight}
@@ -219,12 +225,12 @@ def folds_of(cv: Any, X: Any, y: Labels, metadata: Any) -> list[tuple[Any, Any]]
     return found
 
 
-def trained(estimator: Any, X: Any, y: Labels, metadata: Any) -> Any:
+def trained(estimator: BaseEstimator, X: Any, y: Labels, metadata: Any) -> Any:
     """A clone of the estimator, trained on everything."""
     return clone(estimator).fit(X, y, **metadata.estimator.fit)
 
 
-def trained_on(estimator: Any, X: Any, y: Labels, rows: Any, metadata: Any) -> Any:
+def trained_on(estimator: BaseEstimator, X: Any, y: Labels, rows: Any, metadata: Any) -> Any:
     """A clone of the estimator, trained on some rows."""
     more = {name: _part(value, rows, len(y)) for name, value in metadata.estimator.fit.items()}
     return clone(estimator).fit(_safe_indexing(X, rows), y[rows], **more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from tercet.metrics.net_benefit import net_benefit
 from tercet.sklearn._bayes import Given, action_labels, application_of, class_order
 from tercet.sklearn._common import target_place, target_scores
 from tercet.trials import Trials, probability
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
 
 Metric = Literal[
     "dcf", "min_dcf", "risk", "normalised_risk", "eer", "auc", "cllr", "min_cllr", "log_loss", "brier", "net_benefit"
@@ -121,7 +124,7 @@ class Scorer:
             self._request.score.add_request(param=name, alias=alias)
         return self
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRequest:
         """What scoring asks for.
 
         Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -32,6 +32,10 @@ from tercet.sklearn._common import (
     weights_of,
 )
 from tercet.trials import Trials
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+    from sklearn.utils.metadata_routing import MetadataRouter
 
 _BEST = ("youden", "corner", "eer")
 
@@ -210,7 +214,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         accepted = self.rule_(self._scores(self.estimator_, X)).astype(np.bool_)
         return np.asarray(self.classes_[np.where(accepted, self._place, 1 - self._place)])
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRouter:
         """Who takes which metadata, for scikit-learn's routing.
 
         Returns
@@ -220,7 +224,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         return router_of(self, splits=True)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = sparse_like(self, super().__sklearn_tags__())
         tags.classifier_tags.multi_class = False
         return tags

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class Proportion:
 _BOTH = "Wilson, Clopper-Pearson below 10 errors"
 
 
-def effective_size(value: Any, variance: Any, units: Any, most: Any) -> Any:
+def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> Floats:
     """The number of independent trials that would have this variance; without errors, the independent units."""
     spread = value * (1.0 - value)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ class TwoClassSample:
         fnr, fpr = (self._proportion(side, found.means[k], found.covariance[k, k]) for k, side in enumerate((1, 0)))
         return RatePair(fnr, fpr, found.correlations()[0, 1])
 
-    def _proportion(self, side: int, value: Any, variance: object) -> Proportion:
+    def _proportion(self, side: int, value: Reals, variance: Reals) -> Proportion:
         assert self.clusters is not None
         own, rows = self.clusters, self.clusters.rows[side]
         size = effective_size(value, variance, rows, rows)

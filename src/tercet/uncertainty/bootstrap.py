@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,11 @@ def bootstrap(
 
 
 def _check_arguments(
-    bayes_plot: Any, calibration_trials: object, prior: object, calibrate: object, extra: object
+    bayes_plot: tuple[float, float, int] | None,
+    calibration_trials: object,
+    prior: object,
+    calibrate: object,
+    extra: object,
 ) -> None:
     """Refuses grids, sets and functions that are none."""
     if bayes_plot is not None:
@@ -182,7 +186,7 @@ def _with_moderate_weights(trials: Trials) -> Trials:
     return replace(trials, weights=frozen(trials.weights * 2.0 ** -math.frexp(largest)[1]))
 
 
-def settings_of(ci: Any, resamples: Any, seed: Any, by: Any, method: str | None, threads: Any) -> Settings:
+def settings_of(ci: float, resamples: int, seed: int, by: object, method: str | None, threads: int | None) -> Settings:
     """Checked; the method is percentile for groups and BCa for trials unless named."""
     usual = "percentile" if grouping(by) else "bca"
     return Settings.of(ci, resamples, seed, by, usual if method is None else method, threads)

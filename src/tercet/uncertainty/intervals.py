@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -313,11 +313,10 @@ def two_class_estimates(
     return found
 
 
-def _or_reason(make: Any, *arguments: Any) -> Estimate | NotEstimable:
+def _or_reason(make: Callable[..., Estimate | NotEstimable], *arguments: object) -> Estimate | NotEstimable:
     """The estimate, or the reason why it is undefined."""
     try:
-        found: Estimate | NotEstimable = make(*arguments)
-        return found
+        return make(*arguments)
     except UndefinedError as error:
         return NotEstimable(str(error))
 

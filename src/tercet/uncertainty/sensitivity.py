@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials, two_class
-from tercet.uncertainty._limits import Mapped, Sum, expit, normal_quantile
+from tercet.uncertainty._limits import Estimate, Mapped, Sum, expit, normal_quantile
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, actual_cost, area
 from tercet.uncertainty.intervals import Bound, checked_level
@@ -353,7 +353,7 @@ def _shares(value: object, name: str) -> list[float]:
     return [float(one) for one in found]
 
 
-def _denoised(pair: RatePair, measured: Any, app: Application, e: float, d: float, level: float) -> NoisyLabels:
+def _denoised(pair: RatePair, measured: Estimate, app: Application, e: float, d: float, level: float) -> NoisyLabels:
     """The rates are linear in the measured ones, so that their intervals are those of a sum."""
     left = 1.0 - d - e
     miss = ((1.0 - d) / left, e / left, -((1.0 - d) * e + e * d) / left)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import shown
-from tercet._typing import JSON, Floats
+from tercet._typing import JSON, Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.costs import log_odds_grid
@@ -205,7 +205,7 @@ class DifferenceBand:
         return found | {"sentence": self.sentence}
 
 
-def _ranges(log_odds: Floats, where: Any) -> str:
+def _ranges(log_odds: Floats, where: Array) -> str:
     """Runs of a grid in words: "0.01 to 0.2, 0.6"."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], where, [False])).astype(np.int8)))
     words = []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from tercet._typing import Value
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
-Struct = dict[int, Any]
-Field = tuple[int, int, Any]  # number, type, value; a list's value is (type, items)
+Struct = dict[int, Value]
+Field = tuple[int, int, Value]  # number, type, value; a list's value is (type, items)
 _DEEPEST = 16
 
 
@@ -35,7 +36,7 @@ class Reader:
             found[number] = self._value(head & 15, depth)
         return found
 
-    def _value(self, kind: int, depth: int) -> Any:
+    def _value(self, kind: int, depth: int) -> Value:
         if kind in (TRUE, FALSE):
             return kind == TRUE
         if kind in (BYTE, I16, I32, I64):
@@ -50,7 +51,7 @@ class Reader:
             return self.struct(depth + 1)
         raise DamagedError(f"unknown type {kind}")
 
-    def _list(self, depth: int) -> list[Any]:
+    def _list(self, depth: int) -> list[Value]:
         head = self._byte()
         count = head >> 4 if head >> 4 < 15 else self._varint()
         if count > len(self.data) - self.at:
@@ -87,7 +88,7 @@ def written(fields: Sequence[Field]) -> bytes:
     return bytes(out) + b"\0"
 
 
-def _written_value(kind: int, value: Any) -> bytes:
+def _written_value(kind: int, value: Value) -> bytes:
     if kind in (I32, I64):
         return _varint_bytes((value << 1) ^ (value >> 63))
     if kind == BINARY:

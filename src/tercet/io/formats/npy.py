@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class ArrayFile:
     offset: int  # of the first value in the file
     shape: tuple[int, ...]
     fortran: bool
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.void]
     field: str | None = None  # of a structured array
 
     def rows(self, start: int, stop: int, axis: int = 0) -> Array:
@@ -166,7 +166,7 @@ def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Cal
     return ArrayFile(called, source, data.tell(), shape, fortran, dtype)
 
 
-def _header(data: IO[bytes], called: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(data: IO[bytes], called: str) -> tuple[tuple[int, ...], bool, np.dtype[np.void]]:
     """The header, read by numpy; whatever it stumbles over is damage."""
     damaged = f"{called} has a damaged npy header. Save it again with np.save."
     try:

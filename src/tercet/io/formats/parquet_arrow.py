@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ def plain_columns(path: Path, names: Sequence[str], starts: Sequence[int], start
         return None
     groups = list(range(starts.index(start), starts.index(stop)))
     try:
-        parquet: Any = import_module("pyarrow.parquet")
+        parquet = import_module("pyarrow.parquet")
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             found = [file.schema_arrow.field(name) for name in names]
             if any(str(one.type) not in _KINDS for one in found) or len({*names}) < len(names):

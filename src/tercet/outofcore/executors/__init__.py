@@ -14,12 +14,12 @@ engine has to provide; an object with its method may be given as ``tercet.scan(.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from tercet._typing import JSON
+from tercet._typing import JSON, Value
 
 Plain = JSON
-Partial = Callable[[Plain, Any], Plain]
+Partial = Callable[[Plain, Value], Plain]
 Add = Callable[[Sequence[Plain]], Plain]
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Add, Partial, Plain
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
 
 log = logging.getLogger("tercet.outofcore.executors.dask")
 _PATIENCE = 5  # seconds until a scheduler that does not answer, or has no workers, is given up
@@ -24,10 +28,10 @@ _RETRIES = 3  # workers that may die over one batch
 
 
 @contextmanager
-def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
+def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Client]:
     """A client of the scheduler at an address, or of a cluster of processes started here."""
     try:
-        distributed: Any = import_module("distributed")
+        distributed = import_module("distributed")
     except ImportError:
         raise InputError("engine='dask' needs dask.distributed: pip install 'tercet[dask]'.") from None
     with ExitStack() as stack:
@@ -49,7 +53,7 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Any]:
         yield client
 
 
-def _started(distributed: Any, workers: int) -> Any:
+def _started(distributed: ModuleType, workers: int) -> LocalCluster:
     try:
         return distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
@@ -74,12 +78,12 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _closed(cluster: Any) -> None:
+def _closed(cluster: LocalCluster) -> None:
     with _quiet():
         cluster.close(timeout=_PATIENCE)
 
 
-def _check_scheduler(distributed: Any, address: str) -> None:
+def _check_scheduler(distributed: ModuleType, address: str) -> None:
     """Refuses in seconds an address where something else listens: a client would wait for its answer for ever."""
     if not isinstance(address, str):
         raise ValueError(address)
@@ -104,7 +108,7 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 class Dask:
     """An executor on the workers of a dask client."""
 
-    client: Any
+    client: Client
 
     def collect(
         self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
@@ -117,7 +121,7 @@ class Dask:
 
 
 def _collect(
-    client: Any, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None
+    client: Client, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None
 ) -> Iterator[tuple[int, Plain | None]]:
     delayed = import_module("dask").delayed
     name = f"tercet-{uuid4().hex}"
@@ -151,9 +155,9 @@ def _collect(
             client.cancel([*left])
 
 
-def _completed(client: Any, futures: Sequence[Any]) -> Iterator[Any]:
+def _completed(client: Client, futures: Sequence[Future]) -> Iterator[Future]:
     """The futures as they are done, with a look at the workers in between: without any the work would wait for ever."""
-    distributed: Any = import_module("distributed")
+    distributed = import_module("distributed")
     known, waiting, seen = set(client.nthreads()), set(futures), time.monotonic()
     while waiting:
         try:
@@ -172,18 +176,19 @@ def _completed(client: Any, futures: Sequence[Any]) -> Iterator[Any]:
         yield from done
 
 
-def _sum_of(add: Any, tasks: Sequence[Any]) -> Any:
+def _sum_of(add: Callable[[Sequence[object]], object], tasks: Sequence[object]) -> object:
     """The sum of all results, two by two."""
     while len(tasks) > 1:
         tasks = [add(tasks[place : place + 2]) for place in range(0, len(tasks), 2)]
     return tasks[0]
 
 
-def _result(future: Any, called: str) -> Any:
+def _result(future: Future, called: str) -> Plain:
     """What a task made, once it has; the ends of dask in the words of tercet."""
-    distributed: Any = import_module("distributed")
+    distributed = import_module("distributed")
     try:
-        return future.result()
+        found: Plain = future.result()
+        return found
     except distributed.KilledWorker as error:
         raise TercetError(
             f"{called} was given up: {_RETRIES} or more dask workers died over it ({error}). "
@@ -193,7 +198,7 @@ def _result(future: Any, called: str) -> Any:
         raise InputError(f"The dask workers cannot load {error.name}: install tercet on all of them.") from None
 
 
-def _watch(client: Any, known: set[str]) -> set[str]:
+def _watch(client: Client, known: set[str]) -> set[str]:
     """Logs the workers that came and went."""
     now = set(client.nthreads())
     for gone in known - now:

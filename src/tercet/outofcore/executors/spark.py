@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial as bound
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tercet import errors
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Add, Partial, Plain
 from tercet.outofcore.plain_data import of_bytes, to_bytes
 
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyspark.sql import SparkSession
+
 _ROW = "number int, content binary"
 _TASKS = 2  # per worker, so that one that is late does not leave the others waiting for long
 
 
-def active_session() -> Any:
+def active_session() -> SparkSession:
     """The session of this process."""
     try:
         found = import_module("pyspark.sql").SparkSession.getActiveSession()
@@ -43,7 +47,7 @@ class Spark:
         How many of them are given work at a time.
     """
 
-    session: Any
+    session: SparkSession
     workers: int = 2
 
     def collect(
@@ -72,11 +76,11 @@ def _named(function: Callable[..., object] | None) -> Plain | None:
     return {"module": inner.__module__, "name": inner.__qualname__, "arguments": arguments}
 
 
-def _found(named: Plain) -> Callable[..., Any]:
+def _found(named: Plain) -> Callable[..., Plain]:
     return bound(getattr(import_module(named["module"]), named["name"]), *named["arguments"])
 
 
-def _worked(asked: bytes, tables: Iterable[Any]) -> Iterator[Any]:
+def _worked(asked: bytes, tables: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
     """On a worker: the results of its batches; all but the last are empty where they can be added."""
     arrow, plain = import_module("pyarrow"), of_bytes(asked)
     job, run = of_bytes(bytes.fromhex(plain["job"])), _found(plain["partial"])

@@ -10,7 +10,7 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,7 +80,7 @@ class TwoClass:
         scores: tuple[Floats, Floats],
         orders: tuple[Array | None, Array | None],
         meaning: str,
-        trained_prior: Any,
+        trained_prior: float | tuple[float, ...] | None,
         plan: Plan,
     ) -> TwoClass:
         """A system from the ascending scores of (non-targets, targets)."""
