@@ -342,6 +342,10 @@ def test_eight_systems_with_intervals_fit_and_say_how_far_they_are_off(browser, 
     browser.get(f"file://{path}")
     told = browser.execute_script("return document.querySelector('.method').textContent")
     assert "Numbers at the operating points evaluated are exact." in told
+    dashes = browser.execute_script(
+        "return [...document.querySelectorAll('svg.key path')].map(n => getComputedStyle(n).strokeDasharray)"
+    )
+    assert len(set(dashes)) == len(dashes) == 8  # told apart without colours too
     row = found[0].applications[0]
     assert float(browser.execute_script("return document.getElementById('n-dcf').dataset.value")) == row.dcf
 

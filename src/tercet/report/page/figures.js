@@ -93,7 +93,7 @@ function probit(p) {  // Acklam's rational approximation, then one step of Newto
   return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 const curve = {}, MOST = 16;  // systems that a figure shows together
-const dashOf = i => (i + Math.floor(i / 8)) % 4;  // colour and dash tell systems apart, in grey too
+const dashOf = i => (i + Math.floor(i / 8)) % 8;  // colour and dash tell systems apart, in grey too
 const look = i => `c${i % 8} d${dashOf(i)}`;
 const chosenLast = () => [...SYSTEMS.keys()].sort((a, b) => (a === state.s) - (b === state.s));  // drawn on top
 function placer(kind, c, prior) {  // where a pair of error rates lies in the figure; null where it has no place
