@@ -36,7 +36,7 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
         return
     from tercet.outofcore.scan import memory_needed
 
-    needed = max(memory_needed(path, **read_options(source)) for path in files)
+    needed = max(memory_needed(path, read_options(source)) for path in files)
     if needed <= limit:
         log(f"reading into memory: about {in_words(needed)}, memory limit {options['memory_limit']}.")
         return

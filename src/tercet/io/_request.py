@@ -21,8 +21,8 @@ Notes = Callable[[str], None]
 MISSING = ("error", "drop", "reject")
 
 
-class ReadOptions(TypedDict, total=False):
-    """The options of `tercet.read`, for functions that hand them on."""
+class FileOptions(TypedDict, total=False):
+    """The options of `tercet.read` that describe the file, for functions that hand them on."""
 
     labels: Path | None
     key: Path | None
@@ -44,6 +44,11 @@ class ReadOptions(TypedDict, total=False):
     labelled: bool | None
     name: str | None
     memory: int | None
+
+
+class ReadOptions(FileOptions, total=False):
+    """All options of `tercet.read`."""
+
     progress: Progress | None
     notes: Notes | None
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, plain_file
-from tercet.io._request import ReadOptions, Request, tuple_of
+from tercet.io._request import FileOptions, ReadOptions, Request, tuple_of
 from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
@@ -333,6 +334,15 @@ def scan(
     return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
 
+class SourceOptions(FileOptions, total=False):
+    """The options of a file, and where a scan of it works."""
+
+    engine: Engine | None
+    scheduler: str | None
+    workers: int | None
+    resume: StrPath | None
+
+
 def open_source(
     paths: StrPath | Sequence[StrPath],
     *,
@@ -340,7 +350,7 @@ def open_source(
     needs_rows: str | None = None,
     notes: Callable[[str], None] | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[SourceOptions],
 ) -> Trials | Scan:
     """The trials of one system by the better road: in memory where they fit under the limit, else as a scan.
 
@@ -379,30 +389,31 @@ def open_source(
     >>> type(found).__name__, len(found)
     ('Trials', 2)
     """
-    where = {key: options.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
+    reading: JSON = dict(options)
+    where = {key: reading.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
     asked = {key: value for key, value in where.items() if value is not None}
     memory_limit = whole(memory_limit, "memory_limit", 0)
     if needs_rows is not None:
         text(needs_rows, "needs_rows")
     files = listed_files(paths)
     for path in files:
-        Request.of(path, **{key: value for key, value in options.items() if key in ReadOptions.__annotations__})
+        Request.of(path, **{key: value for key, value in reading.items() if key in ReadOptions.__annotations__})
     told: JSON = {"notes": notes, "progress": progress}
-    needed = sum(memory_needed(path, **options) for path in files)
+    needed = sum(memory_needed(path, reading) for path in files)
     if needs_rows is not None and (needed > memory_limit or asked or len(files) > 1):
         raise InputError(
             f"{needs_rows} needs every row of one file in memory, about {in_words(needed)} here, and the limit is "
             f"{in_words(memory_limit)}: raise it, or leave {needs_rows} out."
         )
     if not asked and len(files) == 1 and needed <= memory_limit:
-        return read(files[0], **options, **told)
+        return read(files[0], **reading, **told)
     known = {
-        key: value for key, value in options.items() if key not in ("group_columns", "keep_ids", "labelled", "memory")
+        key: value for key, value in reading.items() if key not in ("group_columns", "keep_ids", "labelled", "memory")
     }
     return scan(files, memory_limit=memory_limit, **known, **asked, **told)
 
 
-def memory_needed(path: StrPath, **options: Any) -> int:
+def memory_needed(path: StrPath, options: Facts = MappingProxyType({})) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
     columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
         8 if options.get("meaning") in MATRIX_MEANINGS else 1

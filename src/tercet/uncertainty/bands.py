@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty._rows import group_codes, one_column
-from tercet.uncertainty.bootstrap import band_points, bootstrap
+from tercet.uncertainty.bootstrap import BootstrapOptions, band_points, bootstrap
 from tercet.uncertainty.intervals import Bound, Intervals, checked_level
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates
 
@@ -175,7 +175,7 @@ def bands(
     bins: int = 10,
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
     quantities: Iterable[str] | None = ("bayes_plot",),
-    **options: Any,
+    **options: Unpack[BootstrapOptions],
 ) -> Bands:
     """Pointwise bands for figures: tc.plot(evaluation, "roc", bands=bands(trials)).
 
@@ -226,7 +226,9 @@ def bands(
     return Bands(found, _roc(rates, found, _targets(flat)), costs, diagram)
 
 
-def roc_band(trials: Trials, fpr: object = None, *, simultaneous: bool = False, **options: Any) -> RocBand:
+def roc_band(
+    trials: Trials, fpr: object = None, *, simultaneous: bool = False, **options: Unpack[BootstrapOptions]
+) -> RocBand:
     """A band around the ROC or DET curve: pointwise, or one that holds everywhere at once.
 
     Parameters
@@ -303,7 +305,7 @@ def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
     return RocBand(rates, np.asarray(band.value), low, high)
 
 
-def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Any) -> Reliability:
+def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Unpack[BootstrapOptions]) -> Reliability:
     """A reliability diagram with a pointwise band.
 
     observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.

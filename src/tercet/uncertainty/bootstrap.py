@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,25 @@ _MINIMA = {"min_dcf", "min_dcf_u", "actual_minus_min", "bayes_plot"}
 _BY_RATES = frozenset({"ppv", "f1"})  # not resampled but by rates=, under whose names they are kept
 _RESAMPLED = tuple(name for name in QUANTITIES if name not in _BY_RATES)
 _FEW_GROUPS = 20  # below this the spread between groups is itself uncertain
+
+
+class BootstrapOptions(TypedDict, total=False):
+    """The options of `bootstrap` that functions on top of it hand on."""
+
+    ci: float
+    resamples: int
+    seed: int
+    by: str | tuple[str, str] | None
+    method: Method | None
+    sampling: Sampling
+    eer: EerDefinition
+    rates: Iterable[str]
+    calibrate: object
+    calibration_trials: Trials | None
+    prior: object
+    extra: Mapping[str, Callable[[Trials], float]] | None
+    threads: int | None
+    progress: Progress | None
 
 
 def bootstrap(
