@@ -199,6 +199,10 @@ _PUBLIC = {
         "mcnemar",
         "wilson",
     ),
+    "metrics.case_cost_curve": (
+        "CaseCostCurve",
+        "case_cost_curve",
+    ),
     "metrics.case_costs": (
         "CaseCostEvaluation",
         "CaseCosts",
@@ -326,6 +330,7 @@ __all__ = [
     "Beta",
     "BetaPosterior",
     "CalibrationError",
+    "CaseCostCurve",
     "CaseCostEvaluation",
     "CaseCostLoss",
     "CaseCosts",
@@ -370,6 +375,7 @@ __all__ = [
     "calibrate",
     "calibration_line",
     "case_cost_calibration_loss",
+    "case_cost_curve",
     "check",
     "classification_report",
     "cllr",

@@ -2,10 +2,11 @@
 
     python tests/report/gallery.py sheet.png [kind ...]
 
-The test suite checks a part of it (test_figures.py); this script checks all and draws them at the size of a column.
+The test suite checks all of it (test_plots.py); this script draws them at the size of a column.
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import matplotlib.text
@@ -15,12 +16,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import tercet as tc
 from tercet.conditions import by_condition
 from tercet.report import plots
+from tercet.uncertainty import bands, roc_band
 
 COUNTS = (1, 3, 8)
 SIZES = {"tiny": 4, "usual": 400, "perfect": 100, "skewed": 3000, "huge": 200_000}
 APPS = {"skewed": [(0.01, 10, 1)]}
 
 
+@cache
 def trials(shape, seed):
     """Trials of one shape."""
     rng = np.random.default_rng(seed)
@@ -48,7 +51,12 @@ def rows(shape, count=4):
 def drawable(kind, shape, seed):
     """What the kind draws, of data of this shape."""
     of = plots.KINDS[kind].of
-    names = {one.__name__ for one in (of if isinstance(of, tuple) else (of,))}
+    return _made(frozenset(one.__name__ for one in (of if isinstance(of, tuple) else (of,))), shape, seed)
+
+
+@cache
+def _made(names, shape, seed):
+    """A result of one of these types; kinds that draw the same one share it."""
     if "Evaluation" in names:
         return tc.evaluate(trials(shape, seed), APPS.get(shape, ["sre08", (0.5, 1, 1)]))
     if "Comparison" in names:
@@ -66,6 +74,12 @@ def drawable(kind, shape, seed):
         return tc.estimate_prevalence(given)
     if "CountReport" in names:
         return tc.count_report(tc.confusion_of(given, (0.5, 1, 1)))
+    if "CaseCostCurve" in names:
+        amounts = 1.0 + np.random.default_rng(seed).exponential(100.0, len(given))
+        return tc.case_cost_curve(given, tc.CaseCosts(0.1, amounts, 5.0), ci=0.95)
+    if "DifferenceBand" in names:
+        other = trials(shape, seed + 1)
+        return tc.difference_band(given, tc.Trials.of_llr(other.llr, given.known_labels(), name="other"), (-2, 2, 9))
     if "CorpDiagram" in names:
         return tc.corp_diagram(given, resamples=19)
     return tc.risk_coverage(given) if "RiskCoverage" in names else tc.decision_curve(given)
@@ -94,6 +108,24 @@ EXTRA = {
         tc.group_gaps(trials("usual", 0), "site", (0.5, 1, 1)), "forest", {"quantity": "fnr"}),
     "counts by decision": lambda: (drawable("count", "usual", 0), "count", {"normalise": "decision"}),
     "bayes-error with parts": lambda: (drawable("bayes-error", "usual", 0), "bayes-error", {"parts": True}),
+    "roc with a simultaneous band": lambda: (
+        drawable("roc", "usual", 0), "roc", {"bands": roc_band(trials("usual", 0), simultaneous=True)}),
+    "det with a simultaneous band": lambda: (
+        drawable("det", "usual", 0), "det", {"bands": roc_band(trials("usual", 0), simultaneous=True)}),
+    "decision curve with a simultaneous band": lambda: (
+        drawable("decision-curve", "usual", 0), "decision-curve", {"bands": tc.net_benefit_band(trials("usual", 0))}),
+    "roc with a pointwise band": lambda: (
+        drawable("roc", "usual", 0), "roc", {"bands": bands(trials("usual", 0), resamples=99), "sigma": 2}),
+    "bayes-error with bands": lambda: (
+        drawable("bayes-error", "usual", 0), "bayes-error", {"bands": bands(trials("usual", 0), resamples=99)}),
+    "reliability with bands": lambda: (
+        drawable("reliability", "usual", 0), "reliability", {"bands": bands(trials("usual", 0), resamples=99)}),
+    "before and after calibration": lambda: (
+        {"before": drawable("tippett", "skewed", 0), "after": tc.evaluate(tc.calibrate(trials("skewed", 0)).scores)},
+        "tippett", {}),
+    "class names": lambda: (
+        tc.evaluate(tc.Trials.of_llr(trials("usual", 0).llr, np.where(trials("usual", 0).known_labels(), "fraud",
+                    "an honest payment"), target="fraud"), [0.5]), "confusion", {}),
     "roc with intervals": lambda: (tc.evaluate(trials("usual", 0), [(0.5, 1, 1)], ci=0.95), "roc", {}),
 }  # fmt: skip
 

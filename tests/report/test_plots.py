@@ -12,6 +12,7 @@ import tercet as tc
 from tercet.report import plots
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import COLOURS, short_names
+from tercet.uncertainty import bands, roc_band
 
 _spec = importlib.util.spec_from_file_location("gallery", Path(__file__).with_name("gallery.py"))
 gallery = importlib.util.module_from_spec(_spec)
@@ -169,8 +170,6 @@ def test_pyplot_is_never_loaded():
 
 
 def banded(name="a system", seed=0, meaning="llr"):
-    from tercet.uncertainty import bands
-
     result = evaluation(name, seed=seed, meaning=meaning)
     rng = np.random.default_rng(seed)
     labels = np.arange(300) % 2 == 0
@@ -212,6 +211,52 @@ def test_raw_scores_have_bands_but_no_boxes_and_no_reliability():
     for kind in ("roc", "det", "bayes-error"):
         plots.plot(result, kind, bands=around)
     assert plots.plot(result, "roc", sigma=2).ax_.patches[:] == []
+
+
+def test_bands_that_hold_at_all_points_at_once_are_drawn_and_wider_than_pointwise_ones():
+    trials = gallery.trials("usual", 0)
+    result, at_once = tc.evaluate(trials), roc_band(trials, simultaneous=True)
+    for kind in ("roc", "det"):
+        data = plots.plot(result, kind, bands=at_once).data
+        assert (data["series"] == "band low").sum() == len(at_once.fpr)
+    pointwise = bands(trials, resamples=99).roc
+    assert (at_once.high - at_once.low).mean() > (pointwise.high - pointwise.low).mean()
+    whole = tc.net_benefit_band(trials)
+    data = plots.plot(tc.decision_curve(trials), "decision-curve", bands=whole).data
+    assert data["y"][data["series"] == "band high"].tolist() == whole.high.tolist()
+    with pytest.raises(tc.InputError, match="net_benefit_band"):
+        plots.plot(tc.decision_curve(trials), "decision-curve", bands=at_once)
+    with pytest.raises(tc.InputError, match=r"uncertainty\.bands"):
+        plots.plot(result, "bayes-error", bands=at_once)
+
+
+def test_class_names_are_those_of_the_labels():
+    given = tc.Trials.of_llr([2.0, 1.0, -1.0, -2.0], ["fraud", "fraud", "ok", "ok"], target="fraud")
+    result = tc.evaluate(given, [0.5])
+    for kind in ("histogram", "tippett", "posteriors"):
+        assert {"ok", "fraud"} <= set(legend_of(plots.plot(result, kind))), kind
+    words = [text.get_text() for text in plots.plot(result, "confusion").ax_.get_xticklabels()]
+    assert words == ["ok", "fraud"]
+
+
+def test_costs_per_case_are_drawn_through_the_actual_and_the_minimum_cost():
+    rng = np.random.default_rng(0)
+    trials = gallery.trials("usual", 0)
+    costs = tc.CaseCosts(0.1, rng.exponential(100.0, len(trials)), 5.0, rng.uniform(0.0, 20.0, len(trials)))
+    curve = tc.case_cost_curve(trials, costs)
+    found = curve.evaluation
+    assert curve.cost[len(curve.cost) // 2] == pytest.approx(found.cost, rel=1e-12)
+    assert curve.cost.min() >= found.min_cost - 1e-12
+    data = plots.plot(curve, "case-costs").data
+    assert data["y"][data["series"] == "minimum"].tolist() == [found.min_cost]
+    for place in (40, 200, 300):
+        shifted = tc.Trials.of_llr(trials.llr - curve.shift[place], trials.known_labels())
+        assert curve.cost[place] == pytest.approx(tc.evaluate_case_costs(shifted, costs).cost)
+
+
+def test_a_decision_curve_of_a_rare_class_ends_where_nothing_is_of_use():
+    axes = plots.plot(gallery.drawable("decision-curve", "skewed", 0), "decision-curve").ax_
+    assert axes.get_xlim()[1] < 0.2
 
 
 def test_several_systems_take_a_band_each(tmp_path):
@@ -329,13 +374,7 @@ def test_displays_are_made_from_trials_predictions_and_estimators():
 
 # What a reader sees: every system named, nothing cut off, no two texts on top of each other
 
-JOBS = [
-    (kind, shape, count)
-    for place, kind in enumerate(plots.KINDS)
-    for turn, count in enumerate(gallery.overlaid(kind))
-    for number, shape in enumerate(gallery.SIZES)
-    if (place + turn + number) % 3 == 0 and (shape != "huge" or count == 1)
-]  # a third of them; tests/report/gallery.py checks all
+JOBS = [(kind, shape, count) for kind in plots.KINDS for count in gallery.overlaid(kind) for shape in gallery.SIZES]
 
 
 @pytest.mark.parametrize(("kind", "shape", "count"), JOBS)

@@ -15,6 +15,7 @@ REACHED = {
     "Interval": "evaluate --ci", "clopper_pearson": "count", "delong": "evaluate --ci", "delong_test": "compare",
     "enough_errors": "sample-size", "interval": "count", "k_sigma": "count", "mcnemar": "compare", "wilson": "count",
     "CaseCostEvaluation": "evaluate --cost-fn-column", "CaseCosts": "evaluate --cost-fn-column",
+    "CaseCostCurve": "evaluate --plots", "case_cost_curve": "evaluate --plots",
     "evaluate_case_costs": "evaluate --cost-fn-column", "ClassificationReport": "count",
     "classification_report": "count", "hand_till_auc": "hand_till_auc", "log_loss_as_given": "log_loss_as_given",
     "one_vs_rest_auc": "one_vs_rest_auc", "Confusion": "count", "BayesPlot": "evaluate --bayes-plot",

@@ -15,6 +15,7 @@ from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, number_column
 from tercet.cli._values import level
 from tercet.errors import InputError, TercetError
+from tercet.metrics.case_cost_curve import case_cost_curve
 from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, evaluate_case_costs
 from tercet.metrics.net_benefit import decision_curve
 from tercet.trials import Trials
@@ -94,19 +95,26 @@ def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) ->
     return {"calibration_loss": found.value, "calibration_loss_ci": [found.low, found.high]}
 
 
-def draw_decision_curves(systems: Sequence[System], options: Facts) -> None:
-    """The decision curves of all systems in one figure per format, where figures were asked for."""
-    if options["plots"] is None or not options["decision_curve"]:
+def draw_decision_facts(systems: Sequence[System], apps: Sequence[Any], options: Facts) -> None:
+    """Decision curves and costs per case of all systems, one figure of each, where figures were asked for."""
+    if options["plots"] is None:
         return
     from pathlib import Path
 
     from tercet.report.plots import plot
 
-    ci = None if options["ci"] is None else level(options["ci"])
-    made = {"prevalence": options["prevalence"], "harm": options["harm"], "ci": ci}
-    curves = {one.name: decision_curve(one.used(), **made) for one in systems}
-    for ending in options["plot_formats"]:
-        plot(curves, "decision-curve", path=Path(options["plots"]) / f"decision-curve.{ending}")
+    ci, columns = None if options["ci"] is None else level(options["ci"]), cost_columns(options)
+    figures: dict[str, tuple[str, dict[str, Any]]] = {}
+    if options["decision_curve"]:
+        made = {"prevalence": options["prevalence"], "harm": options["harm"], "ci": ci}
+        curves = {one.name: decision_curve(one.used(), **made) for one in systems}
+        figures["decision-curve"] = "decision-curve", curves
+    for place, app in enumerate(apps if columns and options["engine"] is None else ()):
+        costs = {one.name: case_cost_curve(one.used(), case_costs(one.used(), app, columns), ci=ci) for one in systems}
+        figures["case-costs" if place == 0 else f"case-costs-{place + 1}"] = "case-costs", costs
+    for name, (kind, drawn) in figures.items():
+        for ending in options["plot_formats"]:
+            plot(drawn, kind, path=Path(options["plots"]) / f"{name}.{ending}")
 
 
 def check_cost_columns(options: Facts, apps: Sequence[Value]) -> None:

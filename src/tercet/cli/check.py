@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._output import complain, out
+from tercet.report.terminal import print_lines, width
 
 
 @new_command()
@@ -44,7 +47,11 @@ def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
         other_trials=options["other_trials"],
     )  # fmt: skip
     for one in found.verdicts:
-        (complain if one.failed else out)(f"{one.place}: {one.words}")
+        told = f"{one.place}: {one.words}"
+        if sys.stdout.isatty() and not one.failed:
+            print_lines([told], width())
+        else:
+            (complain if one.failed else out)(told)
     if options["github"] and not found.passed:
         out(found.to_github())
     if options["junit"] is not None:

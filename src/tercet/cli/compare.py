@@ -14,8 +14,16 @@ from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
-from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, resampling_options, source_options
-from tercet.cli._output import Facts, stamp
+from tercet.cli._options import (
+    SEVERAL,
+    TWO_CLASS,
+    WORDS,
+    application_options,
+    figure_option,
+    resampling_options,
+    source_options,
+)
+from tercet.cli._output import Facts, say, stamp
 from tercet.cli._systems import read_systems
 from tercet.cli._values import applications, grouping, level, log_odds_grid, reading
 from tercet.report import tables, text
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
     help="Also differences over prior log-odds from LO to HI with a band that holds at all at once.",
 )
 @case_cost_options
+@figure_option
 @option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Value) -> int:
@@ -76,6 +85,8 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: V
     )  # fmt: skip
     margins = () if options["margin"] is None else found.margin_tests(options["margin"])
     bands = _bands(systems, options["band"], level(options["ci"]), grouping(source))
+    if options["figure"] is not None:
+        _draw(found, bands, options["figure"])
     if as_json:
         more: Facts = {"margin_tests": [plain(one._asdict()) for one in margins]} if margins else {}
         more |= {"bands": [one.to_dict() for one in bands]} if bands else {}
@@ -91,6 +102,17 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: V
     lines += [one.sentence for one in bands]
     _print(found, lines)
     return 0
+
+
+def _draw(found: Comparison, bands: list[Any], path: str) -> None:
+    """The differences with their intervals, or along the prior where a band was asked for."""
+    from tercet.report.plots import plot
+
+    if bands:
+        plot(bands, "cost-difference", path=path)
+    else:
+        plot(found, "forest", path=path)
+    say(f"the figure is in {path}.")
 
 
 def _bands(systems: Sequence[Any], words: str | None, share: float, by: Value) -> list[Any]:

@@ -21,7 +21,7 @@ from tercet.cli._decision_facts import (
     cost_columns,
     cost_facts,
     decision_options,
-    draw_decision_curves,
+    draw_decision_facts,
     print_decision_facts,
     with_columns,
     with_decision_facts,
@@ -132,7 +132,7 @@ def command(scores: tuple[str, ...], **options: Value) -> int:
     for one in systems:
         for hint in hints_about(one):
             say(hint)
-    _deliver(arranged(systems, options["sort"]), conditions, options, style)
+    _deliver(arranged(systems, options["sort"]), conditions, asked, options, style)
     if not apps and style.output == "table" and not style.wanted and isinstance(systems[0].evaluation, Evaluation):
         _first_minute(systems[0], not bounded)
     return 0
@@ -214,7 +214,9 @@ def _check_wanted(systems: Sequence[System], style: Style) -> None:
             raise InputError(f"--metrics {one.name} does not exist for these scores.")
 
 
-def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Facts, style: Style) -> None:
+def _deliver(
+    systems: Sequence[System], conditions: Sequence[Facts], asked: Sequence[Any], options: Facts, style: Style
+) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
     facts = [one.known() for one in systems]
     if options["private"]:
@@ -235,7 +237,7 @@ def _deliver(systems: Sequence[System], conditions: Sequence[Facts], options: Fa
         found = [one.evaluation for one in systems]
         made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
         say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
-    draw_decision_curves(systems, options)
+    draw_decision_facts(systems, asked, options)
     show(facts, style, conditions)
     print_decision_facts(facts, style.output)
     if options["min_risk"] and style.output == "table":

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import say
-from tercet.cli._systems import distinct_names, read_trials
+from tercet.cli._systems import distinct_names, named, read_trials
 from tercet.cli._values import applications, reading
+from tercet.evaluation import evaluate
+from tercet.trials import Trials
+
+_BANDED = ("kind=roc", "kind=det", "kind=bayes-error", "kind=reliability", "kind=decision-curve")
+_AT_ONCE = ("roc", "det", "decision-curve")  # figures with a band that holds at all points at once
+_LEVEL = 0.95
+_WITHOUT_POINTS = ("decision-curve", "corp")
 
 
 @new_command(epilog=WORDS)
@@ -19,15 +29,68 @@ from tercet.cli._values import applications, reading
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
 @option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
 @option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
+@option(
+    "--bands",
+    type=click.Choice(["pointwise", "simultaneous"]),
+    needs=_BANDED,
+    excludes=("log",),
+    help="A 95 % band: at each point, or at all points at once.",
+)
+@option(
+    "--sigma",
+    type=float,
+    metavar="K",
+    needs=("kind=roc", "kind=det"),
+    excludes=("log",),
+    help="Boxes of K standard deviations around the decisions.",
+)
+@option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
+@option("--title", metavar="WORDS", help="Title of the figure.")
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
-def command(scores: tuple[str, ...], kind: str, size: Value, log: bool, out: str, **options: object) -> int:
+def command(scores: tuple[str, ...], kind: str, out: str, **options: Value) -> int:  # fmt: skip
     """One figure of one system, or of several in one figure."""
-    from tercet.evaluation import evaluate
     from tercet.report.plots import plot
 
     points, source = applications(options), reading(options)
-    names = distinct_names(scores)
-    found = [evaluate(read_trials(path, source), points, name=name) for path, name in zip(scores, names, strict=True)]
-    plot(found, kind, size=size, path=out, log=log or None)
+    if points and kind in _WITHOUT_POINTS:
+        raise click.UsageError(f"--app has no effect with --kind {kind}: leave it out.")
+    if options["bands"] == "simultaneous" and kind not in _AT_ONCE:
+        raise click.UsageError(f"--bands simultaneous goes with {', '.join(_AT_ONCE)}, not with {kind}.")
+    names, bands = named(scores, options["names"]) or distinct_names(scores), options["bands"]
+    trials = [read_trials(path, source) for path in scores]
+    drawn = [_drawable(kind, one, points, name, bands) for one, name in zip(trials, names, strict=True)]
+    around = [_band(kind, one, bands) for one in trials] if bands is not None else []
+    style = {key: options[key] for key in ("size", "title", "sigma")} | {"log": options["log"] or None}
+    if options["names"]:
+        style["labels"] = names
+    plot(drawn, kind, path=out, bands=around if around and around[0] is not None else None, **style)
     say(f"the figure is in {out}.")
     return 0
+
+
+def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None) -> Value:
+    """What the figure draws: an evaluation, unless it is of another result."""
+    if kind == "decision-curve":
+        from tercet.metrics.net_benefit import decision_curve
+
+        return replace(decision_curve(trials, ci=_LEVEL if bands == "pointwise" else None), name=name)
+    if kind == "risk-coverage":
+        from tercet.deployment.abstention import risk_coverage
+
+        if len(points) > 1:
+            raise click.UsageError("risk-coverage takes one operating point.")
+        return replace(risk_coverage(trials, points[0] if points else None), name=name)
+    if kind == "corp":
+        from tercet.calibration.assessment import corp_diagram
+
+        return corp_diagram(trials)
+    return evaluate(trials, points, name=name)
+
+
+def _band(kind: str, trials: Trials, how: str) -> Value:
+    """The band of a system; a decision curve brings pointwise ones itself."""
+    from tercet.uncertainty import bands, net_benefit_band, roc_band
+
+    if kind == "decision-curve":
+        return None if how == "pointwise" else net_benefit_band(trials, level=_LEVEL)
+    return roc_band(trials, simultaneous=True, ci=_LEVEL) if how == "simultaneous" else bands(trials, ci=_LEVEL)

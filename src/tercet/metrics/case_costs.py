@@ -362,6 +362,13 @@ def evaluate_case_costs(
     return found if ci is None else _with_interval(found, split, probability(ci, "ci"), _group_codes(own, by))
 
 
+def split_by_class(trials: Trials, costs: CaseCosts) -> _Split:
+    """The cases by class, for what else is computed of them."""
+    own = _one_column(trials)
+    costs._check_size(len(own))
+    return _Split.of(own, costs)
+
+
 class _Side(NamedTuple):
     """One class's cases: how far the llr is above its threshold, costs of both decisions, weights as whole numbers."""
 

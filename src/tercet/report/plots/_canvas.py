@@ -33,7 +33,7 @@ class Canvas:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
         look: JSON = {"color": self.look.color, "linestyle": self.look.dash} | style
         (drawn,) = self.axes.plot(x, y, **look)
-        drawn.set_label(_shown_in_legend(named))
+        drawn.set_label(in_legend(named))
         self.record(series, x, y)
 
     def guide(self, x: ArrayLike, y: ArrayLike, **style: Value) -> None:
@@ -94,7 +94,7 @@ class Canvas:
             text.set_parse_math(False)
 
 
-def _shown_in_legend(name: str | None) -> str:
+def in_legend(name: str | None) -> str:
     """matplotlib leaves out names that begin with an underscore, and reads $ as mathematics."""
     if name is None:
         return "_"

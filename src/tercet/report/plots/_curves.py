@@ -21,7 +21,7 @@ from tercet.report.plots._canvas import MOST_POINTS, Canvas, thinned
 from tercet.report.plots._style import NONTARGET, TARGET, look_of
 
 if TYPE_CHECKING:
-    from tercet.uncertainty.bands import Bands
+    from tercet.uncertainty.bands import Bands, RocBand
 
 # The rates that public evaluations print on the axes of a DET plot.
 _DET_TICKS = (1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
@@ -30,8 +30,9 @@ _RULE_OF_30 = 30  # errors for a rate known within 30 % at 90 % confidence (Dodd
 
 
 def roc(
-    canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, log: bool = False
-) -> None:
+    canvas: Canvas, result: Evaluation, *, bands: Bands | RocBand | None = None, sigma: float | None = None,
+    log: bool = False,
+) -> None:  # fmt: skip
     """True positive rate against false positive rate: the curve, its hull, chance and the evaluated decisions.
 
     With `log` the false positive rate stands on a logarithmic axis, from where one error is out of sight.
@@ -41,7 +42,8 @@ def roc(
         return
     fpr, tpr = thinned(*rates(result.curve))
     if bands is not None:
-        canvas.band(bands.roc.fpr, 1.0 - bands.roc.high, 1.0 - bands.roc.low, "band", step=True)
+        around = roc_of(bands)
+        canvas.band(around.fpr, 1.0 - around.high, 1.0 - around.low, "band", step=True)
     canvas.line(fpr, tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
     _hull(canvas, result.curve.hull.fpr, 1.0 - result.curve.hull.fnr)
     canvas.guide([0, 1], [0, 1])
@@ -50,6 +52,11 @@ def roc(
         _boxes(canvas, result, sigma, lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
     canvas.square()
     canvas.words("False positive rate", "True positive rate")
+
+
+def roc_of(bands: Bands | RocBand) -> RocBand:
+    """The band of the ROC: alone, or among bands of every curve."""
+    return getattr(bands, "roc", bands)  # type: ignore[return-value]
 
 
 def _log_roc(canvas: Canvas, result: Evaluation) -> None:
@@ -152,8 +159,9 @@ def quantiles(curve: Curve) -> Floats:
 
 
 def det(
-    canvas: Canvas, result: Evaluation, *, bands: Bands | None = None, sigma: float | None = None, log: bool = False
-) -> None:
+    canvas: Canvas, result: Evaluation, *, bands: Bands | RocBand | None = None, sigma: float | None = None,
+    log: bool = False,
+) -> None:  # fmt: skip
     """Miss rate against false-alarm rate on normal-deviate or logarithmic axes, with the lines of 30 errors."""
     from scipy.special import ndtri
 
@@ -171,7 +179,8 @@ def det(
     beyond = 3.0  # where a line that leaves the frame ends
 
     if bands is not None:
-        canvas.band(placed(bands.roc.fpr), placed(bands.roc.low), placed(bands.roc.high), "band", step=True)
+        around = roc_of(bands)
+        canvas.band(placed(around.fpr), placed(around.low), placed(around.high), "band", step=True)
     if sigma is not None:
         _boxes(canvas, result, sigma, lambda box: (placed(box.fpr[:2]), placed(box.fnr[:2])))
     eer = _with_interval(result, "eer", result.eer.value, 100.0, ".3g")
@@ -289,7 +298,7 @@ def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
         canvas.edges(grid, least.low, least.high, linestyle=(0, (5, 3)))
         canvas.record("minimum DCF band low", grid, least.low)
         canvas.record("minimum DCF band high", grid, least.high)
-    actual_name, least_name = _cost_names(canvas, "DCF", "minimum DCF")
+    actual_name, least_name = cost_names(canvas, "DCF", "minimum DCF")
     dash = canvas.look.dash if canvas.systems > 1 else "-"
     if plot.dcf is not None:
         canvas.line(plot.log_odds, plot.dcf, "DCF", named=actual_name, linestyle=dash)
@@ -302,7 +311,7 @@ def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
     canvas.words("Prior log-odds", "DCF")
 
 
-def _cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | None]:
+def cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | None]:
     """Names of a system's two lines in the legend; of many systems, each is named once, and the thin lines once."""
     if canvas.systems == 1:
         return actual, least
@@ -342,7 +351,7 @@ def cost_curve(canvas: Canvas, result: Evaluation) -> None:
     plot = _dense(result)
     share = np.array([sigmoid(x) for x in plot.log_odds.tolist()])
     scale = np.minimum(share, 1.0 - share)  # from the normalised DCF to the expected cost
-    actual_name, least_name = _cost_names(canvas, "actual", "minimum")
+    actual_name, least_name = cost_names(canvas, "actual", "minimum")
     if plot.dcf is not None:
         canvas.line(share, plot.dcf * scale, "actual", named=actual_name)
     canvas.line(share, plot.min_dcf * scale, "minimum", named=least_name, linewidth=0.7)

@@ -25,6 +25,7 @@ from tercet.deployment.prevalence import Prevalence
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
+from tercet.metrics.case_cost_curve import CaseCostCurve
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
@@ -32,16 +33,18 @@ from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefi
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
 from tercet.uncertainty.comparison import Comparison
+from tercet.uncertainty.simultaneous import DifferenceBand, NetBenefitBand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tercet.uncertainty.bands import Bands
+    from tercet.uncertainty.bands import Bands, RocBand
 
 Drawable: TypeAlias = (
     Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
-    | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport
+    | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport | CaseCostCurve
+    | DifferenceBand
 )  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
@@ -72,13 +75,17 @@ KINDS: dict[str, Kind] = {
     "cost-curve": Kind("Cost curve", _curves.cost_curve, overlaid=True),
     "reliability": Kind("Reliability", _scores.reliability, overlaid=True, needs_llr=True, options=("bands",)),
     "calibration-map": Kind("Calibration map", _scores.calibration_map, overlaid=True),
-    "tippett": Kind("Tippett plot", _scores.tippett, needs_llr=True),
-    "cross-entropy": Kind("Empirical cross-entropy", _scores.cross_entropy, needs_llr=True),
+    "tippett": Kind("Tippett plot", _scores.tippett, overlaid=True, needs_llr=True),
+    "cross-entropy": Kind("Empirical cross-entropy", _scores.cross_entropy, overlaid=True, needs_llr=True),
     "confusion": Kind(
         "Decisions by class", _tables.confusion, needs_llr=True, options=("application", "normalise"),
         of=(Evaluation, MulticlassEvaluation),
     ),
-    "decision-curve": Kind("Decision curve", _net_benefit.decision_curve, overlaid=True, of=DecisionCurve),
+    "decision-curve": Kind(
+        "Decision curve", _net_benefit.decision_curve, overlaid=True, options=("bands",), of=DecisionCurve
+    ),
+    "case-costs": Kind("Costs per case", _net_benefit.case_costs, overlaid=True, of=CaseCostCurve),
+    "cost-difference": Kind("Difference in cost", _net_benefit.cost_difference, overlaid=True, of=DifferenceBand),
     "risk-coverage": Kind("Risk and coverage", _decisions.risk_coverage, overlaid=True, of=RiskCoverage),
     "corp": Kind("Reliability (CORP)", _decisions.corp, of=CorpDiagram),
     "brier-curve": Kind("Brier curve", _curves.brier_curve, overlaid=True, needs_llr=True),
@@ -188,12 +195,13 @@ def plot(
         What to draw. A dict names the systems. An evaluation of several classes with one_vs_rest=True is drawn class by
         class. Other kinds draw other results: "decision-curve", "risk-coverage", "corp", "risk-curve" and "sweep" what
         the functions of these names give, "forest" what `compare`, `by_condition` and `group_gaps` give, "prevalence"
-        what `estimate_prevalence` gives, "count" what `count_report` gives, "score-to-llr" calibrators.
+        what `estimate_prevalence` gives, "count" what `count_report` gives, "case-costs" what `case_cost_curve` gives,
+        "cost-difference" what `difference_band` gives, "score-to-llr" calibrators.
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
         "cost-curve", "brier-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion",
         "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest",
-        "prevalence", "count", "sweep".
+        "prevalence", "count", "sweep", "case-costs", "cost-difference".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -212,7 +220,9 @@ def plot(
     path : path, optional
         Also write the figure there (.png, .svg, .pdf).
     **options
-        bands : what `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability").
+        bands : what `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability"); for
+        a band that holds at all points at once what `roc_band(trials, simultaneous=True)` gives ("roc", "det") or
+        `net_benefit_band` ("decision-curve").
         sigma : boxes of so many standard deviations around the decisions ("roc", "det").
         parts : the share of misses and false alarms in the cost ("bayes-error").
         log : logarithmic scale: of the density ("histogram"), the false positive rate ("roc"), both rates ("det").
@@ -332,6 +342,8 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Drawable
 
 def _own_name(one: object) -> str | None:
     """The name of a result; calibrators are called by their kind."""
+    if isinstance(one, DifferenceBand):
+        return f"{one.first} − {one.second}"
     return type(one).__name__ if isinstance(one, Calibrator) else getattr(one, "name", None)
 
 
@@ -382,10 +394,10 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
             raise InputError(f"{name}= does not go with log=True: leave one of them out.")
     each = [{name: value for name, value in options.items() if name != "bands" and value is not None}] * count
     _check_options(each[0])
-    bands = options.get("bands")
-    return (
-        each if bands is None else [own | {"bands": one} for own, one in zip(each, _bands(bands, count), strict=True)]
-    )
+    if options.get("bands") is None:
+        return each
+    every = _bands(kind, options["bands"], count)
+    return [own | {"bands": one} for own, one in zip(each, every, strict=True)]
 
 
 _KEYWORDS = ("ax", "labels", "colors", "size", "title", "xlim", "ylim", "legend", "path")
@@ -400,16 +412,21 @@ def _check_options(options: Mapping[str, object]) -> None:
         raise InputError(f'density must be "kernel" or "gaussian", not {shown(options["density"])}.')
 
 
-def _bands(bands: object, count: int) -> list[Bands]:
-    from tercet.uncertainty.bands import Bands
+def _bands(kind: str, bands: object, count: int) -> list[Bands | RocBand | NetBenefitBand]:
+    """One band per system, of a type that the figure draws."""
+    from tercet.uncertainty.bands import Bands, RocBand
 
-    every = list(bands) if isinstance(bands, list | tuple) else [bands]
+    taken: tuple[tuple[type, ...], str] = ((Bands,), "tercet.uncertainty.bands(trials)")
+    if kind in ("roc", "det"):
+        taken = ((Bands, RocBand), "tercet.uncertainty.bands(trials) or roc_band(trials)")
+    elif kind == "decision-curve":
+        taken = ((NetBenefitBand,), "tercet.net_benefit_band(trials)")
+    every = list(bands) if isinstance(bands, list) or type(bands) is tuple else [bands]
     if len(every) != count:
         raise InputError(f"bands must be one for each of the {count} evaluations, not {len(every)}.")
-    found = [one for one in every if isinstance(one, Bands)]
-    if len(found) != count:
-        raise InputError("bands= takes what tercet.uncertainty.bands(trials) gives.")
-    return found
+    if not all(isinstance(one, taken[0]) for one in every):
+        raise InputError(f"bands= of {kind} takes what {taken[1]} gives.")
+    return every
 
 
 def _check_colours(colors: Sequence[str] | None, count: int) -> None:

@@ -15,7 +15,7 @@ from tercet.metrics.posteriors import posteriors as class_posteriors
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.cards import calibration_line
 from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import NONTARGET, TARGET, look_of, name_of
+from tercet.report.plots._style import NONTARGET, TARGET, class_words, look_of, name_of
 
 _STEPS = 601
 
@@ -42,7 +42,8 @@ def _of_llrs(canvas: Canvas, result: Evaluation, application: object) -> None:
     row = result.applications[place]
     grid = np.linspace(min(-8.0, row.threshold - 3.0), max(8.0, row.threshold + 3.0), _STEPS)
     target = 0.5 * (1.0 + np.tanh(0.5 * (grid + np.log(row.prior) - np.log1p(-row.prior))))
-    for name, chance, colour, dash in (("non-target", 1.0 - target, NONTARGET, "--"), ("target", target, TARGET, "-")):
+    names = class_words(result.class_names)
+    for name, chance, colour, dash in ((names[0], 1.0 - target, NONTARGET, "--"), (names[1], target, TARGET, "-")):
         canvas.line(grid, chance, f"posterior of {name}", named=name, color=colour, linestyle=dash)
     decisions = (grid > row.threshold).astype(np.intp)
     _regions(canvas, grid, decisions, ["reject", "accept"], [NONTARGET, TARGET])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from tercet.evaluation import Evaluation
 from tercet.metrics.costs import empirical_cross_entropy, min_cross_entropy
 from tercet.metrics.curve_summary import llrs_of
 from tercet.metrics.tally import Ranked, Tally
-from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import NONTARGET, TARGET
+from tercet.report.plots._canvas import Canvas, in_legend
+from tercet.report.plots._curves import cost_names
+from tercet.report.plots._style import NONTARGET, TARGET, class_words
 
 if TYPE_CHECKING:
     from tercet.uncertainty.bands import Bands
@@ -42,12 +43,10 @@ def histogram(
     """
     edges, counts = _bins(result)
     widths = np.diff(edges)
-    for key, name, colour, dash in (
-        ("nontargets", "non-targets", NONTARGET, "--"),
-        ("targets", "targets", TARGET, "-"),
-    ):
+    names = class_words(result.class_names)
+    for key, name, colour, dash in (("nontargets", names[0], NONTARGET, "--"), ("targets", names[1], TARGET, "-")):
         heights = counts[key] / max(float(result.input[key]), 1e-300) / widths
-        canvas.axes.stairs(heights, edges, label=name, color=colour, linestyle=dash)
+        canvas.axes.stairs(heights, edges, label=in_legend(name), color=colour, linestyle=dash)
         canvas.axes.stairs(heights, edges, fill=True, color=colour, alpha=0.15)
         canvas.record(name, 0.5 * (edges[:-1] + edges[1:]), heights)
         if density is not None:
@@ -159,16 +158,23 @@ def calibration_map(canvas: Canvas, result: Evaluation) -> None:
 
 
 def tippett(canvas: Canvas, result: Evaluation) -> None:
-    """Proportion of each class with a likelihood ratio above a value."""
+    """Proportion of each class with a likelihood ratio above a value; of several systems each has its look.
+
+    Of several systems the lines of the targets have the system's dash, and those of the non-targets are thin.
+    """
     llr = result.curve.tally.as_llr()
     reach = max(8.0, *(abs(float(end)) for end in _ends(llr)))
     grid = np.linspace(-reach, reach, 1601)
-    for side, name, colour, dash in (
-        (llr.targets, "targets", TARGET, "-"),
-        (llr.nontargets, "non-targets", NONTARGET, "--"),
-    ):
+    words, first = class_words(result.class_names), not canvas.columns["x"]
+    for side, name, colour, dash in ((llr.targets, words[1], TARGET, "-"), (llr.nontargets, words[0], NONTARGET, "--")):
         above = np.asarray((side.total - side.upto(grid)) / side.total, float)
-        canvas.line(grid / math.log(10.0), above, name, named=name, color=colour, linestyle=dash)
+        if canvas.systems == 1:
+            style: dict[str, Any] = {"named": name, "color": colour, "linestyle": dash}
+        elif side is llr.targets:
+            style = {"named": canvas.system}
+        else:
+            style = {"named": f"thin: {name}" if first else None, "linewidth": 0.7}
+        canvas.line(grid / math.log(10.0), above, name, **style)
     canvas.axes.axvline(0.0, color="#5A5A5A", linestyle=":", linewidth=1)
     canvas.axes.set(ylim=(-0.01, 1.02))
     canvas.words("log10 likelihood ratio", "Proportion above")
@@ -203,11 +209,16 @@ def cross_entropy(canvas: Canvas, result: Evaluation) -> None:
     actual = np.array([empirical_cross_entropy(drawn, prior) for prior in priors.tolist()])
     least = np.array([min_cross_entropy(result.curve, prior) for prior in priors.tolist()])
     reference = -(priors * np.log2(priors) + (1.0 - priors) * np.log2(1.0 - priors))
-    canvas.line(grid, actual, "actual", named="actual", linestyle="-")
-    canvas.line(grid, least, "after PAV", named="after PAV", linestyle="--")
-    canvas.guide(grid, reference, linewidth=1.2, label="without the scores")
-    canvas.record("without the scores", grid, reference)
-    top = min(max(1.2, 1.05 * float(actual.max())), 3.0)
+    first = not canvas.columns["x"]
+    actual_name, least_name = cost_names(canvas, "actual", "after PAV")
+    alone = canvas.systems == 1
+    canvas.line(grid, actual, "actual", named=actual_name, **({"linestyle": "-"} if alone else {}))
+    canvas.line(grid, least, "after PAV", named=least_name, **({"linestyle": "--"} if alone else {"linewidth": 0.7}))
+    if first:
+        canvas.guide(grid, reference, linewidth=1.2, label="without the scores")
+        canvas.record("without the scores", grid, reference)
+    highest = max(float(line.get_ydata().max()) for line in canvas.axes.lines)
+    top = min(max(1.2, 1.05 * highest), 3.0)
     canvas.axes.set(ylim=(0.0, top))
-    beyond = "" if actual.max() <= top else f"; maximum {actual.max():.3g}, above the frame"
-    canvas.words("Prior log-odds", f"Empirical cross-entropy (bits{beyond})")
+    beyond = "" if highest <= top else f"\nmaximum {highest:.3g}, above the frame"
+    canvas.words("Prior log-odds", f"Empirical cross-entropy (bits){beyond}")

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tercet._numeric.validation import listed, number, shown
 from tercet.errors import InputError
+from tercet.evaluation import USUAL_NAMES
 from tercet.report.text import harmless
 
 Size: TypeAlias = Literal["column", "page"] | tuple[float, float]
@@ -75,6 +76,13 @@ def settings(size: tuple[float, float]) -> dict[str, object]:
 def name_of(name: object) -> str:
     """A name as a figure shows it: plain text of at most 64 characters."""
     return harmless("this system" if name is None else name)
+
+
+def class_words(names: Sequence[str]) -> tuple[str, str]:
+    """What a legend calls the two classes: as the labels do; "non-target" and "target" where they have no names."""
+    if tuple(names) == USUAL_NAMES:
+        return "non-target", "target"
+    return name_of(names[0]), name_of(names[1])
 
 
 def short_names(names: Sequence[str]) -> list[str]:

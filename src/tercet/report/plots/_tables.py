@@ -12,7 +12,7 @@ from tercet._typing import Floats
 from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
 from tercet.metrics.counting import CountReport
 from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import name_of
+from tercet.report.plots._style import class_words, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -69,7 +69,8 @@ def _matrix(
 ) -> tuple[Floats, list[str], list[str]]:
     """Counts, names of the rows and names of the columns."""
     if isinstance(row, Result):
-        names = ["non-target", "target"]
+        assert isinstance(result, Evaluation)
+        names = list(class_words(result.class_names))
         return np.array(row.table.matrix, float), names, names
     assert isinstance(result, MulticlassEvaluation)
     return np.array(row.confusion, float), list(map(name_of, row.actions)), list(map(name_of, result.classes))
