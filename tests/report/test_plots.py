@@ -25,7 +25,7 @@ def of(kind):
 
 
 OVERLAID = [name for name, kind in plots.KINDS.items() if kind.overlaid and kind.of is tc.Evaluation]
-BANDED = [name for name, kind in plots.KINDS.items() if "bands" in kind.options]
+BANDED = [name for name, kind in plots.KINDS.items() if "bands" in kind.options and kind.of is tc.Evaluation]
 TWO_CLASS = [name for name, kind in plots.KINDS.items() if kind.of is tc.Evaluation or tc.Evaluation in of(kind)]
 HOSTILE = [r"$\frac{$", "_hidden", "x" * 100_000, "a\nb\x1b[31m", "<b>&", "$$", "\u202eabc", "%s{}", ""]
 
