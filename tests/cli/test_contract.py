@@ -179,6 +179,7 @@ VALUES = {
     "kind": "roc", "cost_fn": "2", "cost_fp": "2", "point": "0.8,0.1,0.1,1,5,5", "only": "ids", "without": "ids",
     "group_map": "utt2spk", "enrolment_map": "utt2spk", "quality": "weight", "out_of_fold": "oof.csv",
     "path": "other.md", ("biometrics", "rates", "by"): "channel",
+    "figure": "figure.svg",
 }  # fmt: skip
 # What a value needs beside what its option declares.
 _QUICK = ("--ci", "90", "--bootstrap", "39")
@@ -194,6 +195,7 @@ COMPANIONS = {
     ("biometrics", "rates", "by"): (), ("biometrics", "rates", "group_columns"): ("--by", "channel"),
     ("primary", "group_columns"): _QUICK, ("primary", "group_map"): (*_QUICK, "--id-column", "id"),
     ("primary", "enrolment_map"): (*_QUICK, "--id-column", "id"),
+    ("plot", "bands"): ("--kind", "roc"), ("plot", "sigma"): ("--kind", "roc", "--app", "0.5,1,1"),
     ("evaluate", "bands"): (*_QUICK, "--report", "page.html"), ("evaluate", "ci"): ("--bootstrap", "39"),
 }  # fmt: skip
 FULL = "TERCET_FULL" in os.environ
