@@ -217,7 +217,7 @@ def cross_entropy(canvas: Canvas, result: Evaluation) -> None:
     if first:
         canvas.guide(grid, reference, linewidth=1.2, label="without the scores")
         canvas.record("without the scores", grid, reference)
-    highest = max(float(line.get_ydata().max()) for line in canvas.axes.lines)
+    highest = max(float(np.max(np.asarray(line.get_ydata(), float))) for line in canvas.axes.lines)
     top = min(max(1.2, 1.05 * highest), 3.0)
     canvas.axes.set(ylim=(0.0, top))
     beyond = "" if highest <= top else f"\nmaximum {highest:.3g}, above the frame"
