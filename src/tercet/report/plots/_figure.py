@@ -421,12 +421,12 @@ def _bands(kind: str, bands: object, count: int) -> list[Bands | RocBand | NetBe
         taken = ((Bands, RocBand), "tercet.uncertainty.bands(trials) or roc_band(trials)")
     elif kind == "decision-curve":
         taken = ((NetBenefitBand,), "tercet.net_benefit_band(trials)")
-    every: list[Any] = list(bands) if isinstance(bands, list) or type(bands) is tuple else [bands]
+    every: list[object] = list(bands) if isinstance(bands, list) or type(bands) is tuple else [bands]
     if len(every) != count:
         raise InputError(f"bands must be one for each of the {count} evaluations, not {len(every)}.")
     if not all(isinstance(one, taken[0]) for one in every):
         raise InputError(f"bands= of {kind} takes what {taken[1]} gives.")
-    return every
+    return cast("list[Bands | RocBand | NetBenefitBand]", every)
 
 
 def _check_colours(colors: Sequence[str] | None, count: int) -> None:
