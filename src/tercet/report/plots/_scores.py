@@ -43,7 +43,7 @@ def histogram(
     """
     edges, counts = _bins(result)
     widths = np.diff(edges)
-    names = class_words(result.class_names)
+    names = class_words(result.class_names, "s")
     for key, name, colour, dash in (("nontargets", names[0], NONTARGET, "--"), ("targets", names[1], TARGET, "-")):
         heights = counts[key] / max(float(result.input[key]), 1e-300) / widths
         canvas.axes.stairs(heights, edges, label=in_legend(name), color=colour, linestyle=dash)
@@ -165,7 +165,7 @@ def tippett(canvas: Canvas, result: Evaluation) -> None:
     llr = result.curve.tally.as_llr()
     reach = max(8.0, *(abs(float(end)) for end in _ends(llr)))
     grid = np.linspace(-reach, reach, 1601)
-    words, first = class_words(result.class_names), not canvas.columns["x"]
+    words, first = class_words(result.class_names, "s"), not canvas.columns["x"]
     for side, name, colour, dash in ((llr.targets, words[1], TARGET, "-"), (llr.nontargets, words[0], NONTARGET, "--")):
         above = np.asarray((side.total - side.upto(grid)) / side.total, float)
         if canvas.systems == 1:

@@ -78,10 +78,10 @@ def name_of(name: object) -> str:
     return harmless("this system" if name is None else name)
 
 
-def class_words(names: Sequence[str]) -> tuple[str, str]:
-    """What a legend calls the two classes: as the labels do; "non-target" and "target" where they have no names."""
+def class_words(names: Sequence[str], many: str = "") -> tuple[str, str]:
+    """What a legend calls the two classes: as the labels do; non-target(s) and target(s) where they have no names."""
     if tuple(names) == USUAL_NAMES:
-        return "non-target", "target"
+        return f"non-target{many}", f"target{many}"
     return name_of(names[0]), name_of(names[1])
 
 
