@@ -95,7 +95,7 @@ def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) ->
     return {"calibration_loss": found.value, "calibration_loss_ci": [found.low, found.high]}
 
 
-def draw_decision_facts(systems: Sequence[System], apps: Sequence[Any], options: Facts) -> None:
+def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], options: Facts) -> None:
     """Decision curves and costs per case of all systems, one figure of each, where figures were asked for."""
     if options["plots"] is None:
         return
@@ -104,7 +104,7 @@ def draw_decision_facts(systems: Sequence[System], apps: Sequence[Any], options:
     from tercet.report.plots import plot
 
     ci, columns = None if options["ci"] is None else level(options["ci"]), cost_columns(options)
-    figures: dict[str, tuple[str, dict[str, Any]]] = {}
+    figures: dict[str, tuple[str, dict[str, Value]]] = {}
     if options["decision_curve"]:
         made = {"prevalence": options["prevalence"], "harm": options["harm"], "ci": ci}
         curves = {one.name: decision_curve(one.used(), **made) for one in systems}

@@ -215,7 +215,7 @@ def _check_wanted(systems: Sequence[System], style: Style) -> None:
 
 
 def _deliver(
-    systems: Sequence[System], conditions: Sequence[Facts], asked: Sequence[Any], options: Facts, style: Style
+    systems: Sequence[System], conditions: Sequence[Facts], asked: Sequence[Value], options: Facts, style: Style
 ) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
     facts = [one.known() for one in systems]

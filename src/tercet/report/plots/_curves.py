@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,7 +56,7 @@ def roc(
 
 def roc_of(bands: Bands | RocBand) -> RocBand:
     """The band of the ROC: alone, or among bands of every curve."""
-    whole: Any = bands
+    whole: object = bands
     found: RocBand = getattr(whole, "roc", whole)
     return found
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from tercet._numeric.validation import instance
-from tercet._typing import Floats
+from tercet._typing import Floats, Value
 from tercet.application import sigmoid
 from tercet.deployment.rules import Rule
 from tercet.evaluation import Evaluation
@@ -169,7 +169,7 @@ def tippett(canvas: Canvas, result: Evaluation) -> None:
     for side, name, colour, dash in ((llr.targets, words[1], TARGET, "-"), (llr.nontargets, words[0], NONTARGET, "--")):
         above = np.asarray((side.total - side.upto(grid)) / side.total, float)
         if canvas.systems == 1:
-            style: dict[str, Any] = {"named": name, "color": colour, "linestyle": dash}
+            style: dict[str, Value] = {"named": name, "color": colour, "linestyle": dash}
         elif side is llr.targets:
             style = {"named": canvas.system}
         else:
