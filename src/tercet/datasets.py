@@ -288,7 +288,7 @@ def _attacks(random: np.random.Generator) -> dict[str, dict[str, Array]]:
     harder = np.array([0.0, 0.3, 0.9])[np.arange(1800) // 2 % 3]
     score = np.round(random.normal(size=1800) + np.where(labels == 1, 3.5, harder), 4)
     kind = np.where(labels == 1, "bonafide", "attack")
-    return {"pad.csv": {"score": score, "label": kind, "pai": np.where(labels == 1, "-", species)}}
+    return {"pad.csv": {"score": score, "label": kind, "pai": np.where(labels == 1, "none", species)}}
 
 
 def _forensics(random: np.random.Generator) -> dict[str, dict[str, Array]]:

@@ -146,6 +146,16 @@ def test_costs_of_each_case_are_the_same_in_bounded_memory(scores, monkeypatch):
     assert json.loads(run("evaluate", scores[0], *words).stdout)["systems"][0]["case_costs"] == whole
 
 
+@pytest.mark.parametrize("cost", ["nan", "-4", "inf"])
+def test_costs_that_cannot_be_meant_are_refused_in_the_name_of_the_option(tmp_path, cost):
+    path = tmp_path / "c.csv"
+    path.write_text(f"score,label,amount\n1,1,2\n-1,0,{cost}\n")
+    for more in (("evaluate",), ("decide",), ("evaluate", "--engine", "local")):
+        done = run(*more, path, "--app", "0.02", "--cost-fn-column", "amount", code=1)
+        assert "--cost-fn-column 'amount' must" in done.stderr
+        assert "row 1" in done.stderr
+
+
 def test_coverage_compares_the_areas_of_two_systems(scores, tmp_path):
     rows = scores[0].read_text().splitlines()
     noise = np.random.default_rng(1).normal(size=len(rows))

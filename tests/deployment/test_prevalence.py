@@ -152,3 +152,10 @@ def test_the_expected_cost_of_calibrated_llrs_is_the_actual_cost():
     assert found.expected == pytest.approx(found.reference_actual, rel=0.05)
     assert found.reference_expected == pytest.approx(found.reference_actual, rel=0.05)
     assert found.accepted == pytest.approx(np.mean(llrs > tc.Application(0.1, 5, 1).threshold))
+
+
+def test_a_share_of_none_or_all_is_known_no_better_than_labels_would_tell():
+    none, every = (tc.estimate_prevalence(tc.Trials.of_llr([llr] * 50)) for llr in (-20.0, 20.0))
+    ends = tc.clopper_pearson(0, 50, 0.95)
+    assert (none.value, none.low, none.high) == (0.0, 0.0, ends.high)
+    assert (every.value, every.low, every.high) == (1.0, pytest.approx(1.0 - ends.high, abs=1e-12), 1.0)

@@ -44,7 +44,7 @@ def test_lines_that_are_no_number_are_refused_by_line(tmp_path, text, words):
 def test_numbers_beside_a_trial_list_have_its_ids_and_labels(tmp_path, layout):
     scores, trials = write(tmp_path, "s.txt", "1.5\n-2\n"), write(tmp_path, "list", layout)
     found = score_sets.read_beside(scores, trials, target="yes" if "yes" in layout else None)
-    assert found.ids.tolist() == ["m1 u1", "m1 u2"]
+    assert found.ids.tolist() == [("m1", "u1"), ("m1", "u2")]
     assert found.labels.tolist() == [True, False]
 
 
@@ -56,6 +56,8 @@ def test_lists_that_do_not_fit_are_refused(tmp_path):
         score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\nm1 u1 target\n"))
     with pytest.raises(tc.InputError, match="may both be the label"):
         score_sets.read_beside(scores, write(tmp_path, "list", "1 u1 0\n0 u2 1\n"))
+    with pytest.raises(tc.InputError, match=r"row 1 .* has an id of 1 fields, the first one of 2"):
+        score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\nm2 target\n"))
 
 
 def test_a_map_without_an_utterance_is_refused_with_counts(tmp_path):
@@ -96,6 +98,13 @@ def test_choosing_by_id():
     assert score_sets.chosen_by_id(trials, ["c", "x"], keep=False).ids.tolist() == ["a", "b"]
     with pytest.raises(tc.InputError, match="1 of 2 ids are not among the trials, the first is 'x'"):
         score_sets.chosen_by_id(trials, ["c", "x"])
+
+
+def test_ids_of_several_parts_are_chosen_by_their_parts():
+    trials = tc.Trials.of_llr([1.0, 2.0, 3.0], ids=[("m1", "u1", "a"), ("m1", "u2", "a"), ("m2", "u1", "b")])
+    for asked in (["m1\tu2 a"], [("m1", "u2", "a")], [["m1", "u2", "a"]]):
+        assert score_sets.chosen_by_id(trials, asked).scores.tolist() == [2.0]
+        assert score_sets.chosen_by_id(trials, asked, keep=False).scores.tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize("layout", ["kaldi", "voxceleb", "sre"])
@@ -142,12 +151,14 @@ def test_the_command_makes_one_table_with_groups(tmp_path):
         "-o",
         out,
     )
-    back = tc.read(out, meaning="raw", group_columns=["speaker"], id_column="trial")
+    back = tc.read(out, meaning="raw", group_columns=["speaker"], id_column=["enrol", "test"])
     assert back.scores.tolist() == [1.5, -2.0, 0.25]
+    assert back.ids.tolist() == [("m1", "u1"), ("m1", "u2"), ("m2", "u3")]
     assert back.groups["speaker"].tolist() == ["anna", "bert", "anna"]
     listed = write(tmp_path, "only", "m1 u1\nm2 u3\n")
     kaldi = tmp_path / "kaldi.txt"
-    run("assemble", out, "--id-column", "trial", "--only", listed, "--layout", "kaldi", "-o", kaldi)
+    parts = ("--id-column", "enrol", "--id-column", "test")
+    run("assemble", out, *parts, "--only", listed, "--layout", "kaldi", "-o", kaldi)
     assert kaldi.read_text() == "m1 u1 1.5\nm2 u3 0.25\n"
     genuine, impostor = write(tmp_path, "g", "1\n"), write(tmp_path, "i", "0\n")
     run("assemble", "--genuine", genuine, "--impostor", impostor, "-o", tmp_path / "two.csv")

@@ -517,7 +517,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
             positive = [value for value in found if words[value] == pair[1]]
             return frozen(np.isin(array, np.asarray(positive))), ("nontarget", "target")
     raise InputError(
-        f"labels hold {', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}: "
+        f"The labels hold {', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}: "
         f"name the one that is the target (target=...); only 0/1, false/true and nontarget/target go without."
     )
 
@@ -567,7 +567,7 @@ def class_codes(labels: Array, classes: tuple[str, ...], given: Iterable[object]
         return frozen(np.fromiter((codes[value] for value in labels.tolist()), np.intp, len(labels)))
     except KeyError as error:
         raise InputError(
-            f"labels hold {shown(error.args[0])}, which is not among the classes "
+            f"The labels hold {shown(error.args[0])}, which is not among the classes "
             f"{', '.join(shown(value) for value in list(codes)[:4])}{', ...' if len(codes) > 4 else ''}."
         ) from None
 

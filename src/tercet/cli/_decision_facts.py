@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
+from tercet._numeric.validation import shown
 from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import option, options
@@ -52,7 +55,20 @@ def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCost
     costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
         costs[name] = number_column(trials, column, "costs")
-    return CaseCosts(app.prior, **costs)
+    with in_columns(columns):
+        return CaseCosts(app.prior, **costs)
+
+
+@contextmanager
+def in_columns(columns: dict[str, str]) -> Iterator[None]:
+    """Names the option and its column where Python names an argument of costs."""
+    try:
+        yield
+    except InputError as error:
+        words = str(error)
+        for name, column in columns.items():
+            words = re.sub(rf"\b{name}\b", f"--{name.replace('_', '-')}-column {shown(column)}", words)
+        raise InputError(words) from None
 
 
 def with_columns(source: Facts, columns: Iterable[str]) -> Facts:

@@ -22,7 +22,7 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--genuine", metavar="FILE", needs=("impostor",), help="Targets' scores, one number per line.")
 @option("--impostor", metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
 @option("--beside", metavar="FILE", excludes=("genuine",), help="A trial list; SCORES holds one number per line.")
-@option("--only", metavar="FILE", help="Keep the trials listed here, one id per line.")
+@option("--only", metavar="FILE", help="Keep the trials listed here, one id per line, a space between its parts.")
 @option("--without", metavar="FILE", help="Drop the trials listed here.")
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
         show_default=True, help="Layout of the file that is written.")  # fmt: skip

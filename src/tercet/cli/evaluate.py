@@ -22,6 +22,7 @@ from tercet.cli._decision_facts import (
     cost_facts,
     decision_options,
     draw_decision_facts,
+    in_columns,
     print_decision_facts,
     with_columns,
     with_decision_facts,
@@ -144,7 +145,8 @@ def _in_parts(
     """All files as the parts of one system, in bounded memory."""
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     columns = cost_columns(options)
-    found, costs = evaluate_parts(scores, asked, source, columns, **settings, **limits_of(options))
+    with in_columns(columns):
+        found, costs = evaluate_parts(scores, asked, source, columns, **settings, **limits_of(options))
     facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
     if costs:
         facts["case_costs"] = [cost_facts(app, columns, row) for app, row in zip(asked, costs, strict=True)]

@@ -16,7 +16,7 @@ from tercet.calibration.training import one_column
 from tercet.calibration.two_class import Logistic, check_meaning
 from tercet.decision import decide, expected_costs
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval
+from tercet.metrics.binomial import Interval, clopper_pearson
 from tercet.metrics.curves import Curve
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, as_trials, probability
@@ -293,6 +293,9 @@ def _maximum_likelihood(trials: Trials, calibration: Trials | None, level: float
     low = _end(mixture.score, reach, found, -1.0)
     high = _end(mixture.score, -reach, found, 1.0)
     value, low, high = (0.0 if at <= -_FAR else 1.0 if at >= _FAR else sigmoid(at) for at in (found, low, high))
+    if value in (0.0, 1.0):  # no estimate can know more than labels would: none of so many
+        ends = clopper_pearson(round(value * len(trials)), len(trials), level)
+        low, high = min(low, ends.low), max(high, ends.high)
     method = "em; inverted score test" + ("" if calibration is None else " with the calibrator's covariance")
     return Prevalence(value, low, high, level, method, len(trials), (ASSUMPTION, *notes))
 

@@ -738,7 +738,7 @@ def _confidence(name: str, value: object, confidence: object, by: str | None) ->
     if by is not None:
         raise InputError(
             f"A promise by the exact binomial bound needs independent trials, and those of one group of {shown(by)} "
-            f"are not: leave confidence out and take an interval that resamples whole groups (bootstrap(..., by=...))."
+            f"are not: leave confidence out and take an interval that resamples whole groups."
         )
     if not 0.0 < _rate_of(Criterion(name, value)) < 1.0:
         raise InputError(f"{name}={value:g} cannot be promised: the rate must lie strictly between 0 and 1.")

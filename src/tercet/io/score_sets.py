@@ -213,7 +213,7 @@ def read_beside(
     Returns
     -------
     Trials
-        With ids: the fields of the list, a space between.
+        With ids: the fields of the list, of several parts where a line has several.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def read_beside(
     >>> _ = (folder / "list.txt").write_text("m1 u1 target\\nm1 u2 nontarget\\n")
     >>> found = read_beside(folder / "s.txt", folder / "list.txt")
     >>> found.ids.tolist(), found.labels.tolist()
-    (['m1 u1', 'm1 u2'], [True, False])
+    ([('m1', 'u1'), ('m1', 'u2')], [True, False])
     """
     values, rows = read_numbers(scores), [words.split() for _, words in _lines(trials)]
     if len(values) != len(rows):
@@ -233,8 +233,15 @@ def read_beside(
         )
     place = _label_place(rows, target)
     labels = None if place is None else [row[place] for row in rows]
-    ids = [" ".join(row if place is None else row[1:] if place == 0 else row[:-1]) for row in rows]
-    refuse_duplicates(ids, _called(trials))
+    fields = [row if place is None else row[1:] if place == 0 else row[:-1] for row in rows]
+    refuse_duplicates([" ".join(row) for row in fields], _called(trials))
+    odd = next((number for number, row in enumerate(fields) if len(row) != len(fields[0])), None)
+    if odd is not None:
+        raise InputError(
+            f"{_called(trials)}: the trial of row {odd} (counting from 0) has an id of {len(fields[odd])} fields, the "
+            f"first one of {len(fields[0])}."
+        )
+    ids = [row[0] for row in fields] if fields and len(fields[0]) == 1 else fields
     return _maker(meaning)(values, labels, target=target, ids=ids, name=name)
 
 
@@ -315,7 +322,7 @@ def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) ->
     trials : Trials
         With ids.
     ids : iterable
-        Trial ids, compared as text.
+        Trial ids, compared as text; an id of several parts is a sequence of them, or text with spaces between.
     keep : bool, optional
         True keeps the listed trials, and refuses ids that no trial has; False drops them.
 
@@ -328,16 +335,24 @@ def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) ->
     --------
     >>> chosen_by_id(Trials.of_llr([1.0, 2.0], ids=["a", "b"]), ["b"]).scores.tolist()
     [2.0]
+    >>> chosen_by_id(Trials.of_llr([1.0, 2.0], ids=[("m", "a"), ("m", "b")]), ["m b"]).scores.tolist()
+    [2.0]
     """
     if as_trials(trials).ids is None:
         raise InputError("Trials can be chosen by id only if they have ids.")
-    own, wanted = [str(one) for one in np.asarray(trials.ids).tolist()], {str(one) for one in ids}
+    own, wanted = [_id_words(one) for one in np.asarray(trials.ids).tolist()], {_id_words(one) for one in ids}
     unknown = sorted(wanted - set(own))
     if keep and unknown:
         raise InputError(
             f"{len(unknown)} of {len(wanted)} ids are not among the trials, the first is {shown(unknown[0])}."
         )
     return trials.select(np.array([(one in wanted) == keep for one in own], np.bool_))
+
+
+def _id_words(given: object) -> str:
+    """A trial id as text, one space between its parts."""
+    parts = given if isinstance(given, (list, tuple, np.ndarray)) else str(given).split()
+    return " ".join(str(part) for part in parts)
 
 
 def write_scores(path: FilePath, trials: Trials, layout: Layout = "kaldi") -> None:

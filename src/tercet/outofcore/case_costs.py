@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tercet._numeric.validation import instance, number, shown
+from tercet._numeric.validation import instance, number, shown, shown_path
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.io.read import read_chunks
@@ -66,11 +66,21 @@ def scan_case_costs(
 
     def parts() -> Iterator[tuple[Trials, CaseCosts]]:
         for file in files:
+            first = 0
             for part in _named(read_chunks(file, rows, **{**found.options, "group_columns": columns}), asked):
                 own = {name: _numbers(part, one) if isinstance(one, str) else one for name, one in asked.items()}
-                yield part, CaseCosts._part(share, **own)
+                yield part, _part(share, own, file, first)
+                first += len(part)
 
     return case_costs_of_parts(parts, share)
+
+
+def _part(prior: float, costs: Mapping[str, float | Floats], file: object, first: int) -> CaseCosts:
+    """The costs of some rows of a file; those that cannot be meant are refused with where these rows begin."""
+    try:
+        return CaseCosts._part(prior, **costs)
+    except InputError as error:
+        raise InputError(f"{shown_path(file)}, rows from {first} on: {error}") from None
 
 
 def _named(parts: Iterator[Trials], asked: Mapping[str, str | float]) -> Iterator[Trials]:
