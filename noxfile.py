@@ -52,9 +52,10 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Build the documentation site into build/docs; a warning is an error."""
+    """Build the documentation site into build/docs and check its links; a warning is an error."""
     shutil.rmtree("docs/reference/generated", ignore_errors=True)  # pages of names that are gone
     _run(session, "sphinx", "-W", "--keep-going", "-q", "-j", "2", "docs", "build/docs")
+    session.run(sys.executable, "docs/check_site.py", "build/docs")
 
 
 @nox.session(default=False)
