@@ -43,7 +43,15 @@ _BUCKETS = 1 << 14  # of the table that finds a score's block
 
 
 class Calibrator(Model):
-    """A map from two-class scores to llrs: an array gives an array, Trials give Trials that mean llr."""
+    """A map from two-class scores to llrs: an array gives an array, Trials give Trials that mean llr.
+
+    Examples
+    --------
+    >>> trials = Trials.of_scores([-2.0, -2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> calibrator = Gaussian.fit(trials)
+    >>> isinstance(calibrator, Calibrator), calibrator([1.0]).tolist()    # llr = 2 s
+    (True, [2.0])
+    """
 
     __slots__ = ()
 
