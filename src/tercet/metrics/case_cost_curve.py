@@ -28,6 +28,13 @@ class CaseCostCurve:
         The cost at shift 0, the minimum and the costs without scores.
     name : str or None
         The system's name.
+
+    Examples
+    --------
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = case_cost_curve(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> float(found.shift[160]), float(found.cost[160]), found.evaluation.min_cost
+    (0.0, 25.0, 5.0)
     """
 
     shift: Floats
