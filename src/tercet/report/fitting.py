@@ -1,7 +1,9 @@
 """What a page holds of a result: everything where there is room, else bands to six digits and curves thinned further.
 
-The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh, so a page over
-its limit keeps fewer points of each, all with exact counts, and says how far a cost read between them may be off. Where
+The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh. A page over its
+limit first writes their llrs to fewer decimals: every step stays, and a cost differs only where the prior falls between
+an llr and its rounding. Then it keeps fewer points, all with exact counts, and says how far a cost read between them
+may be off. Where
 that is not enough, half of the rows of several classes go too, and the others weigh twice as much. Hulls and the
 operating points that were evaluated stay as they are: their numbers are exact on every page.
 """
@@ -22,6 +24,7 @@ LIMIT = 250_000  # bytes of a page
 STATED = 3.0  # log-odds within which the error of a thinned curve is stated: those of the Bayes error plot
 _DIGITS = 6
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
+_DECIMALS = (8, 6)  # of the llrs, while every step is kept
 _TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
 FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
 _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
@@ -54,6 +57,8 @@ def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
     """The systems with less and less in them."""
     short = [_shortened(system) for system in systems]
     yield short
+    for decimals in _DECIMALS:
+        yield [{**one, "curve": coarser(one["curve"], decimals)} if _can_thin(one) else one for one in short]
     for tolerance in _TOLERANCES:
         if tolerance == _HALVED:
             short = [{**one, "posteriors": halved(one["posteriors"])} if _many_rows(one) else one for one in short]
@@ -111,9 +116,21 @@ def _rounded(value: object) -> Value:
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
+def coarser(curve: Facts, decimals: int) -> Facts:
+    """The same steps with llrs to some decimals; the curve as it is where two of them would become one."""
+    key = _scale(curve)
+    short = _short_numbers(curve[key], decimals)
+    return {**curve, key: short} if len(set(short)) == len(set(curve[key])) else curve
+
+
+def _scale(curve: Facts) -> str:
+    """The column that priors are compared with."""
+    return "llrs" if "llrs" in curve else "thresholds"
+
+
 def thinner(curve: Facts, tolerance: float) -> Facts:
     """Fewer points of a curve, joined by lines that read its costs off to about this tolerance, which it states."""
-    key = "llrs" if "llrs" in curve else "thresholds"
+    key = _scale(curve)
     x = np.array([float(value) for value in curve[key]])
     rates = [np.array(curve[name], np.float64) / curve[size] for name, size in _SIZES.items()]
     kept = _kept(x, rates, tolerance)
@@ -121,7 +138,7 @@ def thinner(curve: Facts, tolerance: float) -> Facts:
     for name in ("thresholds", "llrs", "misses", "false_alarms"):
         if name in curve:
             found[name] = [curve[name][place] for place in kept]
-    found[key] = _short_numbers(found[key])
+    found[key] = _short_numbers(found[key], 4)
     found["within"] = _off(curve, found, x)
     return found
 
@@ -158,11 +175,11 @@ def _furthest(start: int, x: list[float], rates: Sequence[list[float]], room: Se
     return best
 
 
-def _short_numbers(values: Sequence[float | str]) -> list[float | str]:
-    """Ascending numbers to four decimals, never below the number itself, and still ascending."""
+def _short_numbers(values: Sequence[float | str], decimals: int) -> list[float | str]:
+    """Ascending numbers to some decimals, never below the number itself, and still ascending."""
     found: list[float | str] = []
     for value in values:
-        short = value if isinstance(value, str) else math.ceil(float(value) * 1e4) / 1e4
+        short = value if isinstance(value, str) else math.ceil(float(value) * 10.0**decimals) / 10.0**decimals
         behind = found and not isinstance(short, str) and not isinstance(found[-1], str) and short < found[-1]
         found.append(found[-1] if behind else short)
     return found

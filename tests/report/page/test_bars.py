@@ -17,7 +17,7 @@ from tercet.application import normalised_dcf
 from tercet.cli.main import main
 from tercet.metrics.curve_summary import interpolated
 from tercet.report.embedded_rows import kept_rows
-from tercet.report.fitting import LIMIT, halved, thinner
+from tercet.report.fitting import LIMIT, coarser, halved, thinner
 from tercet.report.page import document_of, page, report
 from tercet.report.privacy import private
 
@@ -411,6 +411,28 @@ def test_a_thinner_curve_states_how_far_costs_are_off():
             exact, near = (float(normalised_dcf(app.log_odds, *pair)) for pair in ((fnr, fpr), rates))
             assert abs(exact - near) <= less["within"] + 1e-4
     assert before > sizes[0] > sizes[1]
+
+
+@pytest.mark.parametrize("decimals", [8, 6])
+def test_llrs_to_fewer_decimals_leave_every_cost_as_it_is(decimals):
+    (found,), _ = systems_of(1, 3000)
+    curve = found.to_dict()["curve"]
+    less = coarser(curve, decimals)
+    assert less["thresholds"] != curve["thresholds"]
+    assert {key: one for key, one in less.items() if key != "thresholds"} == {
+        key: one for key, one in curve.items() if key != "thresholds"
+    }
+    at = np.random.default_rng(0).uniform(-4, 4, 500)
+    for key in ("misses", "false_alarms"):
+        different = interpolated(curve, key, at) != interpolated(less, key, at)
+        assert np.count_nonzero(different) <= (0 if decimals == 8 else 2)
+
+
+def test_llrs_that_fewer_decimals_would_merge_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 2
+    close = tc.evaluate(tc.Trials.of_llr(1e-9 * (rng.normal(size=200) + labels), labels)).to_dict()["curve"]
+    assert coarser(close, 8) is close
 
 
 # What was done, in words
