@@ -140,7 +140,13 @@ def _is_text(value: object) -> bool:
 def _of_text(column: Any) -> Coded | None:
     """Codes and values of an Arrow column of text without missing values."""
     equal = import_module("pyarrow.compute").equal
-    return few_values(len(column), lambda row: column[row].as_py(), lambda value: _booleans(equal(column, value)))
+
+    def same(value: object) -> Array:
+        found = _booleans(equal(column, value))
+        assert found is not None
+        return found
+
+    return few_values(len(column), lambda row: column[row].as_py(), same)
 
 
 def _of_dictionary(column: Any) -> Coded | None:

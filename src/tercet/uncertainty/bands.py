@@ -22,7 +22,7 @@ from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty._rows import group_codes, one_column
-from tercet.uncertainty.bootstrap import BootstrapOptions, band_points, bootstrap
+from tercet.uncertainty.bootstrap import BootstrapOptions, DrawOptions, band_points, bootstrap
 from tercet.uncertainty.intervals import Bound, Intervals, checked_level
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates
 
@@ -305,7 +305,7 @@ def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
     return RocBand(rates, np.asarray(band.value), low, high)
 
 
-def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Unpack[BootstrapOptions]) -> Reliability:
+def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: Unpack[DrawOptions]) -> Reliability:
     """A reliability diagram with a pointwise band.
 
     observed = pi t / (pi t + (1 - pi) n), t and n the shares of all targets and non-targets that fall into the bin.

@@ -40,8 +40,8 @@ _RESAMPLED = tuple(name for name in QUANTITIES if name not in _BY_RATES)
 _FEW_GROUPS = 20  # below this the spread between groups is itself uncertain
 
 
-class BootstrapOptions(TypedDict, total=False):
-    """The options of `bootstrap` that functions on top of it hand on."""
+class DrawOptions(TypedDict, total=False):
+    """The options of `bootstrap` that functions with a prior of their own hand on."""
 
     ci: float
     resamples: int
@@ -53,10 +53,15 @@ class BootstrapOptions(TypedDict, total=False):
     rates: Iterable[str]
     calibrate: object
     calibration_trials: Trials | None
-    prior: object
     extra: Mapping[str, Callable[[Trials], float]] | None
     threads: int | None
     progress: Progress | None
+
+
+class BootstrapOptions(DrawOptions, total=False):
+    """The options of `bootstrap` that other functions hand on."""
+
+    prior: object
 
 
 def bootstrap(
