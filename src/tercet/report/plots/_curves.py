@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,9 +56,7 @@ def roc(
 
 def roc_of(bands: Bands | RocBand) -> RocBand:
     """The band of the ROC: alone, or among bands of every curve."""
-    whole: object = bands
-    found: RocBand = getattr(whole, "roc", whole)
-    return found
+    return cast("RocBand", getattr(bands, "roc", bands))
 
 
 def _log_roc(canvas: Canvas, result: Evaluation) -> None:
