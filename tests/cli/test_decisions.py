@@ -146,6 +146,15 @@ def test_costs_of_each_case_are_the_same_in_bounded_memory(scores, monkeypatch):
     assert json.loads(run("evaluate", scores[0], *words).stdout)["systems"][0]["case_costs"] == whole
 
 
+def test_a_margin_is_tested_in_costs_of_each_case_too(scores, tmp_path):
+    words = ("--app", "0.02,100,5", "--cost-fn-column", "amount", "--margin", "0.5")
+    same = tmp_path / "same.csv"
+    same.write_text(scores[0].read_text())
+    tests = json.loads(run("compare", scores[0], same, *words, "--json").stdout)["margin_tests"]
+    assert {one["quantity"] for one in tests} == {"applications.0.cost"}
+    assert next(one for one in tests if one["test"] == "equivalence")["shown"]
+
+
 @pytest.mark.parametrize("cost", ["nan", "-4", "inf"])
 def test_costs_that_cannot_be_meant_are_refused_in_the_name_of_the_option(tmp_path, cost):
     path = tmp_path / "c.csv"

@@ -344,9 +344,11 @@ class Comparison(Shown):
         Returns
         -------
         tuple of MarginTest
-            For each cost ("dcf", or "risk" of several classes), both directions of the one-sided tests.
+            For each cost ("dcf", "risk" of several classes, "cost" where costs differ by case), both directions of the
+            one-sided tests.
         """
-        last = "risk" if any(name.endswith(".risk") for name in self.values) else "dcf"
+        held = {name.split(".")[-1] for name in self.values}
+        last = next((name for name in ("risk", "cost") if name in held), "dcf")
         found = []
         for quantity in (name for name in self.values if name.split(".")[-1] == last):
             for one, other in combinations(self.names, 2):
