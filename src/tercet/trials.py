@@ -550,6 +550,8 @@ class Trials(Shown):
         scores = (
             [text(score, "score")] if isinstance(score, str) else [text(one, "score") for one in listed(score, "score")]
         )
+        if not scores:
+            raise InputError("score must name at least one column.")
         grouped, keys = _column_names(groups, "groups"), _column_names(ids, "ids")
         known = frame_names(frame)
         label = ("label" if "label" in known else None) if label is None else text(label, "label")
@@ -1066,7 +1068,7 @@ def _two_class(
         row = int(outside[0])
         raise InputError(
             f"scores that are {meaning} must lie in {low:g}..{high:g}: row {row} holds {values[row]}. "
-            f"Say what they mean: of_llr, of_log_odds or of_scores."
+            f"Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
         )
     mask, classes = (None, ("nontarget", "target")) if labels is None else is_target(labels, target)
     return _assembled(

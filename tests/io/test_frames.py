@@ -160,6 +160,8 @@ def test_series_whose_index_does_not_align_are_refused():
         (pd.DataFrame({"score": [1.0]}), {"score": "a", "score_column": "b"}, "are the same"),
         (pd.DataFrame({"score": ["1,5"]}), {}, "must be numbers"),
         (pd.DataFrame({"score": [1.0]}), {"meaning": "odds"}, "meaning"),
+        (pd.DataFrame({"score": [1.0], "label": [["a"]]}), {"target": "a"}, "labels must be names or numbers"),
+        (pd.DataFrame({"score": [1.0], "label": ["a"]}), {"score": [], "target": "a"}, "score must name at least one"),
         (pd.DataFrame({"score": [1.0]}), {"trained_prior": 0.5}, "trained_prior"),
         (pd.DataFrame({"score": [1.0]}), {"groups": [3]}, "group_columns"),
         (pl.LazyFrame({"score": [1.0]}), {}, "collect"),

@@ -359,7 +359,7 @@ def names(values: object, name: str) -> Array:
         raise InputError(
             f"{name} must be one-dimensional, not an array of shape {array.shape}. Pass a list or an array."
         )
-    if array.dtype.kind == "O" and not set(map(type, array.tolist())) <= _NEVER_MISSING:
+    if array.dtype.kind == "O" and not _kinds(array, name) <= _NEVER_MISSING:
         missing = [place for place, value in enumerate(array) if value is None or _is_na(value) or value != value]
     elif array.dtype.kind in "fcmM":
         missing = list(np.flatnonzero(np.isnan(array)))
@@ -371,6 +371,15 @@ def names(values: object, name: str) -> Array:
             f"(counting from 0). Drop these rows, or give them a name of their own."
         )
     return frozen(array.copy())
+
+
+def _kinds(array: Array, name: str) -> set[type]:
+    """The types of the entries; those that are no names, such as lists, are refused."""
+    kinds = set(map(type, array.tolist()))
+    for kind in kinds:
+        if kind.__hash__ is None:
+            raise InputError(f"{name} must be names or numbers in every row, and some rows hold a {kind.__name__}.")
+    return kinds
 
 
 def identifiers(values: object, name: str) -> Array:

@@ -205,7 +205,7 @@ def _systems(given: object, asked: Sequence[Condition], name: str) -> list[Facts
             raise InputError(f"{name} must be evaluations, not {shown(given)}.")
         return [facts_of(one, wanted) for one in given]
     if isinstance(given, str | PathLike):
-        document = read_document(str(given))
+        document = _read(given, name)
     elif hasattr(given, "differences") and hasattr(given, "to_dict"):
         document = given.to_dict()
     elif isinstance(given, dict):
@@ -215,6 +215,14 @@ def _systems(given: object, asked: Sequence[Condition], name: str) -> list[Facts
     if "differences" in document:
         return _differences(document)
     return [with_quantities(system, None, wanted) for system in document["systems"]]
+
+
+def _read(path: str | PathLike[str], name: str) -> Facts:
+    """A saved document; what is wrong with it names the argument too."""
+    try:
+        return read_document(str(path))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
 def _differences(document: Facts) -> list[Facts]:
@@ -258,8 +266,8 @@ def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: objec
             raise InputError(f"the baseline has no system called {shown(system.get('name'))}.")
         if _trials(same[0]) != _trials(system) and not other:
             raise InputError(
-                f"{name_of(system)}: the baseline was evaluated on other trials ({_trials(same[0])}, not "
-                f"{_trials(system)}). Evaluate both on the same, or say that they differ (other_trials=)."
+                f"{name_of(system)}: the baseline was evaluated on other trials ({_counted(same[0])}, not "
+                f"{_counted(system)}). Evaluate both on the same, or say that they differ (other_trials=)."
             )
         found.append(same[0])
     return found
@@ -267,6 +275,12 @@ def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: objec
 
 def _trials(system: Facts) -> Facts:
     return {key: value for key, value in system["input"].items() if key != "files"}
+
+
+def _counted(system: Facts) -> str:
+    """The numbers of trials in words."""
+    counts = {key: value for key, value in _trials(system).items() if isinstance(value, int | float)}
+    return ", ".join(f"{value:,} {key}" for key, value in counts.items())
 
 
 def _verdicts(systems: Sequence[Facts], baseline: Sequence[Facts | None], condition: Condition) -> Iterator[Verdict]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from tercet._numeric.validation import chosen, flag, shown
+from tercet._numeric.validation import chosen, flag, label_list, shown
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import confusion_of
 from tercet.errors import InputError
@@ -184,6 +184,8 @@ def scorer(
         raise InputError(f"threshold {'is needed for' if threshold is None else 'has no effect on'} {name!r}.")
     if trained_prior is not None and (name in _BY_RANK or name in ("risk", "normalised_risk")):
         raise InputError(f"trained_prior has no effect on {name!r}.")
+    if target is not None:
+        (target,) = label_list([target], "target")
     point = None if application is None else application_of(application)
     level = None if threshold is None else probability(threshold, "threshold")
     return Scorer(name, point, target, trained_prior, level)
