@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from tercet.cli.main import main
+from tercet.report.plots._figure import KINDS
 
 ROOT = Path(__file__).parents[1]
 GENERATED = {"docs/reference/api.md", "docs/reference/schema.md"}
@@ -142,6 +143,12 @@ def test_the_report_of_a_field_takes_at_most_twelve_commands(page):
     typed = [text for _, language, text in blocks(ROOT / "docs" / page) if language == "console"]
     commands = [line for text in typed for line in text.splitlines() if line.startswith("$ tercet")]
     assert 4 <= len([line for line in commands if not line.startswith("$ tercet demo")]) <= 12
+
+
+def test_the_gallery_shows_every_kind_of_figure():
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    missing = [kind for kind in KINDS if not re.search(rf'^tc\.plot\(.*, "{kind}"', text, re.M)]
+    assert missing == []
 
 
 def links(page):
