@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -54,12 +55,18 @@ def of_command(words, first, deadline):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reader)
-        with os.fdopen(writer, "w") as out:
-            for one in checked(words, pairs[first:], own, deadline):
-                out.write(json.dumps(one) + "\n")
-                out.flush()
-        os._exit(0)
+        code = 1
+        try:
+            os.close(reader)
+            with os.fdopen(writer, "w") as out:
+                for one in checked(words, pairs[first:], own, deadline):
+                    out.write(json.dumps(one) + "\n")
+                    out.flush()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)  # the folder is the parent's to remove
     os.close(writer)
     with os.fdopen(reader) as lines:
         yield from (json.loads(line) for line in lines)

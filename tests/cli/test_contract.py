@@ -228,7 +228,7 @@ def asked(command, one, own):
     words = list(COMPANIONS.get((*command, one.name), COMPANIONS.get(one.name, ())))
     for part in one.needs[0].split("&") if isinstance(one, Option) and one.needs and not words else ():
         name, equals, value = part.partition("=")
-        if equals and not value:
+        if (equals and not value) or isinstance(own[name], click.Argument):
             continue
         words += (max(own[name].opts, key=len), value) if value else spelled(own[name])
     return tuple(words), spelled(one, command)
@@ -396,3 +396,16 @@ def test_a_group_column_and_a_map_of_the_same_name_are_refused(folder):
     )
     assert code == 1
     assert "both make the group 'speaker'" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("calibrate", "fit", "a.csv", "-o", "out.json", "--method", "isotonic", "--prior", "0.2"),
+        ("evaluate", "a.csv", "--calibrate-on", "c.csv", "--calibrate-with", "gaussian", "--calibrate-prior", "0.2"),
+    ],
+)
+def test_a_training_prior_is_refused_by_calibrators_without_one(words, folder):
+    code, _, err, _ = outcome(words)
+    assert code == 1
+    assert "has no effect on" in err

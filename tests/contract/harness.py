@@ -327,7 +327,9 @@ def attempt(
     elif kind == "fine" and name in NEVER and not _anything(target.name, argument):
         kind, detail = "accepted", _words(found, repr)
     leaked = [one for one in caught if not issubclass(one.category, ResourceWarning)]
-    if target.name.startswith("sklearn."):  # scikit-learn's own words about names of features and wide numbers
+    if target.name.startswith(
+        ("sklearn.", "Trials.of_estimator")
+    ):  # scikit-learn's own words about names of features and wide numbers
         leaked = [one for one in leaked if "/sklearn/" not in one.filename.replace("tercet/sklearn", "")]
     if kind in ("fine", "refused") and leaked:
         kind, detail = "warning", f"{leaked[0].category.__name__}: {leaked[0].message}"
@@ -443,7 +445,8 @@ ANYTHING: dict[str, set[str]] = {
     "*": set(),
     "scan": {"target"},
     "io.open_source": {"target"},  # judged when rows are read
-    "sklearn.cost_scorer": {"target"},
+    "sklearn.cost_scorer": {"target"},  # judged when it scores
+    "sklearn.scorer": {"target"},
     # They describe intervals, which the clean call does not ask for.
     "spoofing.t_dcf": {"by", "seed", "resamples"},
     "spoofing.t_eer": {"by", "seed", "resamples"},
@@ -452,6 +455,8 @@ ANYTHING: dict[str, set[str]] = {
 NAMED: dict[str, dict[str, tuple[str, ...]]] = {
     "Confusion.of": {"classes": ("labels", "decisions"), "actions": ("decisions",)},
     "io.read_decisions": {"classes": ("labels", "decisions"), "actions": ("decisions",)},
+    "check": {"result": ("cannot be read",)},
+    "Trials.from_frame": {"score": ("meaning",)},
     "Confusion.against_rest": {"label": ("target",)},
     "difference_band": {"log_odds": ("bayes_plot",)},
     "sample_size_for_rate": {"design_effect": ("half_width",)},

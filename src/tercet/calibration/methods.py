@@ -38,6 +38,7 @@ CLASS_METHODS = tuple(name for name, (maker, _) in _METHODS.items() if maker is 
 TWO_CLASS_METHODS = tuple(name for name in METHODS if name not in CLASS_METHODS)
 DEFAULT_METHODS = ("logistic", "isotonic", "gaussian")  # which select tries
 DEFAULT_CLASS_METHODS = ("affine", "temperature", "matrix")
+PRIOR_FREE = tuple(name for name, (maker, _) in _METHODS.items() if maker in (Isotonic, Gaussian, KernelDensity))
 PENALISED = ("logistic", "beta", *CLASS_METHODS)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tercet._typing import EerDefinition, Value
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, read_trials
-from tercet.cli._values import grouping, level, method, prior
+from tercet.cli._values import grouping, level, method, training_prior
 from tercet.conditions import by_condition
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation
@@ -77,7 +77,7 @@ class Calibration:
         own = {key: value for key, value in source.items() if key not in ("labels", "key")} | beside
         maker, settings = method(options["calibrate_with"])
         files = [[path, *beside.values()] for path in paths]
-        at = prior(options["calibrate_prior"], "--calibrate-prior")
+        at = training_prior(options["calibrate_prior"], options["calibrate_with"], "--calibrate-prior")
         return cls(options["calibrate_with"], maker, settings, at, files, [read_trials(path, own) for path in paths])
 
     def options(self, place: int) -> Facts:

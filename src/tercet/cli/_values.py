@@ -37,6 +37,15 @@ def numbers(words: str, flag: str, count: int | None = None) -> list[float]:
     return values
 
 
+def training_prior(words: str | None, method: str, flag: str) -> float | list[float] | None:
+    """The prior that a calibrator is trained for; refused by those that do not depend on one."""
+    from tercet.calibration.methods import PRIOR_FREE
+
+    if words is not None and method in PRIOR_FREE:
+        raise InputError(f"{flag} has no effect on {method}, which is the same at every prior: leave it out.")
+    return prior(words, flag)
+
+
 def prior(words: str | None, flag: str = "--prior") -> float | list[float] | None:
     """One prior, or one per class."""
     if words is None:

@@ -22,7 +22,7 @@ from tercet.cli._options import (
 from tercet.cli._output import Facts, say
 from tercet.cli._parts import fit_parts, limits_of
 from tercet.cli._systems import names_in, read_pieces, read_systems, read_trials
-from tercet.cli._values import method, prior, reading
+from tercet.cli._values import method, reading, training_prior
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -75,7 +75,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
     wanted = {name: options.pop(name) for name in ("penalty", "pseudo_errors", "bandwidth")}
     settings |= {name: value for name, value in wanted.items() if value is not None}
     options |= {"names": names_in(source)}
-    options["prior"] = prior(options["prior"])
+    options["prior"] = training_prior(options["prior"], options["method"], "--prior")
     if options["engine"] is not None:
         model = fit_parts(maker, scores, options["prior"], settings, source, **limits_of(options))
         write_text_atomically(out, model.to_json())
