@@ -160,8 +160,8 @@ BASES = {
 }  # fmt: skip
 # Options whose effect is tried alone: beside another option the few numbers of small files can come out the same.
 ALONE = {"seed"}
-# Targets that score lower than the others leave these commands one value, whatever else is asked for.
-DEGENERATE = {("forensics", "bounds"): "target"}
+# With this option these commands' few rates come out the same, whatever else is asked for.
+DEGENERATE = {("forensics", "bounds"): "target", ("rule", "fit"): "score_column"}
 VALUES = {
     "labels": "labels.csv", "key": "key.csv", "format": "csv", "separator": ";", "columns": "id,score,label",
     "score_column": "other", "label_column": "channel", "class_columns": "b,a,c", "classes": "y,x",
@@ -246,7 +246,7 @@ def outcome(words):
 def _outcome(words):
     written = (
         "out.json", "out.csv", "out.svg", "oof.csv", "page.html", "card.md", "other.md", "junit.xml", "figures",
-        "demo", "parts",
+        "demo", "parts", "figure.svg",
     )  # fmt: skip
     before = dict.fromkeys(written)
     for name in before:
