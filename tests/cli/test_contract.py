@@ -160,8 +160,9 @@ BASES = {
 }  # fmt: skip
 # Options whose effect is tried alone: beside another option the few numbers of small files can come out the same.
 ALONE = {"seed"}
-# With this option these commands' few rates come out the same, whatever else is asked for.
-DEGENERATE = {("forensics", "bounds"): "target", ("rule", "fit"): "score_column"}
+# With this option these commands' few numbers come out the same, whatever else is asked for; --other-trials is a
+# permission, and the baseline here has the same trials.
+DEGENERATE = {("forensics", "bounds"): "target", ("rule", "fit"): "score_column", ("check",): "other_trials"}
 VALUES = {
     "labels": "labels.csv", "key": "key.csv", "format": "csv", "separator": ";", "columns": "id,score,label",
     "score_column": "other", "label_column": "channel", "class_columns": "b,a,c", "classes": "y,x",
