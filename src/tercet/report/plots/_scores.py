@@ -182,8 +182,12 @@ def tippett(canvas: Canvas, result: Evaluation) -> None:
 
 def _ends(llr: Tally) -> Floats:
     """Between which llrs nearly all of both classes lies: 1 in 100 may be beyond, and infinite ones."""
-    scores = [side.scores[np.isfinite(side.scores)] for side in (llr.targets, llr.nontargets)]
-    return np.concatenate([np.quantile(side, (0.01, 0.99)) for side in scores if len(side)] or [np.zeros(1)])
+    found = [np.zeros(1)]
+    for scores in (llr.targets.scores, llr.nontargets.scores):  # ascending
+        first, after = np.searchsorted(scores, -math.inf, "right"), np.searchsorted(scores, math.inf, "left")
+        if after > first:
+            found.append(scores[(first + (after - first - 1) * np.array((0.01, 0.99))).astype(np.intp)])
+    return np.concatenate(found)
 
 
 def _quantile_tally(llr: Tally) -> Tally:
