@@ -1,7 +1,7 @@
 """How long each figure takes beside the evaluation it draws: python benchmarks/plots.py [--rows N] [--repeat R].
 
 Three times for each kind, each as 1 + time / time of the evaluation (sorting included), best of R, in one run: `plot`
-is tc.plot alone; `written` is the same with a png of 300 dpi; `by size` is `written` less the same figure of 100 trials,
+is tc.plot alone; `written` is the same with a png of 300 dpi; `by size` is `written` less the figure of 100 trials,
 which matplotlib takes for any figure. The bar is 1.2.
 """
 
