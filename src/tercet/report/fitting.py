@@ -1,11 +1,12 @@
 """What a page holds of a result: everything where there is room, else bands to six digits and curves thinned further.
 
 The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh. A page over its
-limit first writes their llrs to fewer decimals: every step stays, and a cost differs only where the prior falls between
-an llr and its rounding. Then it keeps fewer points, all with exact counts, and says how far a cost read between them
-may be off. Where
-that is not enough, half of the rows of several classes go too, and the others weigh twice as much. Hulls and the
-operating points that were evaluated stay as they are: their numbers are exact on every page.
+limit first holds of each condition only what its table and figure show, and writes llrs to fewer decimals: every step
+stays, and a cost differs only where the prior falls between an llr and its rounding. Then it keeps fewer points, all
+with exact counts, and says how far a cost read between them may be off. Where that is not enough, half of the rows of
+several classes go too, and the others weigh twice as much. Hulls and the operating points that were evaluated stay as
+they are: their numbers are exact on every page. A page that no thinner curve brings under the limit (hundreds of
+conditions) keeps every step of its curves.
 """
 
 from __future__ import annotations
@@ -25,32 +26,55 @@ STATED = 3.0  # log-odds within which the error of a thinned curve is stated: th
 _DIGITS = 6
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _DECIMALS = (8, 6)  # of the llrs, while every step is kept
+_SHOWN_ROW = ("value", "input", "eer", "eer_ci", "applications", "intervals", "reasons")
+_SHOWN_POINT = (
+    "prior", "cost_fn", "cost_fp", "threshold", "min_threshold", "confusion", "dcf", "dcf_ci", "min_dcf", "min_dcf_ci",
+    "warnings", "reasons",
+)  # fmt: skip
 _TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
 FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
 _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
 
 def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, Sequence[Facts]], str]) -> str:
-    """The page as it is, or the finest one that keeps within the limit."""
+    """The page as it is, or the finest one that keeps within the limit; where none does, one with every step."""
     page, brief = written(document, systems), {**document, "reduced": True}
+    if _fits(page):
+        return page
     if "conditions" in document:
         brief["conditions"] = [_shortened_condition(entry) for entry in document["conditions"]]
+    pages = []
     for less in _less(systems):
-        if len(page.encode("utf-8")) <= LIMIT:
-            break
-        page = written(brief, less)
-    return page
+        pages.append(written(brief, less))
+        if _fits(pages[-1]):
+            return pages[-1]
+    return pages[len(_DECIMALS)]
+
+
+def _fits(page: str) -> bool:
+    return len(page.encode("utf-8")) <= LIMIT
 
 
 def _shortened_condition(entry: Facts) -> Facts:
-    """Results by condition to six digits, without the method of each interval."""
+    """Results by condition to six digits, without what the page does not show of them."""
     whole = {key: _shortened_row(entry[key]) for key in ("pooled", "equalised") if entry.get(key)}
     return {**entry, **whole, "rows": [_shortened_row(row) for row in entry["rows"]]}
 
 
 def _shortened_row(row: Facts) -> Facts:
-    less: Facts = _rounded(row)
-    return {**less, "intervals": {**less["intervals"], "methods": {}}} if "intervals" in less else less
+    several = "classes" in row["input"]
+    less: Facts = _rounded({key: value for key, value in row.items() if several or key in _SHOWN_ROW})
+    if "intervals" in less:
+        less["intervals"] = {**less["intervals"], "methods": {}, "missing": {}, "notes": []}
+    if not several:
+        less["applications"] = [_shortened_point(app) for app in less["applications"] or ()]
+    return less
+
+
+def _shortened_point(app: Facts) -> Facts:
+    """An operating point without what its counts and its costs imply."""
+    rates = ("fnr", "fpr") if app["dcf"] is None else ()
+    return {key: value for key, value in app.items() if key in (*_SHOWN_POINT, *rates)}
 
 
 def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
@@ -179,10 +203,15 @@ def _short_numbers(values: Sequence[float | str], decimals: int) -> list[float |
     """Ascending numbers to some decimals, never below the number itself, and still ascending."""
     found: list[float | str] = []
     for value in values:
-        short = value if isinstance(value, str) else math.ceil(float(value) * 10.0**decimals) / 10.0**decimals
+        short = value if isinstance(value, str) else _raised(float(value), decimals)
         behind = found and not isinstance(short, str) and not isinstance(found[-1], str) and short < found[-1]
         found.append(found[-1] if behind else short)
     return found
+
+
+def _raised(value: float, decimals: int) -> float:
+    """The next number of so many decimals, or the number itself where it has no more."""
+    return value if round(value, decimals) == value else math.ceil(value * 10.0**decimals) / 10.0**decimals
 
 
 def _off(curve: Facts, less: Facts, x: Floats) -> float:

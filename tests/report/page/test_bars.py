@@ -590,6 +590,25 @@ def test_odd_input_opens_says_what_it_cannot_show_and_shows_the_rest(browser, wi
         assert browser.execute_script("return document.querySelectorAll('#why svg').length") >= 4, name
 
 
+def test_a_page_of_many_conditions_keeps_every_step_and_drops_what_it_does_not_show():
+    rng = np.random.default_rng(0)
+    labels = np.arange(1600) % 2 == 0
+    scores = np.round(rng.normal(size=1600) + labels, 4)
+    trials = tc.Trials.of_llr(scores, labels, groups={"site": np.arange(1600) % 40})
+    document = document_of(tc.evaluate(trials, [(0.1, 1, 1)]))
+    entry = {"system": None, **tc.by_condition(trials, "site", [(0.1, 1, 1)]).to_dict()}
+    for copies, small in ((1, True), (60, False)):
+        made = page({**document, "conditions": [{**entry, "column": f"site {k}"} for k in range(copies)]})
+        found = json.loads(re.search(r'id="data">(.*?)</script>', made, re.S)[1])
+        assert (len(made.encode()) <= LIMIT) == small
+        assert "within" not in found["systems"][0]["curve"]  # thinner curves would not have helped
+
+
+def test_numbers_of_few_decimals_are_kept_as_they_are():
+    curve = document_of(tc.evaluate(tc.Trials.of_llr([4.8535, 1.1, 2.2, -3.3], [1, 0, 1, 0])))["systems"][0]["curve"]
+    assert all(coarser(curve, decimals)["thresholds"] == curve["thresholds"] for decimals in (8, 6, 4))
+
+
 # The model card
 
 
