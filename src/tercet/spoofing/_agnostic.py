@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
 from tercet.spoofing._classes import SpoofingPoint, attack_rows, bayes_threshold, rates_of_three, three_classes
 from tercet.trials import Trials, probability
-from tercet.uncertainty.bootstrap import bootstrap
+from tercet.uncertainty.several_sets import Least, percentile_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,23 +241,22 @@ def _intervals(
     """Intervals of minimum and actual cost by resampling."""
     if ci is None:
         return None, None
+    sides = three_classes(trials, key)
 
-    def at_best(drawn: Trials) -> float:
-        return float(_minimum(drawn, three_classes(drawn, key), point)[0].dcf)
+    def cost(drawn: Trials, own: Mapping[str, NDArray[np.bool_]], cut: float) -> float:
+        return point.cost(*rates_of_three(drawn, own, cut))
 
-    def in_use(drawn: Trials) -> float:
-        return point.cost(*rates_of_three(drawn, three_classes(drawn, key), 0.0 if threshold is None else threshold))
+    best = _minimum(trials, sides, point)[1]
 
-    asked: dict[str, Callable[[Trials], float]] = {}
-    asked["minimum"] = at_best
-    if threshold is not None:
-        asked["actual"] = in_use
-    found = bootstrap(
-        trials, ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None,
-        extra=asked, method="percentile",
-    )  # fmt: skip
-    ends = {
-        name: Interval(float(one.low), float(one.high), one.method)
-        for name, one in ((name, found[name]) for name in asked)
-    }
+    def statistics(sets: Sequence[Trials]) -> dict[str, float | Least]:
+        (drawn,) = sets
+        own = three_classes(drawn, key)
+        least, chosen = _minimum(drawn, own, point)
+        found = Least(float(least.dcf), cost(drawn, own, best), cost(trials, sides, chosen))
+        return {"minimum": found} | ({} if threshold is None else {"actual": cost(drawn, own, threshold)})
+
+    strata = sides["target"] + 2 * sides["spoof"].astype(np.intp)
+    ends = percentile_intervals(
+        statistics, [trials], [strata], ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed
+    )
     return ends["minimum"], ends.get("actual")

@@ -17,6 +17,7 @@ from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
+from tercet.metrics.tally import Tally
 from tercet.spoofing._classes import (
     SpoofingPoint,
     attack_rows,
@@ -26,7 +27,7 @@ from tercet.spoofing._classes import (
     three_classes,
 )
 from tercet.trials import Trials, as_trials
-from tercet.uncertainty.several_sets import percentile_intervals
+from tercet.uncertainty.several_sets import Least, percentile_intervals
 
 
 class AsvRates(NamedTuple):
@@ -224,10 +225,14 @@ def t_dcf(
         return found
     fixed = None if found.threshold is None else float(found.threshold)
 
-    def drawn(sets: Sequence[Trials]) -> dict[str, float]:
+    whole = Tally.of(countermeasure)
+
+    def drawn(sets: Sequence[Trials]) -> dict[str, float | Least]:
         behind = rates if len(sets) == 1 else asv_rates(sets[1], rates.threshold, key=key)
         one = _costs(sets[0], behind, at, form, fixed)
-        return {"minimum": one.minimum} | ({} if one.actual is None else {"actual": one.actual})
+        kept = _normalised(one, *both_rates(Tally.of(sets[0]), found.min_threshold))
+        least = Least(one.minimum, kept, _normalised(found, *both_rates(whole, one.min_threshold)))
+        return {"minimum": least} | ({} if one.actual is None else {"actual": one.actual})
 
     sets, strata = [countermeasure], [countermeasure.known_labels().astype(np.intp)]
     if isinstance(asv, Trials):
@@ -235,6 +240,10 @@ def t_dcf(
         sets, strata = [*sets, asv], [*strata, sides["target"] + 2 * sides["spoof"].astype(np.intp)]
     ends = percentile_intervals(drawn, sets, strata, ci=ci, by=by, resamples=resamples, seed=seed)
     return replace(found, minimum_interval=ends["minimum"], actual_interval=ends.get("actual"))
+
+
+def _normalised(found: TDcf, misses: float, alarms: float) -> float:
+    return (found.c0 + found.c1 * misses + found.c2 * alarms) / found.normaliser
 
 
 def _costs(

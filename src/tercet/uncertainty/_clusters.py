@@ -6,6 +6,7 @@ names stand on both sides, the dyadic form of Aronow, Samii and Assenova (2015).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from tercet._typing import Floats
 from tercet.errors import UndefinedError
 
 Places = NDArray[np.intp]
+_MODERATE = 300  # exponents of weights whose squares, and their sums, are doubles
 
 
 class Way(NamedTuple):
@@ -62,6 +64,7 @@ class Clusters:
     @classmethod
     def of(cls, codes: Sequence[Sequence[Places]], weights: Sequence[Floats], dyadic: bool = False) -> Clusters:
         """codes[grouping][class]; without groupings every row is a group of its own."""
+        weights = _moderate(weights)
         if not codes:
             starts = np.cumsum([0, *map(len, weights)])
             codes = [[np.arange(start, start + len(own)) for start, own in zip(starts[:-1], weights, strict=True)]]
@@ -155,6 +158,12 @@ def _pairs(first: Sequence[Places], second: Sequence[Places]) -> Way:
     for a, b in zip(first, second, strict=True):
         members.append((a, np.where(a == b, count, b)))
     return Way(tuple(members), count, 1.0)
+
+
+def _moderate(weights: Sequence[Floats]) -> Sequence[Floats]:
+    """The weights, times a power of two where their squares would leave the range of doubles: only ratios count."""
+    top = math.frexp(max((float(own.max()) for own in weights if len(own)), default=1.0))[1]
+    return weights if abs(top) < _MODERATE else [np.ldexp(own, -top) for own in weights]
 
 
 def _kish(weights: Floats) -> float:

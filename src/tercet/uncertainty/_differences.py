@@ -20,7 +20,7 @@ from tercet.trials import Trials
 from tercet.uncertainty._clusters import Clusters, Places, check_groups
 from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size
 from tercet.uncertainty._rows import group_codes, names_cross
-from tercet.uncertainty._two_class import Points, TwoClassSample, held_out_isotonic_losses
+from tercet.uncertainty._two_class import Points, TwoClassSample, held_out_isotonic_losses, placed
 
 _ROUNDING = 1e-12  # standard errors below this are those of sums in another order
 _FLIPS = 9999
@@ -276,8 +276,7 @@ def _min_log_costs(curve: Curve, trials: Trials, scores: Sequence[Floats], by: t
 
 def _area(curve: Curve, scores: Sequence[Floats]) -> Losses:
     t, n = curve.tally.targets, curve.tally.nontargets
-    above = (n.below(scores[1]) + n.upto(scores[1])) / (2.0 * n.total)
-    under = 1.0 - (t.below(scores[0]) + t.upto(scores[0])) / (2.0 * t.total)
+    above, under = placed(n, scores[1]), 1.0 - placed(t, scores[0])
     return Losses((1, 0), (1.0, 1.0), (above, under), curve.auc)
 
 

@@ -20,7 +20,7 @@ from tercet.errors import CalibrationError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
-from tercet.metrics.tally import Tally
+from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, to_llr
 from tercet.uncertainty._clusters import Clusters, Places, check_groups
 from tercet.uncertainty._limits import (
@@ -39,6 +39,7 @@ from tercet.uncertainty._limits import (
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, names_cross, one_column
 
+_TOO_MANY = "Whole weights count trials, and 2**63 or more trials have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
 _TINY = 1e-12
 _ONE = "not estimable: a class sits in one trial or one group, which cannot be held out"
@@ -86,18 +87,18 @@ class TwoClassSample:
                 return cls._of_rows(flat, by, fractional, curve)
             source = curve or Tally.of(flat)
         known = Curve.of(source)
+        if max(known.targets, known.nontargets) >= 1 << 63:
+            raise UndefinedError(_TOO_MANY)
         return cls(known, _tally_folds(known), None)
 
     @classmethod
     def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool, known: Curve | None) -> TwoClassSample:
         curve, rows = known or Curve.of(trials), _ranked(trials)
         scores = (trials.scores[rows[0]], trials.scores[rows[1]])
-        whole = curve.tally.unit
+        unit = curve.tally.unit
         heavy: Sequence[Counts | None] = [None, None]
         if trials.weights is not None:
-            whole_weights = as_integers(trials.weights[np.concatenate(rows)])[0]
-            if whole_weights.dtype.kind == "O":
-                raise UndefinedError("weights of so different sizes cannot be dealt to folds")
+            whole_weights, unit = _fold_weights(trials.weights[np.concatenate(rows)], fractional, unit)
             heavy = np.split(whole_weights, [len(rows[0])])
         dyadic = len(by) == 2 and names_cross(trials, by)
         numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
@@ -105,7 +106,7 @@ class TwoClassSample:
         for name, one in zip(by, codes, strict=True):
             check_groups(one, name, trials.classes)
         dealt, count = deal_groups(codes[0]) if by else _by_id(trials, rows)
-        folds = Folds(scores, (heavy[0], heavy[1]), dealt, count, whole)
+        folds = Folds(scores, (heavy[0], heavy[1]), dealt, count, unit)
         if not by and not fractional:
             return cls(curve, folds, None)
         ones = [np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows]
@@ -200,6 +201,21 @@ class TwoClassSample:
             count = int(marked.sum()) if own is None else int(own[marked].sum())
             parts.append(Proportion(count / (self.curve.nontargets, self.curve.targets)[side], self.sizes[side]))
         return parts, None
+
+
+def _fold_weights(weights: Floats, fractional: bool, tallied: int) -> tuple[NDArray[np.int64], int]:
+    """Weights as whole multiples of 2**unit, and the unit: exact where they fit 64 bits.
+
+    Real weights that do not fit are rounded to a grid on which all of them together stay below 2**53: the folds only
+    choose thresholds and calibrations, and the rates of these are computed from the weights themselves.
+    """
+    exact, unit = as_integers(weights)
+    if exact.dtype.kind != "O" and (fractional or unit == tallied):
+        return exact, unit
+    if not fractional:
+        raise UndefinedError(_TOO_MANY)
+    unit = math.frexp(float(weights.max()))[1] + len(weights).bit_length() - 53
+    return np.maximum(np.rint(np.ldexp(weights, -unit)), 1.0).astype(np.int64), unit
 
 
 def _ranked(trials: Trials) -> tuple[Places, Places]:
@@ -390,9 +406,8 @@ def area(sample: TwoClassSample) -> Estimate:
     if clusters is None:
         variance, freedom, how = _delong_variance(sample.curve), math.inf, "DeLong"
     else:
-        scores = sample.folds.scores
-        above = (tally.nontargets.below(scores[1]) + tally.nontargets.upto(scores[1])) / (2.0 * tally.nontargets.total)
-        under = 1.0 - (tally.targets.below(scores[0]) + tally.targets.upto(scores[0])) / (2.0 * tally.targets.total)
+        above = placed(tally.nontargets, sample.folds.scores[1])
+        under = 1.0 - placed(tally.targets, sample.folds.scores[0])
         variance = float(clusters.means([(1, above), (0, under)]).covariance.sum())
         freedom, how = min(clusters.freedoms), _JACKKNIFE
     if variance <= 0.0:
@@ -400,6 +415,11 @@ def area(sample: TwoClassSample) -> Estimate:
     found = Mean(value, math.sqrt(variance), "logit", freedom, how)
     few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
     return Wider(found, newcombe) if few and clusters is None else found
+
+
+def placed(side: Ranked, scores: Floats) -> Floats:
+    """The share of a class below each score, tied ones half."""
+    return 0.5 * (quotients(side.below(scores), side.total) + quotients(side.upto(scores), side.total))
 
 
 def _delong_variance(curve: Curve) -> float:
@@ -519,8 +539,7 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
 
 def _held_out_maps(sample: TwoClassSample) -> list[Isotonic]:
     """The isotonic map of each training part."""
-    unit = sample.curve.tally.unit
-    return [Isotonic._of_hull(hull, {}, unit=unit) for hull in sample.folds.hulls]
+    return [Isotonic._of_hull(hull, {}, unit=sample.folds.unit) for hull in sample.folds.hulls]
 
 
 def _block_losses(
