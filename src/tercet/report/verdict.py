@@ -22,6 +22,7 @@ from tercet.uncertainty._limits import Proportion, Sum
 Ends = tuple[float, float]
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _LEAST_CASES, _MOST_CASES = 5, 12  # powers of ten
+_HARMS = ("v.more", "v.times", "v.infinite")  # a threshold that does harm is not one to use
 _MANY = 3.0  # times the cost of the dummy, beyond which per cents are hard to read
 
 
@@ -262,7 +263,8 @@ def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
         return words.rich("r.raw", threshold=words.number(found.threshold), several=named)
     beside = "" if system["meaning"] == "llr" or found.llr is None else f"; llr {words.number(found.llr)}"
     scale = words(f"scale.{system['meaning']}") + beside
-    told = words.rich("r.use", threshold=words.number(found.threshold), scale=scale, several=named)
+    key = "r.harm" if cost_sentence(found, words)[0] in _HARMS else "r.use"
+    told = words.rich(key, threshold=words.number(found.threshold), scale=scale, several=named)
     if found.loss is None or not found.loss[1][0] > 0.0:
         return told
     value, ends = found.loss

@@ -184,6 +184,32 @@ def test_a_thinned_curve_gives_every_cost_within_one_in_ten_thousand(browser, fo
         assert math.isclose(value(shown["min"]), true["min"], rel_tol=1e-12, abs_tol=1e-15), point
 
 
+def test_a_count_read_between_kept_points_is_not_called_counted_without_about(browser, folder):
+    scores, labels = simulated(30_000, 0.3)
+    url = written(tc.evaluate(tc.Trials.of_llr(scores, labels), ["sre08"]), folder, "between-points")
+    points = random_points(80, 5)
+    exact = read(browser, url, points)
+    texts = READ.replace("dataset.value", "textContent")
+    shown = browser.execute_script(
+        texts, [(per_cent(p), repr(fn), repr(fp)) for p, fn, fp in points], "bayes", None, None
+    )
+    cells = [(value(one[key]), two[key]) for one, two in zip(exact, shown, strict=True) for key in ("missk", "alarmk")]
+    assert all(words.startswith("about ") == (abs(n - round(n)) > 1e-6) for n, words in cells)
+    assert len({words.startswith("about ") for _, words in cells}) == 2
+
+
+def test_a_threshold_that_does_harm_is_not_recommended(browser, folder):
+    scores, labels = simulated(900, 0.3)
+    evaluation = tc.evaluate(tc.Trials.of_llr(scores + 6, labels), [(0.01, 1, 1)], ci=0.95)
+    url = written(evaluation, folder, "harm")
+    browser.get(url)
+    live = browser.execute_script("return document.getElementById('verdict').textContent")
+    for told in (live, re.sub("<[^>]+>", "", page(document_of(evaluation)).split("<main>")[1].split("</section>")[0])):
+        assert "it does harm here" in told
+        assert "Do not decide here by these scores as they are: threshold 4.60 (llr), which prior and costs" in told
+        assert "Use threshold" not in told
+
+
 TYPE = """
 const [rule, box, entries] = arguments, $ = id => document.getElementById(id);
 window.requestAnimationFrame = draw => draw();

@@ -38,13 +38,14 @@ function costSentence({dcf: cost, ends: {dcf: ends}}) {  // against deciding wit
   if (cost > 3) return ["v.times", {n: short(cost), ends: inBrackets(ends, short)}];
   return ["v.more", {n: percent(cost - 1), ends: inBrackets(ends && [ends[0] - 1, ends[1] - 1], percent)}];
 }
+const HARMS = ["v.more", "v.times", "v.infinite"];  // a threshold that does harm is not one to use
 const SCALES = {llr: "scale.llr", lr: "scale.lr", "log10-llr": "scale.log10-llr", "log-odds": "scale.log-odds", posterior: "scale.posterior"};
 function advice(node, s, now) {  // which threshold to use, always on the user's own scale first
   node.replaceChildren();
   const several = SYSTEMS.length > 1 ? t("for_system", {name: called(s.name)}) : "";
   if (s.raw) return void rich(node, "r.raw", {threshold: short(now.best), several});
   const bayes = now.rule === "bayes" ? now : facts(s, {...state, rule: "bayes"}), scale = t(SCALES[s.facts.meaning]) + (asLlr(s, bayes.llr) ? `; ${asLlr(s, bayes.llr)}` : "");
-  rich(node, now.rule === "bayes" ? "r.use" : "r.would", {threshold: short(bayes.threshold), scale, several});
+  rich(node, now.rule !== "bayes" ? "r.would" : HARMS.includes(costSentence(now)[0]) ? "r.harm" : "r.use", {threshold: short(bayes.threshold), scale, several});
   const {lost} = bayes;  // a system is blamed for its calibration only where the cross-fitted loss is above 0 beyond doubt
   if (lost && lost.ends[0] > 0) rich(node, "r.blame", {n: percent(lost.value), ends: inBrackets(lost.ends, percent)});
 }
@@ -88,12 +89,13 @@ function fillUnits(now) {
   titled($("u-body").parentNode);
 }
 const INTERVALS = {dcf: short, min: short, fnr: percent, fpr: percent, dcfu: short};
+const readOff = n => Math.abs(n - Math.round(n)) > 1e-6;  // between two kept points, not counted
 function fillTable(s, now) {  // the confusion matrix: per so many cases with intervals, and as counted
   const n = perCases(s, now), counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
   for (const key of ["hit", "miss", "alarm", "reject"]) {
     show(`c-${key}`, n[key], group(n[key]));
     $(`r-${key}`).textContent = toWords(n.ends[key], group);
-    show(`k-${key}`, counted[key] * s.weight, t(s.weighted ? "weight_n" : "counted_n", {n: short(counted[key] * s.weight)}));
+    show(`k-${key}`, counted[key] * s.weight, t(s.weighted ? "weight_n" : "counted_n", {n: (readOff(counted[key]) ? t("about") : "") + short(counted[key] * s.weight)}));
   }
   for (const node of document.querySelectorAll("#f-table h3, #f-table caption")) node.textContent = t("in_cases", {n: group(n.N)});
   $("few").textContent = s.weighted ? t("weighted_note") : fewWords(counted);
