@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,12 @@ from tercet.conditions import equalised_trials
 from tercet.errors import UndefinedError
 from tercet.evaluation import evaluate
 from tercet.metrics.binomial import Interval
-from tercet.trials import Trials, as_trials, probability
-from tercet.uncertainty.bootstrap import bootstrap
-from tercet.uncertainty.several_sets import percentile_intervals
+from tercet.trials import Trials, as_trials
+from tercet.uncertainty.intervals import Intervals
 
 __all__ = ["Primary", "c_primary"]
+
+_KEYS = ("dcf", "min_dcf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Primary:
     partitions : tuple of str
         Group columns whose values weigh the same in each class; empty when trials are pooled.
     actual_interval, minimum_interval : Interval or None
-        By resampling, where a level was given.
+        Where a level was given.
 
     Examples
     --------
@@ -95,8 +95,6 @@ def c_primary(
     partitions: str | Sequence[str] = (),
     ci: float | None = None,
     by: str | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Primary:
     """The mean of normalised costs over several operating points, actual and minimum.
 
@@ -113,14 +111,10 @@ def c_primary(
     partitions : str or sequence of str, optional
         Group columns, such as sex, language, number of enrolment cuts.
     ci : float, optional
-        Level of intervals by resampling; none without it. With partitions, trials are resampled within each cell of
-        partition and class.
+        Level of intervals; none without it. Each end is the mean of the ends at the operating points, as if their
+        costs moved together, which makes the interval too wide rather than too narrow.
     by : str, optional
-        Name of the group column (speaker) that is resampled as a whole.
-    resamples : int, optional
-        How many resamples.
-    seed : int, optional
-        Seed of the resampling.
+        Name of the group column (speaker) whose trials vary together.
 
     Returns
     -------
@@ -138,48 +132,33 @@ def c_primary(
     """
     mean = points if isinstance(points, ApplicationMean) else Application.mean(points)
     columns = (partitions,) if isinstance(partitions, str) else tuple(listed(partitions, "partitions"))
-    found = _costs(as_trials(trials), mean, columns)
-    if ci is None:
-        return found
-    if columns:
-        return _with_equalised_intervals(found, trials, mean, ci=ci, by=by, resamples=resamples, seed=seed)
-    level, wanted = probability(ci, "ci"), {"minimum": "min_dcf"} | ({} if found.actual is None else {"actual": "dcf"})
-    intervals: dict[str, Interval] = {}
-    for name, key in wanted.items():
-        draws = bootstrap(
-            trials, mean.applications, ci=level, by=by, resamples=resamples, seed=seed, quantities=(key,),
-            bayes_plot=None, method="percentile",
-        )  # fmt: skip
-        every = [draws.samples[f"applications.{place}.{key}"] for place in range(len(mean.applications))]
-        drawn = np.mean([np.ravel(one) for one in every], axis=0)
-        ends = np.quantile(drawn, ((1.0 - level) / 2.0, (1.0 + level) / 2.0)).tolist()
-        intervals[name] = Interval(ends[0], ends[1], "percentile")
-    return replace(found, actual_interval=intervals.get("actual"), minimum_interval=intervals["minimum"])
+    return _costs(as_trials(trials), mean, columns, ci, by)
 
 
-def _with_equalised_intervals(found: Primary, trials: Trials, mean: ApplicationMean, **draws: Any) -> Primary:
-    """Percentile intervals of equalised costs, each cell of partition and class keeping its size."""
-    cells = _cells(trials, found.partitions) * 2 + trials.known_labels().astype(np.intp)
-
-    def drawn(sets: Sequence[Trials]) -> dict[str, float]:
-        one = _costs(sets[0], mean, found.partitions)
-        return {"minimum": one.minimum} | ({} if one.actual is None else {"actual": one.actual})
-
-    ends = percentile_intervals(drawn, [trials], [cells], **draws)
-    return replace(found, actual_interval=ends.get("actual"), minimum_interval=ends["minimum"])
-
-
-def _costs(trials: Trials, mean: ApplicationMean, columns: tuple[str, ...]) -> Primary:
+def _costs(
+    trials: Trials, mean: ApplicationMean, columns: tuple[str, ...], ci: float | None, by: str | None
+) -> Primary:
     kept = _equalised(trials, columns) if columns else trials
-    rows = evaluate(kept, mean.applications).applications
+    found = evaluate(kept, mean.applications, ci=ci, by=by)
     costs = []
-    for app, row in zip(mean.applications, rows, strict=True):
+    for app, row in zip(mean.applications, found.applications, strict=True):
         if row.min_dcf is None:
             raise UndefinedError("C_primary is undefined: at one of the points one kind of error is free.")
         costs.append(PointCost(app, row.dcf, row.min_dcf))
     known = [one.actual for one in costs if one.actual is not None]
     actual = sum(known) / len(known) if known else None
-    return Primary(actual, sum(one.minimum for one in costs) / len(costs), tuple(costs), columns)
+    ends = [None if found.intervals is None else _mean_of_ends(found.intervals, key, len(costs)) for key in _KEYS]
+    return Primary(actual, sum(one.minimum for one in costs) / len(costs), tuple(costs), columns, ends[0], ends[1])
+
+
+def _mean_of_ends(intervals: Intervals, key: str, count: int) -> Interval | None:
+    """The mean of each end over the operating points; None where one of them has no interval."""
+    names = [f"applications.{place}.{key}" for place in range(count)]
+    if not all(name in intervals for name in names):
+        return None
+    own = [intervals[name] for name in names]
+    low, high = (float(np.mean([getattr(one, end) for one in own])) for end in ("low", "high"))
+    return Interval(low, high, f"mean of the ends at the operating points: {own[0].method}")
 
 
 def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:

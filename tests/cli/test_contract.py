@@ -194,8 +194,8 @@ COMPANIONS = {
     "baseline": ("--fail-if", "dcf>baseline+1"), "memory_limit": ("--engine", "local"),
     ("evaluate", "seed"): _QUICK, ("evaluate", "resamples"): ("--ci", "90"), ("evaluate", "group_columns"): _QUICK,
     ("biometrics", "rates", "by"): (), ("biometrics", "rates", "group_columns"): ("--by", "channel"),
-    ("primary", "group_columns"): _QUICK, ("primary", "group_map"): (*_QUICK, "--id-column", "id"),
-    ("primary", "enrolment_map"): (*_QUICK, "--id-column", "id"),
+    ("primary", "group_columns"): ("--ci", "90"), ("primary", "group_map"): ("--ci", "90", "--id-column", "id"),
+    ("primary", "enrolment_map"): ("--ci", "90", "--id-column", "id"),
     ("plot", "bands"): ("--kind", "roc"), ("plot", "sigma"): ("--kind", "roc", "--app", "0.5,1,1"),
     ("evaluate", "bands"): (*_QUICK, "--report", "page.html"), ("evaluate", "ci"): ("--bootstrap", "39"),
 }  # fmt: skip

@@ -19,8 +19,6 @@ from tercet.cli._values import level, one_group, reading
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
 @option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, per cent.")
-@option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples.")
-@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
 @rows_options
 def command(
     scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Value
@@ -32,13 +30,11 @@ def command(
     by = one_group(source)
     if partitions:
         source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), *partitions)))
-    draws: Facts = {}
-    if ci is not None:
-        draws = {"ci": level(ci), "by": by, "resamples": options["resamples"], "seed": options["seed"]}
+    doubt: Facts = {} if ci is None else {"ci": level(ci), "by": by}
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
-        found = c_primary(read_trials(path, source), points, partitions=partitions, **draws)
+        found = c_primary(read_trials(path, source), points, partitions=partitions, **doubt)
         row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}
         for name, ends in (("c_primary", found.actual_interval), ("min_c_primary", found.minimum_interval)):
             row |= {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}
