@@ -89,6 +89,20 @@ def test_a_reliability_figure_names_its_prior():
     assert "prior 0.5" in plots.plot(evaluation(), "reliability").ax_.get_xlabel()
 
 
+@pytest.mark.parametrize("kind", [name for name in TWO_CLASS if name not in ("errors", "histogram", "calibration-map",
+                                                                             "cost-by-threshold")])  # fmt: skip
+@pytest.mark.parametrize("meaning", ["lr", "posteriors", "log_odds", "log10_llr"])
+def test_a_figure_of_ratios_or_posteriors_is_that_of_their_llrs(kind, meaning):
+    llrs, labels = np.array([-2.013, -1.017, 0.511, -0.507, 1.003, 2.019]), [0, 0, 0, 1, 1, 1]
+    scale = {"lr": np.exp(llrs), "posteriors": 1.0 / (1.0 + np.exp(-llrs)), "log_odds": llrs}
+    prior = {"trained_prior": 0.5} if meaning in ("posteriors", "log_odds") else {}
+    made = getattr(tc.Trials, f"of_{meaning}")(scale.get(meaning, llrs / np.log(10.0)), labels, **prior)
+    found = plots.plot(tc.evaluate(made, [(0.5, 1, 1)]), kind).data
+    wanted = plots.plot(tc.evaluate(tc.Trials.of_llr(llrs, labels), [(0.5, 1, 1)]), kind).data
+    for axis in ("x", "y"):
+        np.testing.assert_allclose(found[axis], wanted[axis], atol=1e-9)
+
+
 @pytest.mark.parametrize("ending", plots.FORMATS)
 def test_a_figure_is_saved_in_each_format_and_twice_the_same(ending, tmp_path):
     made = [

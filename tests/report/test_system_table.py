@@ -87,6 +87,12 @@ def test_latex_is_a_tabular_of_booktabs_with_as_many_cells_as_columns(tmp_path):
         subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True, capture_output=True)
 
 
+def test_a_latex_row_keeps_a_bracket_or_a_star_at_its_beginning():
+    printed = tc.table([system(1.0, "[best]"), system(2.0, "*star")], "latex")
+    rows = printed[printed.index(r"\midrule") : printed.index(r"\bottomrule")].splitlines()[1:]
+    assert [row.split(" & ")[0] for row in rows] == ["{}[best]", "{}*star"]
+
+
 def test_one_system_without_llrs_beside_others():
     printed = tc.table([system(1.0, "raw", meaning="raw"), system(2.0, "llr")])
     (line,) = [line for line in printed.splitlines() if line.startswith("raw")]

@@ -462,8 +462,9 @@ def latex_table(table: Table) -> str:
         place for place in range(len(table.head)) if table.head[place] or any(row[place].words for row in table.rows)
     ]
     columns = "".join("l" if place < table.left or not table.head[place] else "r" for place in kept)
-    head = " & ".join(_latex_heading(table.head[place]) for place in kept) + r" \\"
-    rows = [" & ".join(_latex_cell(row[place]) for place in kept) + r" \\" for row in table.rows]
+    # {} at the beginning, because TeX takes a [ or a * after \\ or \midrule for a part of that command
+    head = "{}" + " & ".join(_latex_heading(table.head[place]) for place in kept) + r" \\"
+    rows = ["{}" + " & ".join(_latex_cell(row[place]) for place in kept) + r" \\" for row in table.rows]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
                       r"\end{tabular}"])  # fmt: skip
 
@@ -471,7 +472,7 @@ def latex_table(table: Table) -> str:
 def _latex_heading(words: str) -> str:
     """A heading, what follows its first comma in a line below."""
     first, _, rest = words.partition(", ")
-    return latex_text(first) if not rest else rf"\shortstack{{{latex_text(first)}\\{latex_text(rest)}}}"
+    return latex_text(first) if not rest else rf"\shortstack{{{latex_text(first)}\\ {{}}{latex_text(rest)}}}"
 
 
 def _latex_cell(cell: Cell) -> str:

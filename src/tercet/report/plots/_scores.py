@@ -134,7 +134,7 @@ def reliability(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
 def _blocks(result: Evaluation) -> tuple[Floats, Floats, Floats]:
     """The isotonic blocks: from which score to which, as llrs, and the llr of each."""
     hull, tally = result.curve.hull, result.curve.tally
-    llrs = llrs_of(tally, hull.thresholds)
+    llrs = np.append(-math.inf, llrs_of(tally, hull.thresholds[1:]))  # -inf, the first, is no ratio and no posterior
     return llrs[:-1], llrs[1:], hull.llrs
 
 
