@@ -130,12 +130,30 @@ def test_every_paper_that_a_docstring_or_a_page_names_by_address_is_in_the_bibli
     assert cited - known - {"doi:..."} == set()
 
 
+def in_bibliography(name, year):
+    starts = (name.lower(), f"van {name.lower()}")
+    return any(entry.lower().startswith(starts) and f"({year})" in entry for entry in entries())
+
+
 def test_the_papers_behind_the_intervals_are_in_the_bibliography():
     cited = (ROOT / "docs" / "uncertainty.md").read_text(encoding="utf-8").rpartition("## References")[2]
     pairs = YEAR.findall(" ".join(cited.split()))
     assert len(pairs) > 20
     for name, year in pairs:
-        assert any(entry.lower().startswith(name.lower()) and f"({year})" in entry for entry in entries()), (name, year)
+        assert in_bibliography(name, year), (name, year)
+
+
+def test_the_papers_that_the_theory_cites_are_in_the_bibliography():
+    theory = [page for page in PAGES if page.parent.name == "theory" and page != BIBLIOGRAPHY]
+    cited = [
+        part
+        for page in theory
+        for part in re.findall(r"\(([^()]*\b(?:1[89]|20)\d\d)\)", page.read_text(encoding="utf-8"))
+    ]
+    pairs = [pair for part in cited for pair in YEAR.findall(" ".join(part.split()))]
+    assert len(pairs) > 12
+    for name, year in pairs:
+        assert in_bibliography(name, year), (name, year)
 
 
 @pytest.mark.parametrize("page", ["speech.md", "biometrics.md", "forensics.md"])
