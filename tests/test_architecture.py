@@ -21,9 +21,7 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 LAYERS = [
     ("errors", "_typing"), ("_views",), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
     ("decision", "recognizers"), ("calibration",), ("io",), ("outofcore",), ("uncertainty",), ("evaluation",),
-    ("conditions",),
-    ("biometrics", "deployment"),
-    ("forensics", "nist", "spoofing"), ("report",), ("sklearn",),
+    ("conditions",), ("deployment",), ("report",), ("biometrics",), ("forensics", "nist", "spoofing"), ("sklearn",),
     ("cli",), ("__main__",),
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

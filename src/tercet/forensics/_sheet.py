@@ -133,7 +133,7 @@ class Validation:
         str
             The page's HTML.
         """
-        from tercet.report.forensic_sheet import sheet
+        from tercet.forensics._page import sheet
 
         return sheet(self, title)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tercet._numeric.validation import text as checked_text
-from tercet.forensics import LrBounds, Validation
 from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
 from tercet.report.text import harmless
 
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tercet.biometrics import Rate
+    from tercet.forensics._bounds import LrBounds
     from tercet.forensics._measures import Tippett
+    from tercet.forensics._sheet import Validation
 
 _SOFT = "#555555"
 _STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#111}
