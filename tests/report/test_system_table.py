@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.report import tables
 
 FORMATS = ("text", "markdown", "latex", "html", "tsv")
 HOSTILE = [r"$\frac{$ & 50 % of a_b ~^#", "<script>", "\x1b[31mred", "x" * 10_000, "\u202eabc", "a|b\tc\nd", "عربي"]
@@ -88,9 +89,15 @@ def test_latex_is_a_tabular_of_booktabs_with_as_many_cells_as_columns(tmp_path):
 
 
 def test_a_latex_row_keeps_a_bracket_or_a_star_at_its_beginning():
-    printed = tc.table([system(1.0, "[best]"), system(2.0, "*star")], "latex")
-    rows = printed[printed.index(r"\midrule") : printed.index(r"\bottomrule")].splitlines()[1:]
-    assert [row.split(" & ")[0] for row in rows] == ["{}[best]", "{}*star"]
+    printed = tc.table([system(1.0, "[best]"), system(2.0, "*star"), system(3.0, "plain")], "latex")
+    rows = printed[printed.index(r"\toprule") : printed.index(r"\bottomrule")].splitlines()
+    firsts = [row.split(" & ")[0] for row in rows if " & " in row]
+    assert firsts == ["system", "{}[best]", "{}*star", "plain"]
+
+
+def test_negative_numbers_have_a_minus_sign_in_latex():
+    cells = tables.of_words(["system", "loss"], [["a-1", tables.Cell("-0.005", "-0.037 to 0.025")]])
+    assert r"a-1 & $-$0.005 ($-$0.037 to 0.025) \\" in tables.latex_table(cells)
 
 
 def test_one_system_without_llrs_beside_others():

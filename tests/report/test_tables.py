@@ -52,6 +52,27 @@ def test_no_word_or_number_is_split(wide, systems, ci, monkeypatch, capsys):
         assert word in words_of(printed)
 
 
+@pytest.mark.parametrize("wide", [60, 80, 200])
+def test_a_condition_with_trials_of_one_class_is_shown_at_any_width(wide, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(wide))
+    labels = np.arange(100) % 2
+    sites = np.where((labels == 1) & (np.arange(100) < 30), "Oslo", "Rome")
+    trials = tc.Trials.of_llr(4.0 * labels - 2.0 + np.sin(np.arange(100.0)), labels, groups={"site": sites}, name="a")
+    entry = {"system": "a", **tc.by_condition(trials, "site", [(0.5, 1, 1)]).to_dict()}
+    print_table([tc.evaluate(trials, [(0.5, 1, 1)]).to_dict()], [entry])
+    assert re.search(r"FNR\s0\.000", capsys.readouterr().out)
+
+
+def test_every_column_has_a_heading_and_remarks_only_where_there_are_some():
+    few, many = tables.costs([facts(count=300)]), tables.costs([facts(count=20_000, apps=[(0.5, 1, 1)])])
+    assert few.head[-1] == "remark"
+    assert all("few errors" in row[-1].words for row in few.rows)
+    assert many.head[-1] == "calibration loss"
+    printed = tables.latex_table(few)
+    assert r"\begin{tabular}{lrrrrrrrl}" in printed
+    assert re.search(r"& remark \\\\$", printed, re.M)
+
+
 def test_a_long_name_gets_a_key(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     print_table([facts(name) for name in NAMES])
@@ -140,8 +161,10 @@ def test_every_quantity_is_there_when_asked_for(make):
     new = facts_of(make(), tuple(QUANTITIES.values()))
     missing = {name for name in QUANTITIES if name not in new and name not in new["applications"][0]}
     two_class = {"eer", "auc", "hull_auc", "average_precision", "break_even", "cllr", "min_cllr", "dcf_u", "min_dcf",
-                 "min_dcf_u", "calibration_loss", "actual_minus_min"}  # fmt: skip
-    assert missing == ({"risk"} if make is evaluation else two_class)
+                 "min_dcf_u", "calibration_loss", "actual_minus_min", *(f"{score}_{part}" for score in ("log_loss", "brier")
+                 for part in ("miscalibration", "discrimination", "uncertainty"))}  # fmt: skip
+    several = {"risk", "hand_till_auc", "one_vs_rest_auc", "one_vs_rest_auc_weighted"}
+    assert missing == (several if make is evaluation else two_class)
 
 
 def test_rates_have_binomial_intervals_where_trials_are_independent():

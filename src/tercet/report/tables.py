@@ -5,6 +5,7 @@ Every table is made from the facts of the JSON, so that each form says the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -61,6 +62,13 @@ def of_words(head: Sequence[str], rows: Iterable[Sequence[Cell | str]], title: s
     return Table(tuple(head), cells, title, **more)
 
 
+def _with_remarks(head: Sequence[str], rows: Sequence[Sequence[Cell | str]], title: str = "", **more: Value) -> Table:
+    """A table whose rows end with a remark; without that column where there is nothing to remark."""
+    if any(row[-1] for row in rows):
+        return of_words([*head, "remark"], rows, title, remarks=True, **more)
+    return of_words(head, [row[:-1] for row in rows], title, **more)
+
+
 def name_of(system: Facts) -> str:
     """A system's name as a terminal may show it."""
     return harmless(system.get("name") or "system")
@@ -81,7 +89,7 @@ def costs(systems: Sequence[Facts]) -> Table:
     scale = _other_scale(systems)
     head = ["system", "prior", "cost of a miss", "cost of a false alarm", "llr threshold"]
     head += [] if scale is None else [f"{scale} threshold"]
-    head += ["actual DCF", "minimum DCF", "calibration loss", ""]
+    head += ["actual DCF", "minimum DCF", "calibration loss"]
     rows: list[list[Cell | str]] = []
     for system in systems:
         for app in system["applications"]:
@@ -91,7 +99,7 @@ def costs(systems: Sequence[Facts]) -> Table:
                 _threshold(None if system["meaning"] == "raw" else app["threshold"]), *own,
                 *(_between(app, key) for key in ("dcf", "min_dcf", "calibration_loss")), _remark(app),
             ])  # fmt: skip
-    return of_words(head, rows, remarks=True, settings=(2, 3))
+    return _with_remarks(head, rows, settings=(2, 3))
 
 
 # Quantities by name
@@ -189,14 +197,14 @@ def _threshold(value: float | str | None) -> str:
 
 
 def _class_costs(systems: Sequence[Facts]) -> Table:
-    head = ["system", "priors", "risk", "dummy's risk", "actual DCF", ""]
+    head = ["system", "priors", "risk", "dummy's risk", "actual DCF"]
     rows: list[list[Cell | str]] = [
         [name_of(system), _priors(app), _between(app, "risk"), short(app["dummy_cost"]), _between(app, "dcf"),
          _remark(app)]
         for system in systems
         for app in system["applications"]
     ]  # fmt: skip
-    return of_words(head, rows, remarks=True)
+    return _with_remarks(head, rows)
 
 
 def _remark(app: Facts) -> str:
@@ -276,7 +284,7 @@ def conditions(entry: Facts) -> Table:
                 where = _priors(app) if several else frequency(app["prior"])
                 cells += [where, *(_between(app, key) for key in keys), _remark(app)]
             found.append(cells)
-    return of_words([*head, ""], found, condition_title(entry), remarks=True)
+    return _with_remarks(head, found, condition_title(entry))
 
 
 def condition_rows(entry: Facts) -> list[tuple[Facts, str, str]]:
@@ -457,28 +465,36 @@ def latex(
 
 
 def latex_table(table: Table) -> str:
-    """One table as a tabular of booktabs; a column that is empty everywhere is left out."""
-    kept = [
-        place for place in range(len(table.head)) if table.head[place] or any(row[place].words for row in table.rows)
-    ]
-    columns = "".join("l" if place < table.left or not table.head[place] else "r" for place in kept)
-    # {} at the beginning, because TeX takes a [ or a * after \\ or \midrule for a part of that command
-    head = "{}" + " & ".join(_latex_heading(table.head[place]) for place in kept) + r" \\"
-    rows = ["{}" + " & ".join(_latex_cell(row[place]) for place in kept) + r" \\" for row in table.rows]
+    """One table as a tabular of booktabs."""
+    numbers = len(table.head) - table.left - table.remarks
+    head = _after_command(" & ".join(map(_latex_heading, table.head))) + r" \\"
+    rows = [_after_command(" & ".join(map(_latex_cell, row))) + r" \\" for row in table.rows]
+    columns = "l" * table.left + "r" * numbers + "l" * table.remarks
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
                       r"\end{tabular}"])  # fmt: skip
+
+
+def _after_command(words: str) -> str:
+    r"""Words as they may follow \\ or \midrule, of which TeX takes a bracket or a star for a part."""
+    return "{}" + words if words.startswith(("[", "*")) else words
 
 
 def _latex_heading(words: str) -> str:
     """A heading, what follows its first comma in a line below."""
     first, _, rest = words.partition(", ")
-    return latex_text(first) if not rest else rf"\shortstack{{{latex_text(first)}\\ {{}}{latex_text(rest)}}}"
+    below = _after_command(latex_text(rest))
+    return rf"\shortstack{{{latex_text(first)}\\ {below}}}" if rest else latex_text(first)
 
 
 def _latex_cell(cell: Cell) -> str:
-    words = latex_text(cell.words)
+    words = _latex_number(cell.words)
     words = {"": words, "best": rf"\textbf{{{words}}}", "tied": rf"{words}\textsuperscript{{\dag}}"}[cell.mark]
-    return words + (f" ({latex_text(cell.interval)})" if cell.interval else "")
+    return words + (f" ({' to '.join(map(_latex_number, cell.interval.split(' to ')))})" if cell.interval else "")
+
+
+def _latex_number(words: str) -> str:
+    """Words of a cell; a negative number with a minus sign rather than a hyphen."""
+    return "$-$" + words[1:] if re.fullmatch(r"-[\d.,]+", words) else latex_text(words)
 
 
 def latex_text(words: str) -> str:

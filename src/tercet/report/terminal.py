@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Facts = JSON
 WIDTH_IN_A_PIPE = 120
 _NARROWEST = 60
-_MARKS = {"harmful": "!", "few": "*", "no": "="}
+_MARKS = {"harmful": "!", "few errors": "*", "no better than the dummy": "="}
 
 
 def width() -> int:
@@ -152,6 +152,8 @@ class _Laid:
             ]
             for row in table.rows
         ]
+        if table.remarks and layout.marks:  # the marks are explained below the table
+            table = replace(table, head=(*table.head[:-1], ""))
         columns = list(zip(*cells, strict=True)) if cells else [()] * len(table.head)
         widths = [
             max([_longest_word(head), *(_longest_line(cell) for cell in column)])
@@ -175,7 +177,9 @@ def _written(cell: Cell, layout: _Layout) -> str:
 def _remark(words: str, layout: _Layout) -> str:
     if not layout.marks or not words:
         return words
-    return "".join(_MARKS[part.split()[0]] for part in words.split(", "))
+    parts = words.split(", ")
+    marks = "".join(_MARKS.get(part, "") for part in parts)
+    return " ".join(filter(None, [marks, *(part for part in parts if part not in _MARKS)]))
 
 
 def _longest_word(words: str) -> int:
@@ -198,10 +202,10 @@ def _print_rich(laid: _Laid, wide: int) -> None:
 
     console = Console(highlight=False, width=wide, emoji=False, markup=False)
     console.print(_rich(laid, sys.stdout.encoding))
-    used = {mark for row in laid.cells for mark in row[-1]} if laid.table.remarks else set()
-    legend = {"!": "! harmful", "*": "* few errors", "=": "= no better than the dummy"}
-    if used and used <= set(legend):
-        print_lines([", ".join(words for mark, words in legend.items() if mark in used)], wide)
+    if laid.table.remarks and not laid.table.head[-1]:
+        used = "".join(row[-1] for row in laid.cells)
+        told = ", ".join(f"{mark} {words}" for words, mark in _MARKS.items() if mark in used)
+        print_lines(filter(None, [told]), wide)
 
 
 def _rich(laid: _Laid, encoding: str | None) -> RichTable:
@@ -231,7 +235,7 @@ def _print_records(table: Table, wide: int) -> None:
         print_lines([_cut(row[0].words, wide)], wide)
         for head, cell in zip(table.head[1:], row[1:], strict=True):
             if str(cell):
-                print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"] if head else [f"  {cell}"], wide)
+                print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"], wide)
 
 
 def _keys(systems: Sequence[Facts], wide: int) -> dict[str, str]:
