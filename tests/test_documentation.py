@@ -3,11 +3,15 @@
 import contextlib
 import doctest
 import html
+import inspect
 import io
+import itertools
 import re
 import shlex
+import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -23,7 +27,8 @@ PAGES = [
 ]
 IDS = [page.relative_to(ROOT).as_posix() for page in PAGES]
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.S | re.M)
-NOT_RUN = {"text", "toml", "json"}  # shown, not run: output, settings, results
+# A line of code, or of a shell: `text` is for diagrams and signatures only.
+CODE = re.compile(r"^\s*(>>> |\$ |tercet |tc\.|import |from |python3? |pip |with |for |print\()", re.M)
 INSTALL = {"README.md", "CONTRIBUTING.md", "docs/start/install.md", "docs/laboratory.md"}  # may show shell commands
 # What a page's first line of code may take for granted is made by the page itself, in a block before it.
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -37,47 +42,82 @@ def blocks(page):
 
 
 def run_python(text, names, page, line):
-    if ">>>" not in text:
+    if not re.search(r"^>>> ", text, re.M):
+        before = set(names)
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile("\n" * (line - 1) + text, page, "exec"), names)
+        for name in set(names) - before:  # a function that the page defines has examples that run, too
+            run_examples(
+                getattr(names[name], "__doc__", None) if inspect.isfunction(names[name]) else "", names, page, line
+            )
         return
-    example = doctest.DocTestParser().get_doctest(text, names, page, page, line)
+    run_examples(text, names, page, line)
+
+
+def run_examples(text, names, page, line):
+    example = doctest.DocTestParser().get_doctest(text or "", names, page, page, line)
     runner, out = doctest.DocTestRunner(optionflags=FLAGS), io.StringIO()
     runner.run(example, out=out.write, clear_globs=False)
     names.update(example.globs)
     assert not runner.failures, out.getvalue()
 
 
+class Terminal(CliRunner):
+    """Runs commands as in a terminal of 100 columns without colours, so that tables are printed as readers see them."""
+
+    @contextlib.contextmanager
+    def isolation(self, *given, **options):
+        with super().isolation(*given, **options) as streams:
+            sys.stdout.isatty = lambda: True
+            yield streams
+
+
+def run_command(typed, page, line):
+    """What a command line prints; `|` hands the output of one command to the next, `>` writes it to a file."""
+    words = shlex.split(typed, comments=True)
+    *words, redirected, target = words if ">" in words else (*words, None, None)
+    printed, parts = None, [list(part) for bar, part in itertools.groupby(words, "|".__eq__) if not bar]
+    for part in parts:
+        shown = part is parts[-1] and not redirected
+        runner = (Terminal if shown else CliRunner)(env={"COLUMNS": "100", "NO_COLOR": "1"})
+        assert part[0] == "tercet", f"{page}:{line}: only tercet's own commands are run: {typed}"
+        found = runner.invoke(main, part[1:], input=printed)
+        assert found.exit_code == 0, f"{page}:{line}: {typed}\n{found.output}\n{found.exception!r}"
+        printed = click.unstyle(found.stdout)
+    if redirected:
+        Path(target).write_text(printed, encoding="utf-8")
+    return printed
+
+
 def run_console(text, page, line):
     """Runs each `$ tercet ...` and compares what follows it, if anything does, with what was printed."""
-    for command in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
+    for command in re.split(r"^\$ ", text, flags=re.M)[1:]:
         typed, _, shown = command.partition("\n")
-        words = shlex.split(typed, comments=True)
-        assert words[0] == "tercet", f"{page}:{line}: only tercet's own commands are run: {typed}"
-        *words, redirected, target = words if ">" in words else (*words, None, None)
-        found = CliRunner(env={"COLUMNS": "100"}).invoke(main, words[1:])
-        assert found.exit_code == 0, f"{page}:{line}: {typed}\n{found.output}\n{found.exception!r}"
-        if redirected:
-            Path(target).write_text(found.stdout, encoding="utf-8")
+        printed = run_command(typed, page, line)
         if shown.strip():
-            same = doctest.OutputChecker().check_output(shown.strip(), found.stdout.strip(), FLAGS)
-            assert same, f"{page}:{line}: {typed}\nprinted\n{found.stdout}"
+            same = doctest.OutputChecker().check_output(shown.strip(), printed.strip(), FLAGS)
+            assert same, f"{page}:{line}: {typed}\nprinted\n{printed}"
 
 
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning:mlflow")
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # instead of the reader's server
     name, names = page.relative_to(ROOT).as_posix(), {"__name__": "page"}
     for line, language, text in blocks(page):
         if language == "python":
-            if name != "CONTRIBUTING.md":  # its one block is a template
-                run_python(text, names, name, line)
+            run_python(text, names, name, line)
         elif language == "console":
             run_console(text, name, line)
+        elif language == "toml":  # settings, which the commands after it read
+            Path("tercet.toml").write_text(text, encoding="utf-8")
         elif language == "sh":
             assert name in INSTALL, f"{name}:{line}: a shell command that is not run"
+        elif language == "text":
+            assert not CODE.search(text), f"{name}:{line}: code that is not run"
         else:
-            assert language in NOT_RUN or language.startswith("{"), f"{name}:{line}: a block of {language!r}"
+            assert language.startswith("{"), f"{name}:{line}: a block of {language!r}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)

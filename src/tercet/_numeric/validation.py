@@ -527,7 +527,8 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
             return frozen(np.isin(array, np.asarray(positive))), ("nontarget", "target")
     raise InputError(
         f"The labels hold {', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}: "
-        f"name the one that is the target (target=...); only 0/1, false/true and nontarget/target go without."
+        "name the one that is the target (target=...). Labels other than 0/1, false/true and nontarget/target are not "
+        "guessed."
     )
 
 
