@@ -22,6 +22,7 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "conditions": "by_condition too_few_errors",
     "decision": "Decisions RandomisedRule confusion_of decide decisions expected_costs hull_rule neyman_pearson",
     "deployment.abstention": "AurcDifference RiskCoverage compare_risk_coverage risk_coverage",
+    "deployment.decision_curves": "decision_curve",
     "deployment.gaps": "GroupGaps group_gaps",
     "deployment.prevalence": "Prevalence deployed_cost estimate_prevalence",
     "deployment.rules": "Rule rule",
@@ -30,8 +31,7 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "evaluation": "Evaluation MulticlassEvaluation evaluate risk_curve risk_path",
     "io.read": "read",
     "metrics.binomial": "Interval clopper_pearson delong delong_test enough_errors interval k_sigma mcnemar wilson",
-    "metrics.case_cost_curve": "CaseCostCurve case_cost_curve",
-    "metrics.case_costs": "CaseCostEvaluation CaseCosts evaluate_case_costs",
+    "metrics.case_costs": "CaseCostEvaluation CaseCosts",
     "metrics.classification": (
         "ClassificationReport classification_report hand_till_auc log_loss_as_given one_vs_rest_auc"
     ),
@@ -43,7 +43,7 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "metrics.counting": "CountReport count count_report rates_report",
     "metrics.curves": "Curve Hull best_rules",
     "metrics.min_risk": "min_risk",
-    "metrics.net_benefit": "DecisionCurve decision_curve net_benefit",
+    "metrics.net_benefit": "DecisionCurve net_benefit",
     "metrics.posteriors": "posteriors",
     "metrics.tally": "Tally",
     "outofcore.case_costs": "scan_case_costs",
@@ -55,7 +55,9 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "trials": "Trials",
     "uncertainty.bayes": "BetaPosterior rate_posterior",
     "uncertainty.bootstrap": "bootstrap",
-    "uncertainty.case_costs": "CaseCostLoss case_cost_calibration_loss",
+    "uncertainty.case_costs": (
+        "CaseCostCurve CaseCostLoss case_cost_calibration_loss case_cost_curve evaluate_case_costs"
+    ),
     "uncertainty.compare": "compare",
     "uncertainty.sample_size": "sample_size sample_size_for_auc sample_size_for_difference sample_size_for_rate",
     "uncertainty.sensitivity": "label_noise robust_thresholds verification_bias verification_bias_of",

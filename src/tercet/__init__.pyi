@@ -47,6 +47,7 @@ from tercet.deployment.abstention import AurcDifference as AurcDifference
 from tercet.deployment.abstention import RiskCoverage as RiskCoverage
 from tercet.deployment.abstention import compare_risk_coverage as compare_risk_coverage
 from tercet.deployment.abstention import risk_coverage as risk_coverage
+from tercet.deployment.decision_curves import decision_curve as decision_curve
 from tercet.deployment.gaps import GroupGaps as GroupGaps
 from tercet.deployment.gaps import group_gaps as group_gaps
 from tercet.deployment.prevalence import Prevalence as Prevalence
@@ -76,11 +77,8 @@ from tercet.metrics.binomial import interval as interval
 from tercet.metrics.binomial import k_sigma as k_sigma
 from tercet.metrics.binomial import mcnemar as mcnemar
 from tercet.metrics.binomial import wilson as wilson
-from tercet.metrics.case_cost_curve import CaseCostCurve as CaseCostCurve
-from tercet.metrics.case_cost_curve import case_cost_curve as case_cost_curve
 from tercet.metrics.case_costs import CaseCostEvaluation as CaseCostEvaluation
 from tercet.metrics.case_costs import CaseCosts as CaseCosts
-from tercet.metrics.case_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.metrics.classification import ClassificationReport as ClassificationReport
 from tercet.metrics.classification import classification_report as classification_report
 from tercet.metrics.classification import hand_till_auc as hand_till_auc
@@ -112,7 +110,6 @@ from tercet.metrics.curves import Hull as Hull
 from tercet.metrics.curves import best_rules as best_rules
 from tercet.metrics.min_risk import min_risk as min_risk
 from tercet.metrics.net_benefit import DecisionCurve as DecisionCurve
-from tercet.metrics.net_benefit import decision_curve as decision_curve
 from tercet.metrics.net_benefit import net_benefit as net_benefit
 from tercet.metrics.posteriors import posteriors as posteriors
 from tercet.metrics.tally import Tally as Tally
@@ -130,8 +127,11 @@ from tercet.trials import Trials as Trials
 from tercet.uncertainty.bayes import BetaPosterior as BetaPosterior
 from tercet.uncertainty.bayes import rate_posterior as rate_posterior
 from tercet.uncertainty.bootstrap import bootstrap as bootstrap
+from tercet.uncertainty.case_costs import CaseCostCurve as CaseCostCurve
 from tercet.uncertainty.case_costs import CaseCostLoss as CaseCostLoss
 from tercet.uncertainty.case_costs import case_cost_calibration_loss as case_cost_calibration_loss
+from tercet.uncertainty.case_costs import case_cost_curve as case_cost_curve
+from tercet.uncertainty.case_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.uncertainty.compare import compare as compare
 from tercet.uncertainty.sample_size import sample_size as sample_size
 from tercet.uncertainty.sample_size import sample_size_for_auc as sample_size_for_auc

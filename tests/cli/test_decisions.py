@@ -214,3 +214,37 @@ def test_figures_of_decision_curves_coverage_and_consistency_are_written(scores,
     assert b"Coverage" in (tmp_path / "coverage.svg").read_bytes()
     run("calibration", scores[0], "--bootstrap", "19", "--plot", tmp_path / "corp.png")
     assert (tmp_path / "corp.png").stat().st_size > 1000
+
+
+def test_a_decision_curve_takes_thresholds_groups_and_bounded_memory(scores, tmp_path):
+    words = ("evaluate", scores[0], "--decision-curve", "--thresholds", "0.1,0.3")
+    whole = json.loads(run(*words, "--json").stdout)["systems"][0]["decision_curve"]
+    assert whole["threshold"] == [0.1, 0.3]
+    parts = json.loads(run(*words, "--engine", "local", "--json").stdout)["systems"][0]["decision_curve"]
+    assert parts["net_benefit"] == whole["net_benefit"]
+    grouped = tmp_path / "grouped.csv"
+    lines = scores[0].read_text().splitlines()
+    people = [lines[0] + ",person", *(f"{line},{k // 3}" for k, line in enumerate(lines[1:]))]
+    grouped.write_text("\n".join(people) + "\n")
+    done = run("evaluate", grouped, *words[2:], "--group-column", "person", "--ci", "95", "--json")
+    found = json.loads(done.stdout)["systems"][0]["decision_curve"]
+    trials = tc.read(grouped, group_columns=["person"])
+    curve = tc.decision_curve(trials, [0.1, 0.3], ci=0.95, by="person")
+    assert found["net_benefit_ci"] == np.column_stack((curve.low, curve.high)).tolist()
+    assert "avoided_per_100" in run(*words, "--format", "md").stdout
+    assert "--thresholds" in run(*words[:-1], "x", code=1).stderr
+
+
+def test_costs_of_each_case_vary_by_two_group_columns(scores, tmp_path):
+    grouped = tmp_path / "grouped.csv"
+    lines = scores[0].read_text().splitlines()
+    people = [lines[0] + ",person,shop", *(f"{line},{k // 3},s{k % 7}" for k, line in enumerate(lines[1:]))]
+    grouped.write_text("\n".join(people) + "\n")
+    words = ("--app", "0.02,100,5", "--cost-fn-column", "amount", "--ci", "95", "--json")
+    groups = ("--group-column", "person", "--group-column", "shop")
+    facts = json.loads(run("evaluate", grouped, *words, *groups).stdout)["systems"][0]["case_costs"][0]
+    trials = tc.read(grouped, group_columns=["person", "shop", "amount"])
+    costs = tc.CaseCosts(0.02, trials.groups["amount"].astype(float), 5.0)
+    found = tc.evaluate_case_costs(trials, costs, ci=0.95, by=("person", "shop"))
+    assert facts["cost_ci"] == list(found.cost_ci)
+    assert facts["min_cost_ci"] == list(found.min_cost_ci)

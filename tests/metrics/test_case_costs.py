@@ -370,3 +370,71 @@ def test_the_calibration_loss_of_cases_is_cross_fitted_and_free_of_the_order_of_
     assert blamed.calibrated == pytest.approx(fair.calibrated, abs=1e-9)  # a shift is calibrated away
     order = rng.permutation(2000)
     assert tc.case_cost_calibration_loss(wrong.select(order), costs.select(order)).value == pytest.approx(blamed.value)
+
+
+def test_whole_weights_have_the_intervals_of_repeated_cases():
+    rng = np.random.default_rng(21)
+    trials, costs = simulated(rng, 120)
+    weights = rng.integers(0, 4, 120).astype(np.float64)
+    heavy = tc.Trials.of_llr(trials.llr, trials.labels, weights=weights)
+    rows = np.repeat(np.arange(120), weights.astype(int))
+    one = tc.evaluate_case_costs(heavy, costs, ci=0.95)
+    other = tc.evaluate_case_costs(trials.select(rows), costs.select(rows), ci=0.95)
+    assert np.allclose([*one.cost_ci, *one.savings_ci], [*other.cost_ci, *other.savings_ci], rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", [None, "customer", ("customer", "shop")])
+def test_the_order_of_rows_changes_no_bit_of_an_interval(by):
+    rng = np.random.default_rng(22)
+    trials, costs = simulated(rng, 160, 20)
+    trials = tc.Trials.of_llr(
+        trials.llr, trials.labels, groups={**trials.groups, "shop": rng.integers(0, 8, 160)}, weights=None
+    )
+    order = rng.permutation(160)
+    one = tc.evaluate_case_costs(trials, costs, ci=0.95, by=by)
+    other = tc.evaluate_case_costs(trials.select(order), costs.select(order), ci=0.95, by=by)
+    assert one == other
+    first, second = (
+        tc.case_cost_calibration_loss(*pair, by=by)
+        for pair in ((trials, costs), (trials.select(order), costs.select(order)))
+    )
+    assert first == second
+
+
+def test_two_crossed_groupings_widen_the_interval():
+    rng = np.random.default_rng(23)
+    shared = rng.normal(0.0, 2.0, 10)
+    shop = rng.integers(0, 10, 600)
+    labels = np.arange(600) % 2 == 0
+    llrs = rng.normal(np.where(labels, 1.0, -1.0) + shared[shop], 1.0)
+    trials = tc.Trials.of_llr(llrs, labels, groups={"customer": np.arange(600) % 150, "shop": shop})
+    costs = tc.CaseCosts(0.5, np.tile([1.0, 3.0], 300), 2.0)
+    ends = [tc.evaluate_case_costs(trials, costs, ci=0.95, by=by).cost_ci for by in ("customer", ("customer", "shop"))]
+    assert ends[1][1] - ends[1][0] > 1.5 * (ends[0][1] - ends[0][0])
+
+
+def test_the_interval_of_the_minimum_covers_that_of_the_population():
+    rng = np.random.default_rng(24)
+    true = tc.evaluate_case_costs(*simulated(rng, 400_000)).min_cost
+    held = 0
+    for _ in range(200):
+        found = tc.evaluate_case_costs(*simulated(rng, 300), ci=0.95)
+        assert found.min_cost_ci[0] <= found.min_cost <= found.min_cost_ci[1]
+        held += found.min_cost_ci[0] <= true <= found.min_cost_ci[1]
+    assert held / 200 >= 0.93
+
+
+def test_fractional_weights_have_intervals_too():
+    rng = np.random.default_rng(25)
+    trials, costs = simulated(rng, 400)
+    halves = tc.Trials.of_llr(trials.llr, trials.labels, weights=np.full(400, 0.5))
+    one, other = (tc.evaluate_case_costs(own, costs, ci=0.95) for own in (trials, halves))
+    assert np.allclose(one.cost_ci, other.cost_ci, rtol=0.01)
+
+
+def test_folds_whose_costs_are_all_zero_are_no_obstacle():
+    trials = tc.Trials.of_llr(np.tile([2.0, 1.0, -1.0, -2.0], 10), np.tile([1, 1, 0, 0], 10))
+    paid = np.zeros(40)
+    paid[0] = 5.0
+    found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, paid, 0.0), ci=0.95)
+    assert found.min_cost_ci[0] <= found.min_cost <= found.min_cost_ci[1]

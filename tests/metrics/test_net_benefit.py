@@ -151,11 +151,79 @@ def test_trials_without_a_decision_curve_are_refused_in_words(trials, words):
 def test_a_missing_class_is_undefined_and_bad_options_are_refused():
     with pytest.raises(tc.UndefinedError, match="non-targets"):
         tc.decision_curve(tc.Trials.of_llr([1.0, 0.0], [1, 1]))
-    trials = tc.Trials.of_llr([1.0, 0.0], [1, 0], weights=[0.5, 1.0])
-    with pytest.raises(tc.InputError, match="fractional"):
-        tc.decision_curve(trials, ci=0.95)
+    trials = tc.Trials.of_llr([1.0, 0.0], [1, 0])
     for options in ({"harm": -1.0}, {"harm": math.inf}, {"prevalence": 0.0}, {"ci": 95}, {"thresholds": []}):
         with pytest.raises(tc.InputError):
             tc.decision_curve(trials, **options)
     with pytest.raises(tc.InputError, match="per"):
         tc.decision_curve(trials).interventions_avoided(per=0)
+
+
+# Groups, weights and scans
+
+
+def clustered(rng, groups, each=4):
+    """Patients with several trials each, whose scores share the patient's own shift."""
+    sick = np.repeat(rng.random(groups) < 0.3, each)
+    shared = np.repeat(rng.normal(0.0, 1.0, groups), each)
+    llrs = rng.normal(np.where(sick, 1.0, -1.0) + shared, 1.0)
+    return tc.Trials.of_llr(llrs, sick, groups={"patient": np.repeat(np.arange(groups), each)})
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.3])
+def test_intervals_over_groups_cover_the_true_net_benefit_and_those_of_single_trials_do_not(prevalence):
+    rng, held, sets = np.random.default_rng(5), {"patient": 0, None: 0}, 300
+    big = tc.decision_curve(clustered(rng, 200_000), [0.2], prevalence=0.3)
+    true = float(big.net_benefit[0])
+    for _ in range(sets):
+        trials = clustered(rng, 80)
+        for by in held:
+            found = tc.decision_curve(trials, [0.2], prevalence=prevalence, ci=0.95, by=by)
+            held[by] += found.low[0] <= true <= found.high[0]
+    assert 0.92 <= held["patient"] / sets <= 0.99
+    assert held[None] / sets < 0.9
+
+
+def test_the_order_of_rows_changes_no_bit_of_an_interval_over_groups():
+    rng = np.random.default_rng(6)
+    trials = clustered(rng, 30)
+    shuffled = trials.select(rng.permutation(len(trials)))
+    one, other = (tc.decision_curve(own, [0.1, 0.4], ci=0.95, by="patient") for own in (trials, shuffled))
+    assert (one.low.tolist(), one.high.tolist()) == (other.low.tolist(), other.high.tolist())
+
+
+def test_fractional_weights_vary_as_their_effective_number_does():
+    rng = np.random.default_rng(7)
+    labels = np.arange(400) % 4 == 0
+    llrs = rng.normal(labels * 2.0 - 1.0)
+    plain = tc.decision_curve(tc.Trials.of_llr(llrs, labels), [0.2], ci=0.95)
+    halves = tc.decision_curve(tc.Trials.of_llr(llrs, labels, weights=np.full(400, 0.5)), [0.2], ci=0.95)
+    assert halves.net_benefit == plain.net_benefit
+    assert np.allclose([halves.low, halves.high], [plain.low, plain.high], atol=0.003)
+
+
+def test_a_scan_has_the_curve_of_the_rows_in_memory(tmp_path):
+    rng = np.random.default_rng(8)
+    labels = rng.random(5000) < 0.2
+    llrs = rng.normal(labels * 2.0 - 1.0).round(1)
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n" + "".join(f"{a!r},{int(y)}\n" for a, y in zip(llrs.tolist(), labels, strict=True)))
+    for prevalence in (None, 0.05):
+        memory = tc.decision_curve(tc.read(path), prevalence=prevalence, harm=0.01, ci=0.95)
+        scanned = tc.decision_curve(tc.scan(path), prevalence=prevalence, harm=0.01, ci=0.95)
+        for name in ("threshold", "net_benefit", "treat_all", "tpr", "fpr", "low", "high"):
+            assert getattr(scanned, name).tolist() == getattr(memory, name).tolist()
+        assert np.allclose(scanned.best_apparent, memory.best_apparent, rtol=0, atol=1e-15)
+    with pytest.raises(tc.InputError, match="read them"):
+        tc.decision_curve(tc.scan(path), ci=0.95, by="patient")
+    with pytest.raises(tc.InputError, match="calibrate"):
+        tc.decision_curve(tc.scan(path, meaning="raw"))
+
+
+def test_posteriors_of_a_scan_are_refused_where_they_would_be_compared_themselves(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n0.2,1\n0.9,1\n0.6,0\n0.1,0\n")
+    scan = tc.scan(path, meaning="posterior", trained_prior=0.5)
+    with pytest.raises(tc.InputError, match="themselves compared"):
+        tc.decision_curve(scan, [0.2])
+    assert tc.decision_curve(scan, [0.25], prevalence=0.4).prevalence == 0.4

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -16,14 +18,18 @@ from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, number_column
-from tercet.cli._values import level
+from tercet.cli._values import level, numbers
+from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError, TercetError
-from tercet.metrics.case_cost_curve import case_cost_curve
-from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, evaluate_case_costs
-from tercet.metrics.net_benefit import decision_curve
+from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts
 from tercet.trials import Trials
-from tercet.uncertainty.case_costs import case_cost_calibration_loss
+from tercet.uncertainty.case_costs import (
+    case_cost_calibration_loss,
+    case_cost_curve,
+    evaluate_case_costs,
+)
 
+_By = str | tuple[str, str] | None
 _COSTS = ("cost_fn", "cost_fp", "cost_tp")
 case_cost_options = options(
     option("--cost-fn-column", metavar="NAME", meanings=TWO_CLASS, help="Each case's own cost of a miss."),
@@ -32,8 +38,10 @@ case_cost_options = options(
            help="Each case's own cost of a hit, such as a fee."),
 )  # fmt: skip
 decision_options = options(
-    option("--decision-curve", is_flag=True, meanings=TWO_CLASS, excludes=("engine",),
+    option("--decision-curve", is_flag=True, meanings=TWO_CLASS,
            help="Also net benefit along the threshold probability, with --ci as bands."),
+    option("--thresholds", metavar="T,...", needs=("decision_curve",),
+           help="Threshold probabilities of the decision curve. [default: 0.01, 0.02, ..., 0.99]"),
     option("--prevalence", type=float, metavar="P", needs=("decision_curve",),
            help="Prevalence for the decision curve. [default: that of the trials]"),
     option("--harm", type=float, default=0.0, metavar="H", needs=("decision_curve",),
@@ -76,18 +84,26 @@ def with_columns(source: Facts, columns: Iterable[str]) -> Facts:
     return {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
 
 
-def with_decision_facts(one: System, apps: Sequence[Value], options: Facts, by: object) -> System:
+def curve_options(options: Facts) -> Facts | None:
+    """What the decision curve is asked for, or None where none is."""
+    if not options["decision_curve"]:
+        return None
+    thresholds = options["thresholds"]
+    grid = None if thresholds is None else numbers(thresholds, "--thresholds")
+    return {"thresholds": grid, "prevalence": options["prevalence"], "harm": options["harm"]}
+
+
+def with_decision_facts(one: System, apps: Sequence[Value], options: Facts, by: _By) -> System:
     """The system with its decision curve and costs per case, where they were asked for."""
     ci = None if options["ci"] is None else level(options["ci"])
-    trials = one.used()
-    if options["decision_curve"]:
-        curve = decision_curve(trials, prevalence=options["prevalence"], harm=options["harm"], ci=ci)
-        one = one.with_facts(decision_curve=curve.to_dict())
+    trials, asked = one.used(), curve_options(options)
+    if asked is not None:
+        curve = decision_curve(trials, ci=ci, by=by, **asked)
+        one = replace(one.with_facts(decision_curve=curve.to_dict()), curve=curve)
     columns = cost_columns(options)
     if columns:
-        group = by if isinstance(by, str) else None
-        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=group) for app in apps]
-        losses = [_loss(trials, case_costs(trials, app, columns), ci, group) for app in apps]
+        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=by) for app in apps]
+        losses = [_loss(trials, case_costs(trials, app, columns), ci, by) for app in apps]
         one = one.with_facts(case_costs=[
             cost_facts(app, columns, row) | loss
             for app, row, loss in zip(apps, found, losses, strict=True)
@@ -100,7 +116,7 @@ def cost_facts(app: Application, columns: dict[str, str], row: CaseCostEvaluatio
     return {"prior": app.prior, "columns": columns, **row.to_dict()}
 
 
-def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) -> Facts:
+def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: _By) -> Facts:
     """The cross-fitted calibration loss where intervals are asked for, or why there is none."""
     if ci is None:
         return {}
@@ -111,26 +127,25 @@ def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: str | None) ->
     return {"calibration_loss": found.value, "calibration_loss_ci": [found.low, found.high]}
 
 
-def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], options: Facts) -> None:
-    """Decision curves and costs per case of all systems, one figure of each, where figures were asked for."""
-    if options["plots"] is None:
-        return
-    from pathlib import Path
-
+def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], options: Facts) -> list[Path]:
+    """Decision curves and costs per case of all systems, one figure of each."""
     from tercet.report.plots import plot
 
-    ci, columns = None if options["ci"] is None else level(options["ci"]), cost_columns(options)
+    columns = cost_columns(options)
     figures: dict[str, tuple[str, dict[str, Value]]] = {}
-    if options["decision_curve"]:
-        made = {"prevalence": options["prevalence"], "harm": options["harm"], "ci": ci}
-        curves = {one.name: decision_curve(one.used(), **made) for one in systems}
+    if curves := {one.name: one.curve for one in systems if one.curve is not None}:
         figures["decision-curve"] = "decision-curve", curves
-    for place, app in enumerate(apps if columns and options["engine"] is None else ()):
+    in_memory = [one for one in systems if one.trials is not None]
+    for place, app in enumerate(apps if columns and in_memory else ()):
+        ci = None if options["ci"] is None else level(options["ci"])
         costs = {one.name: case_cost_curve(one.used(), case_costs(one.used(), app, columns), ci=ci) for one in systems}
         figures["case-costs" if place == 0 else f"case-costs-{place + 1}"] = "case-costs", costs
-    for name, (kind, drawn) in figures.items():
-        for ending in options["plot_formats"]:
-            plot(drawn, kind, path=Path(options["plots"]) / f"{name}.{ending}")
+    made = [
+        (Path(options["plots"]) / f"{name}.{ending}", name) for name in figures for ending in options["plot_formats"]
+    ]
+    for path, name in made:
+        plot(figures[name][1], figures[name][0], path=path)
+    return [path for path, _ in made]
 
 
 def check_cost_columns(options: Facts, apps: Sequence[Value]) -> None:
@@ -163,18 +178,24 @@ def _cost_row(system: Facts, row: Facts) -> Row:
     if "cost_ci" in row:
         found |= {"cost_low": row["cost_ci"][0], "cost_high": row["cost_ci"][1]}
         found |= {"savings_low": row["savings_ci"][0], "savings_high": row["savings_ci"][1]}
+        found |= {"min_cost_low": row["min_cost_ci"][0], "min_cost_high": row["min_cost_ci"][1]}
         found |= {"calibration_loss": row.get("calibration_loss")}
+        if row.get("calibration_loss_ci"):
+            low, high = row["calibration_loss_ci"]
+            found |= {"calibration_loss_low": low, "calibration_loss_high": high}
     return found
 
 
 def _curve_rows(system: Facts) -> list[Row]:
     """Ten thresholds of the curve, or all where there are fewer."""
     curve = system["decision_curve"]
-    places = range(len(curve["threshold"])) if len(curve["threshold"]) <= 10 else range(4, 99, 10)
+    count = len(curve["threshold"])
+    places = range(count) if count <= 10 else [round((k + 0.5) * count / 10 - 0.5) for k in range(10)]
     keys = ("threshold", "net_benefit", "treat_all", "best_apparent", "standardised")
     rows: list[Row] = []
     for place in places:
         row: Row = {"system": system.get("name"), **{key: curve[key][place] for key in keys}}
+        row["avoided_per_100"] = curve["interventions_avoided_per_100"][place]
         if "net_benefit_ci" in curve:
             low, high = curve["net_benefit_ci"][place]
             row |= {"low": low, "high": high}

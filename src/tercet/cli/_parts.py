@@ -13,11 +13,12 @@ from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.metrics.case_costs import CaseCostEvaluation
+from tercet.metrics.net_benefit import DecisionCurve
 
 _NEED_ROWS = {
     "ci": "--ci", "condition_columns": "--condition-column", "calibrate_on": "--calibrate-on",
     "with_posteriors": "--with-posteriors", "group_columns": "--group-column",
-    "one_vs_rest": "--one-vs-rest", "decision_curve": "--decision-curve",
+    "one_vs_rest": "--one-vs-rest",
 }  # fmt: skip
 
 
@@ -58,12 +59,13 @@ def evaluate_parts(
     asked: Sequence[Value],
     source: Facts,
     costs: dict[str, str],
+    curve: Facts | None,
     *,
     bayes_plot: Any,
     eer: Any,
     **limits: Value,
-) -> tuple[Any, list[CaseCostEvaluation]]:
-    """The evaluation of all files as parts of one system, and what decisions cost by the columns `costs`."""
+) -> tuple[Any, list[CaseCostEvaluation], DecisionCurve | None]:
+    """All files as parts of one system: their evaluation, costs by the columns `costs`, and the decision curve."""
     if costs and limits["engine"] == "dask":
         raise InputError("Costs per case are read on this machine: take --engine local.")
     with Bar(" ".join(paths)) as bar:
@@ -71,7 +73,8 @@ def evaluate_parts(
         found = tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
         given = [{"cost_fn": app.cost_fn, "cost_fp": app.cost_fp} | costs for app in asked] if costs else []
         rows = [tercet.scan_case_costs(trials, app.prior, **one) for app, one in zip(asked, given, strict=False)]
-    return found, rows
+        drawn = None if curve is None else tercet.decision_curve(trials, **curve)
+    return found, rows, drawn
 
 
 def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Value) -> Any:

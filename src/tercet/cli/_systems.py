@@ -16,6 +16,7 @@ from tercet._typing import Array, Floats
 from tercet.cli._output import Bar, Facts, printable, say
 from tercet.cli._values import read_options
 from tercet.errors import InputError
+from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.quantities import is_larger_better, value_of
 from tercet.report.quantities import named as quantity_named
 from tercet.trials import Trials
@@ -33,6 +34,7 @@ class System:
     evaluation: Any = None
     facts: Facts | None = None
     bands: Bands | None = None
+    curve: DecisionCurve | None = None
 
     def known(self) -> Facts:
         """The facts, once there are some."""

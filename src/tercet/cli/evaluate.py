@@ -20,6 +20,7 @@ from tercet.cli._decision_facts import (
     check_cost_columns,
     cost_columns,
     cost_facts,
+    curve_options,
     decision_options,
     draw_decision_facts,
     in_columns,
@@ -146,11 +147,15 @@ def _in_parts(
     settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     columns = cost_columns(options)
     with in_columns(columns):
-        found, costs = evaluate_parts(scores, asked, source, columns, **settings, **limits_of(options))
+        found, costs, curve = evaluate_parts(
+            scores, asked, source, columns, curve_options(options), **settings, **limits_of(options)
+        )
     facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
     if costs:
         facts["case_costs"] = [cost_facts(app, columns, row) for app, row in zip(asked, costs, strict=True)]
-    return _with_wanted(System(scores[0], str(facts["name"] or "system"), None, None, found, facts), style)
+    if curve is not None:
+        facts["decision_curve"] = curve.to_dict()
+    return _with_wanted(System(scores[0], str(facts["name"] or "system"), None, None, found, facts, curve=curve), style)
 
 
 def _in_memory(
@@ -238,8 +243,8 @@ def _deliver(
         drawn = {"bands": [one.bands for one in systems], "sigma": options["sigma"]}
         found = [one.evaluation for one in systems]
         made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
+        made += draw_decision_facts(systems, asked, options)
         say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
-    draw_decision_facts(systems, asked, options)
     show(facts, style, conditions)
     print_decision_facts(facts, style.output)
     if options["min_risk"] and style.output == "table":

@@ -71,7 +71,7 @@ def command(scores: tuple[str, ...], kind: str, out: str, **options: Value) -> i
 def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None) -> Value:
     """What the figure draws: an evaluation, unless it is of another result."""
     if kind == "decision-curve":
-        from tercet.metrics.net_benefit import decision_curve
+        from tercet.deployment.decision_curves import decision_curve
 
         return replace(decision_curve(trials, ci=_LEVEL if bands == "pointwise" else None), name=name)
     if kind == "risk-coverage":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import quotients
 from tercet._numeric.validation import frozen, number, numbers
@@ -15,7 +16,6 @@ from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curves import Curve
-from tercet.metrics.mover import Share, mover
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, as_trials, probability
 
@@ -112,7 +112,7 @@ class DecisionCurve(Shown):
     @property
     def applications(self) -> tuple[Application, ...]:
         """The operating points (prevalence, 1 - t, t): evaluate and compare take them, by any method they have."""
-        return tuple(_application(self.prevalence, t) for t in self.threshold.tolist())
+        return tuple(operating_point(self.prevalence, t) for t in self.threshold.tolist())
 
     def to_dict(self) -> dict[str, object]:
         """The entry "decision_curve" in the JSON.
@@ -178,65 +178,54 @@ def net_benefit(trials: Trials, threshold: float, *, prevalence: float | None = 
     >>> net_benefit(trials, 0.2)
     0.1875
     """
-    curve = decision_curve(trials, [number(threshold, "threshold")], prevalence=prevalence)
+    curve, _ = net_benefits(trials, [number(threshold, "threshold")], prevalence)
     return float(curve.net_benefit[0])
 
 
-def decision_curve(
-    trials: Trials,
-    thresholds: ArrayLike | None = None,
-    *,
-    prevalence: float | None = None,
-    harm: float = 0.0,
-    ci: float | None = None,
+class Errors(NamedTuple):
+    """Misses and false alarms at each threshold probability, in units of 2**unit trials."""
+
+    misses: Counts
+    alarms: Counts
+    targets: int
+    nontargets: int
+    unit: int
+
+
+def net_benefits(
+    trials: Trials, thresholds: ArrayLike | None = None, prevalence: float | None = None, harm: float = 0.0
+) -> tuple[DecisionCurve, Errors]:
+    """The decision curve of trials in memory, and the errors behind it."""
+    own = of_target(as_trials(trials))
+    curve, grid = Curve.of(own), threshold_grid(thresholds)
+    share = curve.targets / (curve.targets + curve.nontargets) if prevalence is None else prevalence
+    share = probability(share, "prevalence")
+    errors = Errors(*_errors_at(curve.tally, grid, share), curve.targets, curve.nontargets, curve.tally.unit)
+    misses, alarms = _least_errors(curve, grid, share)
+    least = errors._replace(misses=misses, alarms=alarms)
+    return curve_of(grid, share, harm, errors, _benefit(*_rates(least), grid, share), trials.name), errors
+
+
+def curve_of(
+    grid: Floats, prevalence: float, harm: float, errors: Errors, best: Floats, name: str | None
 ) -> DecisionCurve:
-    """Net benefit along the threshold probability.
-
-    Parameters
-    ----------
-    trials : Trials
-        Labelled two-class trials that are not raw scores; see `net_benefit` for what their probabilities are.
-    thresholds : array_like, optional
-        Threshold probabilities, strictly between 0 and 1; 0.01, 0.02, ..., 0.99 unless given.
-    prevalence : float, optional
-        The share of targets to speak of; that of the trials unless given.
-    harm : float, default 0
-        What obtaining the scores costs per case, in net benefit: taken off the system's, not off the references'.
-    ci : float, optional
-        Level of pointwise intervals, 0.95. At the trials' own prevalence the share of targets is taken as sampled too
-        ("natural"); at a given one the class sizes are fixed ("stratified"). Trials must be independent.
-
-    Returns
-    -------
-    DecisionCurve
-        With the fields threshold, net_benefit, treat_all, treat_none, best_apparent and standardised.
-
-    Examples
-    --------
-    >>> trials = Trials.of_posteriors([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.5)
-    >>> found = decision_curve(trials, [0.2, 0.5])
-    >>> found.net_benefit.round(4).tolist(), found.treat_all.round(4).tolist()
-    ([0.4375, 0.0], [0.375, 0.0])
-    """
-    own = _one_column(as_trials(trials))
-    curve = Curve.of(own)
-    grid = _thresholds(thresholds)
-    share = _prevalence(curve, prevalence)
+    """The curve of these errors, beside the best net benefit of any threshold before harm."""
     cost = number(harm, "harm")
     if not 0.0 <= cost < math.inf:
         raise InputError(f"harm must be finite and not negative, not {cost}.")
-    misses, alarms = _errors_at(curve.tally, grid, share)
-    least = _least_errors(curve, grid, share)
-    tpr, fpr = quotients(curve.targets - misses, curve.targets), quotients(alarms, curve.nontargets)
-    hits = curve.targets - least[0]
-    best = _benefit(quotients(hits, curve.targets), quotients(least[1], curve.nontargets), grid, share)
-    found = DecisionCurve(
-        threshold=grid, net_benefit=frozen(_benefit(tpr, fpr, grid, share) - cost),
-        treat_all=frozen(_benefit(np.ones(1), np.ones(1), grid, share)), treat_none=frozen(np.zeros(len(grid))),
-        best_apparent=frozen(best - cost), tpr=frozen(tpr), fpr=frozen(fpr), prevalence=share, harm=cost,
-        name=trials.name,
+    tpr, fpr = _rates(errors)
+    return DecisionCurve(
+        threshold=grid, net_benefit=frozen(_benefit(tpr, fpr, grid, prevalence) - cost),
+        treat_all=frozen(_benefit(np.ones(1), np.ones(1), grid, prevalence)), treat_none=frozen(np.zeros(len(grid))),
+        best_apparent=frozen(best - cost), tpr=frozen(tpr), fpr=frozen(fpr), prevalence=prevalence, harm=cost,
+        name=name,
     )  # fmt: skip
-    return found if ci is None else _with_interval(found, curve, misses, alarms, prevalence is None, ci)
+
+
+def _rates(errors: Errors) -> tuple[Floats, Floats]:
+    """True and false positive rates."""
+    hits = errors.targets - errors.misses
+    return quotients(hits, errors.targets), quotients(errors.alarms, errors.nontargets)
 
 
 def _benefit(tpr: Floats, fpr: Floats, threshold: Floats, prevalence: float) -> Floats:
@@ -244,11 +233,12 @@ def _benefit(tpr: Floats, fpr: Floats, threshold: Floats, prevalence: float) -> 
     return np.asarray(tpr * prevalence - fpr * (1.0 - prevalence) * (threshold / (1.0 - threshold)))
 
 
-def _application(prevalence: float, threshold: float) -> Application:
+def operating_point(prevalence: float, threshold: float) -> Application:
+    """Where a false alarm costs t / (1 - t) times as much as a miss."""
     return Application(prevalence, 1.0 - threshold, threshold)
 
 
-def _one_column(trials: Trials) -> Trials:
+def of_target(trials: Trials) -> Trials:
     """Two columns of posteriors as those of the target, so that they, not their llrs, are compared."""
     if trials.meaning == "raw":
         raise InputError(NO_LLR)
@@ -260,7 +250,8 @@ def _one_column(trials: Trials) -> Trials:
     return replace(trials, scores=scores, meaning="posterior", trained_prior=trials.trained_prior[1], labels=labels)
 
 
-def _thresholds(thresholds: ArrayLike | None) -> Floats:
+def threshold_grid(thresholds: ArrayLike | None) -> Floats:
+    """Threshold probabilities, validated."""
     grid = DEFAULT_THRESHOLDS if thresholds is None else numbers(thresholds, "thresholds")
     outside = np.flatnonzero(~((grid > 0.0) & (grid < 1.0)))
     if len(outside):
@@ -273,46 +264,29 @@ def _thresholds(thresholds: ArrayLike | None) -> Floats:
     return grid
 
 
-def _prevalence(curve: Curve, prevalence: float | None) -> float:
-    if prevalence is None:
-        return curve.targets / (curve.targets + curve.nontargets)
-    return probability(prevalence, "prevalence")
+def _on_own_scale(trials: Trials | Tally, prevalence: float) -> bool:
+    """Whether probabilities are compared with the threshold themselves: posteriors made with this prevalence."""
+    return trials.meaning == "posterior" and trials.trained_prior == prevalence
 
 
 def _errors_at(tally: Tally, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
     """Misses and false alarms at each threshold, on the scale that convention and meaning ask for."""
-    if tally.meaning == "posterior" and tally.trained_prior == prevalence:
+    if _on_own_scale(tally, prevalence):
         misses, alarms = tally.at(grid)
     else:
-        misses, alarms = tally.as_llr().at(np.array([_application(prevalence, t).threshold for t in grid.tolist()]))
+        misses, alarms = tally.as_llr().at(np.array([operating_point(prevalence, t).threshold for t in grid.tolist()]))
     return misses, alarms
+
+
+def accepts(trials: Trials, threshold: float, prevalence: float) -> NDArray[np.bool_]:
+    """Which trials are accepted at a threshold probability."""
+    if _on_own_scale(trials, prevalence):
+        return np.asarray(trials.scores > threshold)
+    return np.asarray(trials.llr > operating_point(prevalence, threshold).threshold)
 
 
 def _least_errors(curve: Curve, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
     """Misses and false alarms where the cost at each threshold probability is least."""
-    apps = [_application(prevalence, t) for t in grid.tolist()]
+    apps = [operating_point(prevalence, t) for t in grid.tolist()]
     log_odds, factors = np.array([app.log_odds for app in apps]), np.array([app.factor for app in apps])
     return curve.hull.minimum(log_odds, factors)[2:]
-
-
-def _with_interval(
-    found: DecisionCurve, curve: Curve, misses: Counts, alarms: Counts, natural: bool, ci: float
-) -> DecisionCurve:
-    """The curve with MOVER intervals at each point: one multinomial sample of all trials, or two binomial ones."""
-    if curve.tally.unit < 0:
-        raise InputError("An interval needs whole counts: fractional weights follow no binomial law.")
-    level, unit = probability(ci, "ci"), curve.tally.unit
-    targets, nontargets = curve.targets << unit, curve.nontargets << unit
-    odds = (found.threshold / (1.0 - found.threshold)).tolist()
-    ends = []
-    for missed, alarmed, price in zip(misses.tolist(), alarms.tolist(), odds, strict=True):
-        hits, false = targets - (missed << unit), alarmed << unit
-        if natural:
-            samples = [[Share(1.0, hits, targets + nontargets), Share(-price, false, targets + nontargets)]]
-        else:
-            share = found.prevalence
-            samples = [[Share(share, hits, targets)], [Share(-(1.0 - share) * price, false, nontargets)]]
-        ends.append(mover(samples, level)[:2])
-    low, high = (np.array(side) - found.harm for side in zip(*ends, strict=True))
-    kind = "mover-wilson, class sizes " + ("sampled" if natural else "fixed")
-    return replace(found, level=level, low=frozen(low), high=frozen(high), method=kind)

@@ -1,24 +1,270 @@
-"""Costs per case: paired comparisons of systems, and what calibration out of fold would save."""
+"""Costs per case: intervals, paired comparisons of systems, and what calibration out of fold would save."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import id_words, instance
+from tercet._numeric.exact import UNIT, ratio
+from tercet._numeric.validation import frozen, id_words
+from tercet._typing import Array, Floats
 from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, UndefinedError
-from tercet.metrics.case_costs import CaseCosts, payments
-from tercet.metrics.tally import two_columns
-from tercet.trials import Trials, as_trials, probability
+from tercet.metrics._case_split import Flags, Split
+from tercet.metrics.binomial import clopper_pearson
+from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, checked_cases, evaluated, split_by_class
+from tercet.trials import Trials, probability
+from tercet.uncertainty._clusters import Clusters, check_groups
 from tercet.uncertainty._limits import Mean
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
-from tercet.uncertainty._rows import group_codes
+from tercet.uncertainty._rows import group_codes, grouping, names_cross
+
+_REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
+_FEW = "An interval needs at least two cases (or groups) of each class."
+
+
+def evaluate_case_costs(
+    trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | tuple[str, str] | None = None
+) -> CaseCostEvaluation:
+    """What Bayes decisions cost when every case brings its own costs.
+
+    risk = prior x mean over targets of (C_fn,i if missed, C_tp,i if hit)
+    + (1 - prior) x mean over non-targets of (C_fp,i if accepted).
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores, in the order of the costs.
+    costs : CaseCosts
+        Prior and costs. Costs that are the same in every case give the bits of the ordinary application.
+    ci : float, optional
+        Level of the intervals, 0.95: Welch's for the two classes' mean costs; whole weights count cases. Where no
+        target was missed, or no non-target accepted, the upper end makes room for what may hide behind none of n at
+        the mean cost. The minimum's interval begins at the lower end of the apparent minimum and ends at the upper
+        end of the cost of shifts chosen out of fold.
+    by : str or tuple of two str, optional
+        One or two columns of groups; then groups, not cases, are independent, and their sums vary.
+
+    Returns
+    -------
+    CaseCostEvaluation
+        The cost per case, the minimum over a common shift, two costs without scores, and the savings.
+
+    Examples
+    --------
+    The miss of 90 happens and the false alarm of 10, at prior 1/2: (90 + 0)/2 x 1/2 + (10 + 0)/2 x 1/2:
+
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = evaluate_case_costs(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> found.cost, found.per(1000), found.constant_action, found.constant_cost
+    (25.0, 25000.0, 'accept', 5.0)
+    """
+    found = evaluated(trials, costs)
+    return found if ci is None else _with_intervals(found, _Cases.of(trials, costs, by), probability(ci, "ci"))
+
+
+class _Cases(NamedTuple):
+    """Cases in an order of their own, by class, and how their costs vary."""
+
+    trials: Trials
+    costs: CaseCosts
+    by: tuple[str, ...]
+    split: Split
+    weights: tuple[Floats, Floats]  # of targets and non-targets
+    clusters: Clusters | None  # groups or fractional weights; None: independent cases, counted
+
+    @classmethod
+    def of(cls, trials: Trials, costs: CaseCosts, by: object = None) -> _Cases:
+        """Cases of weight 0 are left out; the rest stand by id, else by score, costs and groups."""
+        own, names = checked_cases(trials, costs), grouping(by)
+        order = _own_order(own, costs, names)
+        own, costs = own.select(order), costs.select(order)
+        heavy = np.ones(len(own)) if own.weights is None else own.weights
+        labels = own.known_labels().astype(np.bool_)
+        split = split_by_class(own, costs)
+        weights = heavy[labels], heavy[~labels]
+        if min(map(len, weights)) < 2:
+            raise UndefinedError(_FEW)
+        if not names and not (heavy != np.floor(heavy)).any():
+            return cls(own, costs, names, split, weights, None)
+        dyadic = len(names) == 2 and names_cross(own, names)
+        numbers = [group_codes(own, name, names if dyadic else ()) for name in names]
+        codes = [[one[labels], one[~labels]] for one in numbers]
+        for name, one in zip(names, codes, strict=True):
+            check_groups(one, name, own.classes[::-1])
+        return cls(own, costs, names, split, weights, Clusters.of(codes, weights, dyadic))
+
+    @property
+    def how(self) -> str:
+        """The method by its name."""
+        return "welch over groups" if self.by else "welch"
+
+    def mean(self, paid: tuple[Floats, Floats]) -> Mean:
+        """prior x mean over targets + (1 - prior) x mean over non-targets of what each case costs."""
+        shares = np.array([self.costs.prior, 1.0 - self.costs.prior])
+        if self.clusters is not None:
+            found = self.clusters.means(list(enumerate(paid)))
+            variance, freedom = float(shares @ found.covariance @ shares), min(self.clusters.freedoms)
+            return Mean(float(shares @ found.means), max(variance, 0.0) ** 0.5, freedom=freedom, how=self.how)
+        means, parts, sizes = [], [], []
+        for own, heavy, share in zip(paid, self.weights, shares.tolist(), strict=True):
+            size = float(heavy.sum())
+            centre = float((heavy * own).sum()) / size
+            means.append(share * centre)
+            parts.append(share**2 * float((heavy * (own - centre) ** 2).sum()) / (size * (size - 1.0)))
+            sizes.append(size - 1.0)
+        total = sum(parts)
+        terms = [part**2 / size for part, size in zip(parts, sizes, strict=True)]
+        freedom = total**2 / sum(terms) if sum(terms) > 0.0 else 1.0
+        return Mean(sum(means), total**0.5, freedom=freedom, how=self.how)
+
+    def folds(self) -> tuple[NDArray[np.intp], int]:
+        """The fold of each case, dealt by group, else in the order of the cases within the class."""
+        labels = self.trials.known_labels().astype(np.bool_)
+        sides = [np.flatnonzero(~labels), np.flatnonzero(labels)]
+        if self.by:
+            codes = group_codes(self.trials, self.by[0])
+            numbers, count = deal_groups([codes[rows] for rows in sides])
+        else:
+            numbers, count = deal_rows((len(sides[0]), len(sides[1])))
+        folds = np.empty(len(labels), np.intp)
+        for rows, own in zip(sides, numbers, strict=True):
+            folds[rows] = own
+        return folds, count
+
+    def paid_out_of_fold(self) -> tuple[Floats, Floats]:
+        """What each case costs when all thresholds are shifted as is best on the other folds."""
+        labels, (folds, count) = self.trials.known_labels().astype(np.bool_), self.folds()
+        paid = np.empty(len(labels))
+        for fold in range(count):
+            mine = folds == fold
+            shift = evaluated(self.trials.select(~mine), self.costs.select(~mine)).min_shift
+            held = Split.of(self.trials.select(mine), self.costs.select(mine))
+            for label, own in zip((True, False), held.paid(held.accepted(shift)), strict=True):
+                paid[mine & (labels == label)] = own
+        return paid[labels], paid[~labels]
+
+
+def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[np.intp]:
+    """An order of the cases of positive weight that does not depend on how they came: by id, else by all they hold."""
+    rows = np.arange(len(trials)) if trials.weights is None else np.flatnonzero(trials.weights > 0.0)
+    if trials.ids is not None:
+        return rows[np.argsort(id_words(trials.ids[rows]), kind="stable")]
+    columns: list[Array] = [] if trials.weights is None else [trials.weights[rows]]
+    columns += [np.broadcast_to(cost, len(trials))[rows] for cost in (costs.cost_tp, costs.cost_fp, costs.cost_fn)]
+    columns += [group_codes(trials, name)[rows] for name in by]
+    return rows[np.lexsort((*columns, trials.scores[rows]))]
+
+
+def _with_intervals(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
+    split = cases.split
+    accepted, room = split.accepted(), 0.0
+    paid, dummy = split.paid(accepted), split.paid(_dummy(found, split))
+    low, high = cases.mean(paid).limits(level)
+    least, most = cases.mean((dummy[0] - paid[0], dummy[1] - paid[1])).limits(level)
+    room = _hidden(cases, accepted, level)
+    method = cases.how
+    if room > 0.0:
+        method += ", with room for errors that may hide behind none (clopper-pearson x mean cost)"
+    below = cases.mean(split.paid(split.accepted(found.min_shift))).limits(level)[0]
+    above = cases.mean(cases.paid_out_of_fold()).limits(level)[1] + room
+    return replace(
+        found, cost_ci=(max(low, 0.0), high + room), savings_ci=(least - room, most),
+        min_cost_ci=(min(max(below, 0.0), found.min_cost), max(above, found.min_cost)), level=level, method=method,
+    )  # fmt: skip
+
+
+def _dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
+    """Decisions of the better dummy on both classes."""
+    if found.own_cost < found.constant_cost:
+        return split.targets.blind, split.nontargets.blind
+    accept = found.constant_action == "accept"
+    return np.full(len(split.targets.margins), accept), np.full(len(split.nontargets.margins), accept)
+
+
+def _hidden(cases: _Cases, accepted: tuple[Flags, Flags], level: float) -> float:
+    """What errors of a class that had none may cost: the upper bound of their rate at their mean cost."""
+    room, prior = 0.0, cases.costs.prior
+    for side, wrong, share in zip(cases.split.sides, (~accepted[0], accepted[1]), (prior, 1.0 - prior), strict=True):
+        if not wrong.any():
+            price = float(np.mean(np.abs(np.asarray(side.reject) - side.accept)))
+            room += share * price * clopper_pearson(0, len(wrong), level).high
+    return room
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseCostCurve:
+    """The cost per case when all thresholds are shifted by the same llr.
+
+    Attributes
+    ----------
+    shift : numpy.ndarray of float
+        The llr added to every threshold; 0 is the Bayes decision.
+    cost : numpy.ndarray of float
+        The mean cost per case at each shift.
+    evaluation : CaseCostEvaluation
+        The cost at shift 0, the minimum and the costs without scores.
+    name : str or None
+        The system's name.
+
+    Examples
+    --------
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = case_cost_curve(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> float(found.shift[160]), float(found.cost[160]), found.evaluation.min_cost
+    (0.0, 25.0, 5.0)
+    """
+
+    shift: Floats
+    cost: Floats
+    evaluation: CaseCostEvaluation
+    name: str | None = None
+
+
+def case_cost_curve(
+    trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | tuple[str, str] | None = None
+) -> CaseCostCurve:
+    """The cost per case along a common shift of all thresholds, from llr -8 to 8.
+
+    Parameters
+    ----------
+    trials : Trials
+        Labelled two-class trials that are not raw scores, in the order of the costs.
+    costs : CaseCosts
+        Prior and costs.
+    ci : float, optional
+        Level of the interval of the cost at shift 0.
+    by : str or tuple of two str, optional
+        Columns of groups, as for `evaluate_case_costs`.
+
+    Returns
+    -------
+    CaseCostCurve
+        What `tercet.plot(curve, "case-costs")` draws.
+
+    Examples
+    --------
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = case_cost_curve(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> float(found.cost[160]), found.evaluation.cost
+    (25.0, 25.0)
+    """
+    found = evaluate_case_costs(trials, costs, ci=ci, by=by)
+    split = split_by_class(trials, costs)
+    shift = np.linspace(-_REACH, _REACH, _POINTS)
+    cost = np.zeros(_POINTS)
+    for side, share, sign in ((split.targets, split.prior, 1.0), (split.nontargets, 1.0 - split.prior, -1.0)):
+        first = np.searchsorted(shift, side.margins, "left")  # from this shift on the case is rejected
+        prices = side.prices() if side.weights is None else side.prices() * side.weights.astype(np.float64)
+        rejected = np.bincount(first, prices, _POINTS + 1).cumsum()[:_POINTS]
+        cost += share * (ratio(side.paid(side.accepted_by_all()), side.size, UNIT) + sign * rejected / side.size)
+    return CaseCostCurve(frozen(shift), frozen(cost), found, trials.name)
 
 
 class CaseCostLoss(NamedTuple):
@@ -56,7 +302,7 @@ class CaseCostLoss(NamedTuple):
 
 
 def case_cost_calibration_loss(
-    trials: Trials, costs: CaseCosts, *, ci: float = 0.95, by: str | None = None
+    trials: Trials, costs: CaseCosts, *, ci: float = 0.95, by: str | tuple[str, str] | None = None
 ) -> CaseCostLoss:
     """The calibration loss where every case brings its own costs, cross-fitted.
 
@@ -71,8 +317,8 @@ def case_cost_calibration_loss(
         Prior and costs.
     ci : float, default 0.95
         Level of Welch's interval of the paired difference.
-    by : str, optional
-        A column of groups, which are never on both sides of a fold and vary as a whole.
+    by : str or tuple of two str, optional
+        Columns of groups, which vary as a whole; those of the first are never on both sides of a fold.
 
     Returns
     -------
@@ -89,15 +335,13 @@ def case_cost_calibration_loss(
     >>> found.actual, round(found.value, 2) > 0.3
     (0.75, True)
     """
-    own = two_columns(as_trials(trials)) if as_trials(trials).is_matrix else as_trials(trials)
-    level = probability(ci, "ci")
-    instance(costs, CaseCosts, "costs")
-    before = payments(own, costs, by)
-    after = payments(_out_of_fold(own, costs, by), costs, by)
-    value, error, freedom = before.minus(after).mean()
-    low, high = Mean(value, error, freedom=freedom).limits(level) if error > 0.0 else (value, value)
-    method = f"welch, paired{'' if by is None else ' over groups'}; logistic, 5 folds"
-    return CaseCostLoss(value, low, high, before.mean()[0], after.mean()[0], level, method)
+    level, before = probability(ci, "ci"), _Cases.of(trials, costs, by)
+    after = before._replace(split=split_by_class(_calibrated_trials(before), before.costs))
+    paid = [one.split.paid(one.split.accepted()) for one in (before, after)]
+    found = before.mean((paid[0][0] - paid[1][0], paid[0][1] - paid[1][1]))
+    method = f"welch, paired{' over groups' if before.by else ''}; logistic, 5 folds"
+    actual, calibrated = (before.mean(one).value for one in paid)
+    return CaseCostLoss(found.value, *found.limits(level), actual, calibrated, level, method)
 
 
 class CaseEstimates(NamedTuple):
@@ -115,53 +359,31 @@ class CaseEstimates(NamedTuple):
     differences: dict[tuple[str, int, int], Mean]
 
 
-def case_cost_estimates(systems: Sequence[Trials], every: Sequence[CaseCosts], by: str | None) -> CaseEstimates:
+def case_cost_estimates(systems: Sequence[Trials], every: Sequence[CaseCosts], by: tuple[str, ...]) -> CaseEstimates:
     """The cost per case of each system under each set of costs, and the differences on the same cases."""
     alone: dict[str, list[Mean]] = {}
     differences: dict[tuple[str, int, int], Mean] = {}
-    how = "welch" if by is None else "welch over groups"
     for place, costs in enumerate(every):
         name = f"applications.{place}.cost"
-        paid = [payments(one, costs, by) for one in systems]
-        alone[name] = [_mean(one.mean(), how) for one in paid]
+        cases = _Cases.of(systems[0], costs, by)
+        order = _own_order(systems[0], costs, by)
+        splits = [split_by_class(one.select(order), cases.costs) for one in systems]
+        paid = [split.paid(split.accepted()) for split in splits]
+        alone[name] = [cases.mean(one) for one in paid]
         for i, j in combinations(range(len(paid)), 2):
-            differences[name, i, j] = _mean(paid[i].minus(paid[j]).mean(), f"{how}, paired by case")
+            found = cases.mean((paid[i][0] - paid[j][0], paid[i][1] - paid[j][1]))
+            differences[name, i, j] = replace(found, how=f"{found.how}, paired by case")
     return CaseEstimates(alone, differences)
 
 
-def _mean(found: tuple[float, float, float], how: str) -> Mean:
-    value, error, freedom = found
-    return Mean(value, error, freedom=freedom if error > 0.0 else 1.0, how=how)
-
-
-def _out_of_fold(trials: Trials, costs: CaseCosts, by: str | None) -> Trials:
+def _calibrated_trials(cases: _Cases) -> Trials:
     """The trials with llrs of logistic calibrations that did not see them."""
-    labels = trials.known_labels().astype(np.bool_)
-    sides = [np.flatnonzero(~labels), np.flatnonzero(labels)]
-    if min(map(len, sides)) < 2:
-        raise UndefinedError("Calibration out of fold needs at least two trials of each class.")
-    folds = np.empty(len(trials), np.intp)
-    if by is not None:
-        codes = group_codes(trials, by)
-        numbers, count = deal_groups([codes[rows] for rows in sides])
-    else:
-        sides = [rows[_own_order(trials, costs, rows)] for rows in sides]
-        numbers, count = deal_rows((len(sides[0]), len(sides[1])))
-    for rows, own in zip(sides, numbers, strict=True):
-        folds[rows] = own
-    prior, llrs = _mean_application(costs).effective_prior, np.empty(len(trials))
+    trials, (folds, count) = cases.trials, cases.folds()
+    prior, llrs = _mean_application(cases.costs).effective_prior, np.empty(len(trials))
     for fold in range(count):
         mine = folds == fold
         llrs[mine] = _calibrated(trials.select(~mine), prior)(trials.scores[mine])
-    return Trials.of_llr(llrs, labels, weights=trials.weights, groups=dict(trials.groups))
-
-
-def _own_order(trials: Trials, costs: CaseCosts, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """An order of the rows of one class that does not depend on how they came: by id, else by score and costs."""
-    if trials.ids is not None:
-        return np.argsort(id_words(trials.ids[rows]), kind="stable")
-    keys = [np.broadcast_to(cost, len(trials))[rows] for cost in (costs.cost_tp, costs.cost_fp, costs.cost_fn)]
-    return np.lexsort((*keys, trials.scores[rows]))
+    return Trials.of_llr(llrs, trials.known_labels().astype(np.bool_), weights=trials.weights)
 
 
 def _mean_application(costs: CaseCosts) -> Application:

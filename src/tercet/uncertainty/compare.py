@@ -176,14 +176,13 @@ def _compared_by_case(
 ) -> Comparison:  # fmt: skip
     """Costs per case, in the order of the first system's trials: values, paired differences, ranks."""
     costs = [app for app in every if isinstance(app, CaseCosts)]
-    if len(costs) < len(every) or len(groups) > 1:
-        raise InputError("Costs per case are compared by themselves, and by one group column at most.")
+    if len(costs) < len(every):
+        raise InputError("Costs per case are compared by themselves, not beside other applications.")
     pairing = paired(trials, by=pair_by)
-    by = groups[0] if groups else None
     same = list(pairing.systems)
-    if by is not None:
+    if groups:
         same = [_grouped_alike(one, _with_groups(same, names, groups)) for one in same]
-    found = case_cost_estimates(same, costs, by)
+    found = case_cost_estimates(same, costs, groups)
     values = {
         name: tuple(Bound(one.value, *one.limits(level), one.method) for one in row)
         for name, row in found.alone.items()

@@ -16,7 +16,7 @@ from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import Curve
-from tercet.metrics.net_benefit import DecisionCurve, decision_curve
+from tercet.metrics.net_benefit import DecisionCurve, net_benefits
 from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials, two_class
 from tercet.uncertainty._differences import Losses, PairedTrials
@@ -130,7 +130,7 @@ def net_benefit_band(
     (0.438, [0.345], [0.456])
     """
     share = checked_level(level, "level")
-    found = decision_curve(trials, thresholds, prevalence=prevalence)
+    found, _ = net_benefits(trials, thresholds, prevalence)
     reach = kolmogorov_reach(Curve.of(two_class(trials)), share)
     odds = (1.0 - found.prevalence) * found.threshold / (1.0 - found.threshold)
     low = found.prevalence * np.maximum(found.tpr - reach.fnr, 0.0) - odds * np.minimum(found.fpr + reach.fpr, 1.0)

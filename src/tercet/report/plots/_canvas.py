@@ -45,12 +45,12 @@ class Canvas:
         """A horizontal line to read by."""
         self.axes.axhline(y, color=SOFT, linestyle=":", linewidth=1.0)
 
-    def point(self, x: float, y: float, series: str, *, filled: bool = False) -> None:
-        """One marked point."""
+    def point(self, x: float, y: float, series: str, *, filled: bool = False, named: str | None = None) -> None:
+        """One marked point, in the legend if `named`."""
         face = self.look.color if filled else "white"
         self.axes.plot(
             [x], [y], linestyle="", marker=self.look.marker, color=self.look.color, markerfacecolor=face,
-            clip_on=False, zorder=4, label="_",
+            clip_on=False, zorder=4, label=in_legend(named),
         )  # fmt: skip
         self.record(series, [x], [y])
 

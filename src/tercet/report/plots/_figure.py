@@ -25,13 +25,13 @@ from tercet.deployment.prevalence import Prevalence
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
-from tercet.metrics.case_cost_curve import CaseCostCurve
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
+from tercet.uncertainty.case_costs import CaseCostCurve
 from tercet.uncertainty.comparison import Comparison
 from tercet.uncertainty.simultaneous import DifferenceBand, NetBenefitBand
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from numpy.typing import ArrayLike
 
+from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
-from tercet.metrics.net_benefit import DecisionCurve, decision_curve
+from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.plots._figure import Plot, plot
 from tercet.trials import Trials
 
