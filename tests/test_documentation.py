@@ -15,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import tercet
 from tercet.cli.main import main
 from tercet.report.plots._figure import KINDS
 
@@ -201,6 +202,35 @@ def test_the_report_of_a_field_takes_at_most_twelve_commands(page):
     typed = [text for _, language, text in blocks(ROOT / "docs" / page) if language == "console"]
     commands = [line for text in typed for line in text.splitlines() if line.startswith("$ tercet")]
     assert 4 <= len([line for line in commands if not line.startswith("$ tercet demo")]) <= 12
+
+
+def rows(page):
+    """The cells of each row of a page's tables, whose formulas write a bar as \\mid."""
+    for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("| ") and not line.startswith("| term"):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def exists(name):
+    """Whether tercet has the name; arguments (`target=`) and the call of a name (`evaluate(...)`) are read as such."""
+    value = tercet
+    for part in re.split(r"[(\[]", name.removeprefix("tercet.").removeprefix("tc."))[0].split("."):
+        if part.endswith("="):
+            return True
+        value = getattr(value, part, None)
+    return value is not None
+
+
+def test_every_term_of_the_glossary_has_a_meaning_and_a_function_that_exists():
+    found = list(rows("glossary.md"))
+    assert len(found) > 80
+    for row in found:
+        assert len(row) == 4, row
+        term, _, meaning, names = row
+        assert meaning, term
+        assert names, term
+        for name in re.findall(r"`([^`]+)`", names):
+            assert exists(name), f"{term}: tercet has no {name}"
 
 
 def test_the_gallery_shows_every_kind_of_figure():
