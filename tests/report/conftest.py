@@ -24,6 +24,15 @@ def missing():
     return None
 
 
+def with_plain_spaces(found):
+    """What a script returned, spaces at which no line ends turned into others."""
+    if isinstance(found, list):
+        return [with_plain_spaces(one) for one in found]
+    if isinstance(found, dict):
+        return {key: with_plain_spaces(one) for key, one in found.items()}
+    return found.replace("\u00a0", " ") if isinstance(found, str) else found
+
+
 def opened():
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -33,7 +42,17 @@ def opened():
     for flag in FLAGS:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+    class Chrome(webdriver.Chrome):
+        """Texts as they are read: a space at which no line ends is a space."""
+
+        def execute_script(self, script, *arguments):
+            return with_plain_spaces(super().execute_script(script, *arguments))
+
+        def execute_async_script(self, script, *arguments):
+            return with_plain_spaces(super().execute_async_script(script, *arguments))
+
+    return Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
 @pytest.fixture(scope="session")

@@ -221,7 +221,7 @@ def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     text = page({**document_of(evaluation()), "conditions": [one]})
     words = Skeleton(text).texts
     assert "a system by site" in words
-    assert "cost at 0.01, 10 : 1" in words
+    assert "DCF at 0.01, 10\u00a0:\u00a01" in words
     assert "Turin: there are no targets" in words
     assert "all together" in words
     assert "each condition equally" not in words
@@ -239,7 +239,7 @@ def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
         "pooled": classes,
         "equalised": classes,
     }
-    assert "cost at 0.5, 0.5" in Skeleton(page({**document_of(several()), "conditions": [split]})).texts
+    assert "DCF at 0.5, 0.5" in Skeleton(page({**document_of(several()), "conditions": [split]})).texts
 
 
 def test_an_interval_without_an_end_is_none_and_notes_on_intervals_are_told():

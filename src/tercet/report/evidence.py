@@ -15,6 +15,11 @@ from tercet.report.verdict import groups_of, level_of, own, point_words
 
 _ENOUGH = 30  # errors below which a rate is known only roughly
 _COUNTED = 2**53  # the whole numbers that a double counts to
+_MEASURED = {  # quantities with intervals, as the page calls them
+    "fnr": "misses", "fpr": "false_alarms", "dcf": "DCF", "min_dcf": "minimum_dcf",
+    "calibration_loss": "calibration_loss", "eer": "EER", "auc": "AUC", "cllr": "Cllr", "min_cllr": "min_cllr",
+    "accuracy": "accuracy", "log_loss": "log-loss", "brier": "Brier",
+}  # fmt: skip
 _TERMS = (
     "prior", "cost", "miss", "alarm", "rule", "threshold", "llr", "effective", "dcfu", "dcf", "blind", "min", "loss",
     "calibration", "ppv", "eer", "auc", "cllr", "benefit", "interval", "roc",
@@ -29,11 +34,11 @@ def title(systems: Sequence[Facts], words: Words) -> str:
     return words("n_systems", n=words.whole(len(names)))
 
 
-def what(systems: Sequence[Facts], made: datetime, words: Words) -> str:
-    """Data, what was done, and when, in one line."""
+def what(systems: Sequence[Facts], made: datetime, words: Words, titled: bool = True) -> str:
+    """Data, what was done, and when, in one line; how many systems, unless the title says so."""
     found = own(systems)
     sizes, done = ({one(system, words) for system in found} for one in (sizes_of, done_to))
-    parts = [words("what.systems", n=len(found)) if len(found) > 1 else ""]
+    parts = [words("what.systems", n=len(found)) if len(found) > 1 and titled else ""]
     if len(sizes) > 1:
         parts = [words("what.different", n=len(found))]
     else:
@@ -96,14 +101,14 @@ def _ends_words(system: Facts, words: Words) -> str:
 
 def method(document: Facts, systems: Sequence[Facts], words: Words) -> str:
     """How the numbers were obtained, a paragraph each."""
-    return "".join(tag("p", text(line, 600)) for line in method_lines(document, systems, words))
+    return "".join(tag("p", text(line, 1000)) for line in method_lines(document, systems, words))
 
 
 def method_lines(document: Facts, systems: Sequence[Facts], words: Words) -> list[str]:
     """How the numbers were obtained, in sentences."""
     lines = []
     for system in own(systems):
-        name = system.get("name") or words("this_system")
+        name = words.called(system)
         lines.append(words("m.scores", name=name, sizes=sizes_of(system, words), done=done_to(system, words)))
     lines += dict.fromkeys(_interval_method(s, words) for s in own(systems) if "intervals" in s)
     two = [system for system in systems if "curve" in system]
@@ -125,7 +130,7 @@ def _thinned(systems: Sequence[Facts], words: Words) -> list[str]:
     told: dict[int, list[str]] = {}
     for system in systems:
         within = _within(system["curve"])
-        named = f"{system.get('name') or words('this_system')} {words.number(within)}"
+        named = f"{words.called(system)} {words.number(within)}"
         told.setdefault(9 if within == 1e-4 else 3, []).append(named)
     return [words("m.thin", reach=reach, told=", ".join(named)) for reach, named in told.items()]
 
@@ -137,10 +142,9 @@ def _within(curve: Facts) -> float:
 
 def _interval_method(system: Facts, words: Words) -> str:
     facts, by = system["intervals"], " × ".join(groups_of(system))
-    methods = list(dict.fromkeys(words.method(str(one)) for one in facts.get("methods", {}).values()))
-    shown = "; ".join(methods[:4]) + (" …" if len(methods) > 4 else "")
     slots = {
-        "level": words.percent(facts["level"]), "by": words("done.by", by=by) if by else "", "methods": shown or "…",
+        "level": words.percent(facts["level"]), "by": words("done.by", by=by) if by else "",
+        "methods": _by_quantity(facts.get("methods", {}), words) or "…",
         "sampling": words(f"m.{facts.get('sampling', 'stratified')}"),
     }  # fmt: skip
     count = facts.get("resamples") or 0
@@ -149,6 +153,17 @@ def _interval_method(system: Facts, words: Words) -> str:
     return words(
         "m.ends", resamples=words("m.resamples", n=words.whole(int(count))), seed=facts.get("seed", 0), **slots
     )
+
+
+def _by_quantity(methods: Facts, words: Words) -> str:
+    """Which quantities have an interval by which method."""
+    told: dict[str, dict[str, None]] = {}
+    for key, how in methods.items():
+        name = str(key).rpartition(".")[2]
+        if name in _MEASURED:
+            called = words(_MEASURED[name]) if _MEASURED[name] in words.strings else _MEASURED[name]
+            told.setdefault(words.method(str(how)).replace(": ", ", "), {})[called] = None
+    return "; ".join(f"{', '.join(names)}: {how}" for how, names in told.items())
 
 
 def _page_method(system: Facts, words: Words) -> str:
@@ -163,7 +178,7 @@ def _eers(systems: Sequence[Facts]) -> list[str]:
 def quality(document: Facts, systems: Sequence[Facts], words: Words) -> str:
     """What in the data calls for care, as a list of sentences."""
     found = [
-        tag("li", f"{tag('b', text(system.get('name') or words('this_system')))}: {text(warning, 400)}")
+        tag("li", f"{tag('b', text(words.called(system)))}: {text(warning, 400)}")
         for system in systems for warning in warnings(system, words)
     ]  # fmt: skip
     found += [tag("li", text(line, 400)) for line in _by_condition(document, words)]
@@ -183,7 +198,7 @@ def _by_condition(document: Facts, words: Words) -> list[str]:
         for key, values in (("q.condition_few", few), ("q.condition_none", none)):
             if values:
                 shown = ", ".join(values[:12]) + (" …" if len(values) > 12 else "")
-                name = entry.get("system") or words("this_system")
+                name = words.named(entry.get("system"))
                 lines.append(f"{name}: {words(key, column=entry['column'], values=shown)}")
     return lines
 
@@ -267,7 +282,7 @@ def origin_lines(document: Facts, systems: Sequence[Facts], made: datetime, word
     if document.get("command"):
         lines.append(words("o.command", command=shlex.join(base_name(str(word)) for word in document["command"])))
     for system in own(systems):
-        lines.append(f"{system.get('name') or words('this_system')}: {sizes_of(system, words)}")
+        lines.append(f"{words.called(system)}: {sizes_of(system, words)}")
         files = [("o.file", file) for file in system["input"].get("files", ())]
         files += [("o.calibration_file", file) for file in system.get("calibration", {}).get("files", ())]
         lines += [words(key, name=base_name(str(one.get("name", ""))), sha=one.get("sha256", "")) for key, one in files]

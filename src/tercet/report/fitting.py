@@ -1,12 +1,12 @@
-"""What a page holds of a result: everything where there is room, else bands to six digits and curves thinned further.
+"""What a page holds of a result: everything where there is room, else what is shown, and curves thinned further.
 
 The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh. A page over its
-limit first holds of each condition only what its table and figure show, and writes llrs to fewer decimals: every step
-stays, and a cost differs only where the prior falls between an llr and its rounding. Then it keeps fewer points, all
-with exact counts, and says how far a cost read between them may be off. Where that is not enough, half of the rows of
-several classes go too, and the others weigh twice as much. Hulls and the operating points that were evaluated stay as
-they are: their numbers are exact on every page. A page that no thinner curve brings under the limit (hundreds of
-conditions) keeps every step of its curves.
+limit first holds only what its tables and figures show, and writes llrs to fewer decimals: every step stays, and a cost
+differs only where the prior falls between an llr and its rounding. Then it keeps fewer points, all with exact counts,
+and says how far a cost read between them may be off. Where that is not enough, half of the rows of several classes go
+too, and the others weigh twice as much. Hulls and the operating points that were evaluated stay as they are: their
+numbers are exact on every page. A page that no thinner curve brings under the limit (hundreds of conditions) keeps
+every step of its curves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from tercet.report.markup import Facts
 
 LIMIT = 250_000  # bytes of a page
 STATED = 3.0  # log-odds within which the error of a thinned curve is stated: those of the Bayes error plot
-_DIGITS = 6
+_DIGITS = (
+    9  # of intervals and p-values; what they are about keeps all digits, so that it is rounded once, where it is shown
+)
+_DRAWN = 4  # of bands, which are only drawn
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _DECIMALS = (8, 6)  # of the llrs, while every step is kept
 _SHOWN_ROW = ("value", "input", "eer", "eer_ci", "applications", "intervals", "reasons")
@@ -32,6 +35,10 @@ _SHOWN_POINT = (
     "warnings", "reasons",
 )  # fmt: skip
 _TOLERANCES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)  # of a normalised cost
+_UNSHOWN = (
+    "min_dcf_u", "min_dcf_u_ci", "actual_minus_min", "min_threshold_llr", "cross_fitted_min_dcf",
+    "cross_fitted_min_dcf_ci",
+)  # fmt: skip
 FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
 _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
@@ -43,6 +50,8 @@ def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, 
         return page
     if "conditions" in document:
         brief["conditions"] = [_shortened_condition(entry) for entry in document["conditions"]]
+    if "comparison" in document:
+        brief["comparison"] = _shortened_ends(document["comparison"])
     pages = []
     for less in _less(systems):
         pages.append(written(brief, less))
@@ -56,14 +65,14 @@ def _fits(page: str) -> bool:
 
 
 def _shortened_condition(entry: Facts) -> Facts:
-    """Results by condition to six digits, without what the page does not show of them."""
+    """Results by condition without what the page does not show of them."""
     whole = {key: _shortened_row(entry[key]) for key in ("pooled", "equalised") if entry.get(key)}
     return {**entry, **whole, "rows": [_shortened_row(row) for row in entry["rows"]]}
 
 
 def _shortened_row(row: Facts) -> Facts:
     several = "classes" in row["input"]
-    less: Facts = _rounded({key: value for key, value in row.items() if several or key in _SHOWN_ROW})
+    less: Facts = _shortened_ends({key: value for key, value in row.items() if several or key in _SHOWN_ROW})
     if "intervals" in less:
         less["intervals"] = {**less["intervals"], "methods": {}, "missing": {}, "notes": []}
     if not several:
@@ -79,10 +88,11 @@ def _shortened_point(app: Facts) -> Facts:
 
 def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
     """The systems with less and less in them."""
-    short = [_shortened(system) for system in systems]
+    short = fewer = [_shortened(system) for system in systems]
     yield short
     for decimals in _DECIMALS:
-        yield [{**one, "curve": coarser(one["curve"], decimals)} if _can_thin(one) else one for one in short]
+        fewer = [{**one, "curve": coarser(one["curve"], decimals)} if _can_thin(one) else one for one in fewer]
+        yield fewer
     for tolerance in _TOLERANCES:
         if tolerance == _HALVED:
             short = [{**one, "posteriors": halved(one["posteriors"])} if _many_rows(one) else one for one in short]
@@ -120,31 +130,44 @@ def _can_thin(system: Facts) -> bool:
 
 
 def _shortened(system: Facts) -> Facts:
-    """Bands to six digits, the name of each method once, and without the decision curve, which the page computes."""
+    """Fewer digits of bands and intervals, and without what the page computes or does not show."""
     found = {key: value for key, value in system.items() if key != "decision_curve"}
-    for key in ("bands", "bayes_plot"):
+    for key, digits in (("bands", _DRAWN), ("bayes_plot", _DIGITS)):
         if key in found:
-            found[key] = _rounded(found[key])
-    if "intervals" in found:
-        methods = found["intervals"].get("methods", {})
-        kept = {name: words for words, name in {words: name for name, words in reversed(methods.items())}.items()}
-        found["intervals"] = {**found["intervals"], "methods": kept}
+            found[key] = _rounded(found[key], digits)
+    if "curve" in found:
+        apps = [{key: one for key, one in app.items() if key not in _UNSHOWN} for app in found["applications"] or ()]
+        found["applications"] = _shortened_ends(apps)
     return found
 
 
-def _rounded(value: object) -> Value:
+def _shortened_ends(value: object) -> Value:
+    """A result with fewer digits of its intervals and p-values."""
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
+        return {
+            key: _rounded(one, _DIGITS)
+            if key.endswith("_ci") or key in ("p_value", "adjusted")
+            else _shortened_ends(one)
+            for key, one in value.items()
+        }
+    return [_shortened_ends(one) for one in value] if isinstance(value, list) else value
+
+
+def _rounded(value: object, digits: int) -> Value:
+    if isinstance(value, dict):
+        return {key: _rounded(one, digits) for key, one in value.items()}
     if isinstance(value, list):
-        return [_rounded(one) for one in value]
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) and math.isfinite(value) else value
+        return [_rounded(one, digits) for one in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
 def coarser(curve: Facts, decimals: int) -> Facts:
-    """The same steps with llrs to some decimals; the curve as it is where two of them would become one."""
+    """The same steps with llrs to some decimals; the curve as it is where llrs are too close for that."""
     key = _scale(curve)
     short = _short_numbers(curve[key], decimals)
-    return {**curve, key: short} if len(set(short)) == len(set(curve[key])) else curve
+    moved = (float(new) - float(old) for new, old in zip(short, curve[key], strict=True) if new != old)
+    close = max(moved, default=0.0) > 2.0 * 10.0**-decimals or len(set(short)) < len(set(curve[key]))
+    return curve if close else {**curve, key: short}
 
 
 def _scale(curve: Facts) -> str:
@@ -162,9 +185,9 @@ def thinner(curve: Facts, tolerance: float) -> Facts:
     for name in ("thresholds", "llrs", "misses", "false_alarms"):
         if name in curve:
             found[name] = [curve[name][place] for place in kept]
-    found[key] = _short_numbers(found[key], 4)
-    found["within"] = _off(curve, found, x)
-    return found
+    for decimals in (*_DECIMALS, 4):
+        found = coarser(found, decimals)
+    return {**found, "within": _off(curve, found, x)}
 
 
 def _kept(x: Floats, rates: Sequence[Floats], tolerance: float) -> list[int]:
@@ -200,12 +223,17 @@ def _furthest(start: int, x: list[float], rates: Sequence[list[float]], room: Se
 
 
 def _short_numbers(values: Sequence[float | str], decimals: int) -> list[float | str]:
-    """Ascending numbers to some decimals, never below the number itself, and still ascending."""
+    """Ascending numbers to some decimals, never below the number itself; those that differ still do."""
     found: list[float | str] = []
+    last, before, unit = -math.inf, math.nan, 10.0**-decimals
     for value in values:
-        short = value if isinstance(value, str) else _raised(float(value), decimals)
-        behind = found and not isinstance(short, str) and not isinstance(found[-1], str) and short < found[-1]
-        found.append(found[-1] if behind else short)
+        if isinstance(value, str):
+            found.append(value)
+        else:
+            if value != before:
+                last = max(_raised(float(value), decimals), round(last + unit, decimals))
+            found.append(last)
+            before = value
     return found
 
 

@@ -12,11 +12,14 @@ from typing import Literal, TypeVar, get_args
 
 from tercet._numeric.validation import chosen
 from tercet.report import numbers
-from tercet.report.markup import tag, text
+from tercet.report.markup import Facts, tag, text
+from tercet.report.text import harmless
 
 Language = Literal["en", "it"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
 _SLOT = re.compile(r"\{(\*?)(\w+)\}")
+_ARTICLE = re.compile(r"\b(il|al|del) (?=(?:<b>)?(?:8|11(?![\d.])))")
+_ELIDED = {"il": "l'", "al": "all'", "del": "dell'"}
 _FAMILIES = ("share.", "cases.", "how.", "ends.", "line.", "axis.", "count_of_", "weight_of_", "n_")  # put together
 
 
@@ -44,6 +47,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple(found)
 
 
+def _code(words: str) -> str:
+    """Own words as markup, those in backticks as code."""
+    return re.sub("`(.+?)`", r"<code>\1</code>", text(words, 2000))
+
+
 class Words:
     """Sentences and numbers in one language.
 
@@ -58,17 +66,29 @@ class Words:
 
     def __call__(self, key: str, **slots: object) -> str:
         """The sentence of a key with its slots filled."""
-        return _SLOT.sub(lambda slot: str(slots.get(slot[2], "")), self.strings[key])
+        return self._elided(_SLOT.sub(lambda slot: str(slots.get(slot[2], "")), self.strings[key]))
+
+    def _elided(self, words: str) -> str:
+        """Italian articles before 8 and 11 without their vowel: l'8 %, all'11 %."""
+        return _ARTICLE.sub(lambda found: _ELIDED[found[1]], words) if self.language == "it" else words
+
+    def called(self, system: Facts) -> str:
+        """A system's name as it may be shown, or what stands for it."""
+        return self.named(system.get("name"))
+
+    def named(self, name: object) -> str:
+        """The same of a name."""
+        return harmless(name, 64) if name else self("this_system")
 
     def rich(self, key: str, **slots: object) -> str:
-        """The same as markup, slots escaped and those with a star in bold."""
+        """The same as markup, slots escaped and those with a star in bold; what stands in backticks is code."""
         parts, last = [], 0
         sentence = self.strings[key]
         for slot in _SLOT.finditer(sentence):
             words = text(slots.get(slot[2], ""), 400)
-            parts += [text(sentence[last : slot.start()], 2000), tag("b", words) if slot[1] and words else words]
+            parts += [_code(sentence[last : slot.start()]), tag("b", words) if slot[1] and words else words]
             last = slot.end()
-        return "".join([*parts, text(sentence[last:], 2000)])
+        return self._elided("".join([*parts, _code(sentence[last:])]))
 
     def method(self, name: str) -> str:
         """How an interval was found, as results name it in English, in this language: phrase by phrase.

@@ -145,7 +145,7 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
         drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
     if len(shown) > 1:
-        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), s.get("name") or words("this_system")) for s in shown)
+        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), words.called(s)) for s in shown)
         drawing.names((value, name, f"curve c{place}") for place, (value, name) in enumerate(ends))
     return drawing.svg(words("cost_at_every_prior"))
 

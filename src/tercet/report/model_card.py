@@ -81,11 +81,7 @@ def _tables(document: Facts) -> list[str]:
 
 
 def _limits(systems: Sequence[Facts], words: Words) -> list[str]:
-    return [
-        f"{system.get('name') or words('this_system')}: {warning}"
-        for system in systems
-        for warning in evidence.warnings(system, words)
-    ]
+    return [f"{words.called(system)}: {warning}" for system in systems for warning in evidence.warnings(system, words)]
 
 
 def _bullets(lines: Sequence[str]) -> str:
@@ -93,9 +89,10 @@ def _bullets(lines: Sequence[str]) -> str:
 
 
 def _sentences(markup: str) -> str:
-    """Markup of the page, of which only bold words are elements, as Markdown."""
-    parts = re.split(r"(</?b>)", markup)
-    return "".join("**" if part in ("<b>", "</b>") else _escaped(html.unescape(part)) for part in parts).strip()
+    """Markup of the page, of which only bold words and code are elements, as Markdown."""
+    signs = {"<b>": "**", "</b>": "**", "<code>": "`", "</code>": "`"}
+    parts = re.split(r"(</?(?:b|code)>)", markup)
+    return "".join(signs.get(part) or _escaped(html.unescape(part)) for part in parts).strip()
 
 
 def _escaped(words: str) -> str:

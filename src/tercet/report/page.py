@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ from tercet.report.language import Words
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
 from tercet.report.schema import faults, schema
+from tercet.report.squeezing import squeezed
 
 _SLOT = re.compile(r"\{\{(t\.)?(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -37,6 +39,7 @@ _SCRIPTS = (
     "numbers", "words", "chart", "systems", "limits", "entries", "classes", "figures", "compare", "verdict", "saving",
     "page",
 )  # fmt: skip
+_KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # spaces at which no line ends
 _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 
 
@@ -56,7 +59,7 @@ def _written(document: Facts, systems: Sequence[Facts], title: str | None, words
     slots = {
         "title": text(title or document.get("title") or evidence.title(systems, words), 120),
         "language": words.language,
-        "what": evidence.what(systems, made, words),
+        "what": evidence.what(systems, made, words, bool(title or document.get("title"))),
         "version": text(document.get("tercet", "")),
         "style": style,
         "script": script,
@@ -76,7 +79,13 @@ def _written(document: Facts, systems: Sequence[Facts], title: str | None, words
         "origin": evidence.origin(document, systems, made, words),
         "data": _data(document, systems, words.for_scripts(script)),
     }
-    return _SLOT.sub(lambda slot: text(words(slot[2]), 2000) if slot[1] else slots[slot[2]], _part("page.html"))
+    return _SLOT.sub(lambda slot: _slot(slot, slots, words), _part("page.html"))
+
+
+def _slot(slot: re.Match[str], slots: Mapping[str, str], words: Words) -> str:
+    """What stands in a slot of the page; a sign stays on the line of its number or word."""
+    filled = text(words(slot[2]), 2000) if slot[1] else slots[slot[2]]
+    return filled if slot[2] in ("data", "script", "style") else _KEPT_TOGETHER.sub("\u00a0", filled)
 
 
 def report(
@@ -172,6 +181,7 @@ def _with_posteriors(systems: Sequence[Facts], posteriors: object) -> list[Facts
     ]
 
 
+@cache
 def _part(name: str) -> str:
     """A file of the page without indentation and comments, which are for who reads the file itself."""
     whole = (files("tercet.report") / "page" / name).read_text(encoding="utf-8")
@@ -179,10 +189,11 @@ def _part(name: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+@cache
 def _script(with_rows: bool) -> str:
     """All scripts as one, which leaves no name behind in the window; editing several classes needs rows."""
     parts = (_part(f"{name}.js") for name in _SCRIPTS if with_rows or name != "classes")
-    return "\n".join(['"use strict";', "(() => {", *parts, "})();"])
+    return squeezed("\n".join(['"use strict";', "(() => {", *parts, "})();"]))
 
 
 def _hash(inline: str) -> str:
@@ -217,10 +228,17 @@ def _data(document: Facts, systems: Sequence[Facts], strings: dict[str, str]) ->
     if "comparison" in document:
         plain["comparison"] = _of_costs(document["comparison"])
     plain["words"] = strings
-    plain["systems"] = [_packed(system) for system in systems]
+    kept = [_without_methods(system) for system in systems] if document.get("reduced") else systems
+    plain["systems"] = [_packed(system) for system in kept]
     plain["points"] = _points()
     dumped = json.dumps(plain, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPES[found[0]], dumped)
+
+
+def _without_methods(system: Facts) -> Facts:
+    """A system without what the page says of its intervals in words."""
+    told = {key: one for key, one in system.get("intervals", {}).items() if key not in ("methods", "missing")}
+    return {**system, "intervals": told} if told else system
 
 
 def _of_costs(comparison: Facts) -> Facts:

@@ -13,7 +13,7 @@ from tercet.report.verdict import known_ends, point_words
 
 _HEAT = 30  # classes that a heat map can show
 _FEW_SYSTEMS, _MOST_DIFFERENCES = 3, 60
-_NAMES = {"eer": "EER", "auc": "AUC", "cllr": "Cllr", "min_cllr": "min Cllr"}
+_NAMES = {"eer": "EER", "auc": "AUC", "cllr": "Cllr"}
 _COMPARED = ("dcf", "min_dcf", "fnr", "fpr")  # quantities whose paired differences are shown, beside EER, AUC and Cllr
 
 
@@ -21,7 +21,7 @@ def comparison(systems: Sequence[Facts], words: Words) -> str:
     """The numbers that no operating point changes, one row per two-class system."""
     if not systems:
         return tag("section", tag("h2", text(words("compare_title"))), id="compare")
-    names = [system.get("name") or words("this_system") for system in systems]
+    names = [words.called(system) for system in systems]
     rates = [{**s, "eer": s["eer"]["value"]} for s in systems]
     columns = [
         _column(rates, "eer", words.percent, words),
@@ -37,7 +37,7 @@ def comparison(systems: Sequence[Facts], words: Words) -> str:
 
 def _several_compared(systems: Sequence[Facts], words: Words) -> str:
     """The same of systems of several classes."""
-    names = [system.get("name") or words("this_system") for system in systems]
+    names = [words.called(system) for system in systems]
     firsts = [{"dcf": None, **(system["applications"] or [{}])[0]} for system in systems]
     columns = [
         _column(firsts, "dcf", words.number, words),
@@ -113,7 +113,7 @@ def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
     points = found.get("points", ())
     point = words.core(str(points[place])) if place < len(points) else str(place + 1)
     key = "d.at" if last == "dcf" else f"d.{last}_at"
-    named = words(key, point=point) if first else _NAMES.get(last, last)
+    named = words(key, point=point) if first else _NAMES.get(last) or words(last)
     said = words.percent if last in ("eer", "fnr", "fpr") else words.number
     cell = _cell(_real(one["value"]), known_ends(one, "value"), said, words)
     p = float(one["adjusted"])
@@ -139,7 +139,7 @@ def figures(systems: Sequence[Facts], words: Words) -> str:
     for system in systems[:2]:
         drawing = markup.histogram_drawing(system, words)
         if drawing:
-            called = words("static.scores", name=system.get("name") or words("this_system"))
+            called = words("static.scores", name=words.called(system))
             parts.append(markup.figure(called, words("static.dashed"), drawing))
     return "".join(parts)
 
@@ -154,7 +154,7 @@ def applications(systems: Sequence[Facts], words: Words) -> str:
         {} if s["curve"]["unit"] else a for s, a in evaluated
     ]  # the rule of 30 is about trials, not about weights
     columns = [
-        [s.get("name") or words("this_system") for s, _ in evaluated],
+        [words.called(s) for s, _ in evaluated],
         [a.get("name") or "" for a in apps],
         *(_column(apps, key, words.number, words) for key in ("prior", "cost_fn", "cost_fp")),
         [_threshold(s, a, words) for s, a in evaluated],
@@ -227,7 +227,7 @@ def _condition(facts: Facts, place: int, words: Words) -> str:
             head.append(words("minimum_dcf"))
     reasons = {f"{row['value']}: {words.core(why)}" for row in rows for why in row.get("reasons", {}).values()}
     notes = _notes(reasons, [app for row in rows for app in row.get("applications") or ()], words)
-    called = words("by_condition", system=facts.get("system") or words("this_system"), column=facts["column"])
+    called = words("by_condition", system=words.named(facts.get("system")), column=facts["column"])
     title = tag("figcaption", tag("h3", text(called)))
     drawn = "" if several else tag("figure", title, "condition", id=f"f-condition-{place}", hidden="")
     return _headed(called, drawn + table(head, zip(*columns, strict=True), _level(rows, words)) + notes)

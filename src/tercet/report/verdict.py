@@ -192,7 +192,7 @@ def sentence(system: Facts, point: Point | None, words: Words) -> str:
     how = words("how.min") if system["meaning"] == "raw" else ""
     told = words.rich(
         "v.found_one" if alarms[0] == 1 else "v.found", cases=words.whole(sum(sizes)), targets=words.whole(sizes[0]),
-        name=system.get("name") or words("this_system"), how=how, hits=words.whole(hits[0]),
+        name=words.called(system), how=how, hits=words.whole(hits[0]),
         hits_ends=words.brackets(hits[1], words.whole), alarms=words.whole(alarms[0]),
         alarms_ends=words.brackets(alarms[1], words.whole),
     )  # fmt: skip
@@ -206,7 +206,7 @@ def brief(system: Facts, words: Words | None = None) -> str:
         return _several(system, said)
     app = next((one for one in system["applications"] if one["dcf"] is not None and one["confusion"] is not None), None)
     if app is None:
-        name, eer = system.get("name") or said("this_system"), system["eer"]["value"]
+        name, eer = said.called(system), system["eer"]["value"]
         return said.rich("v.no_cost", name=name, eer=said.percent(eer), auc=said.number(system["auc"]))
     point = Point(app["prior"], app["cost_fn"], app["cost_fp"])
     return f"{text(setting(point, said), 300)} {sentence(system, point, said)}"
@@ -257,7 +257,7 @@ def cost_sentence(found: Answer, words: Words) -> tuple[str, dict[str, str]]:
 
 def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
     """Which threshold to use, on the user's own scale first, and whether calibration is to blame."""
-    found, name = answer(system, point), system.get("name") or words("this_system")
+    found, name = answer(system, point), words.called(system)
     named = words("for_system", name=name) if several else ""
     if system["meaning"] == "raw":
         return words.rich("r.raw", threshold=words.number(found.threshold), several=named)
@@ -272,7 +272,7 @@ def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
 
 
 def _several(system: Facts, words: Words) -> str:
-    name = system.get("name") or words("this_system")
+    name = words.called(system)
     app = next((app for app in system["applications"] if app.get("dcf") is not None), None)
     right = system.get("accuracy")
     accuracy = "" if right is None else " " + words.rich(

@@ -173,7 +173,7 @@ def test_conditions_and_longer_words_still_print_on_five_pages(browser, split, t
 def test_each_condition_with_few_errors_is_named_under_data_quality(browser, split):
     browser.get(split)
     told = browser.execute_script("return document.querySelector('.quality').textContent")
-    assert "first: per site, i costi si basano su meno di 30 mancati o falsi allarmi" in told
+    assert "first: per site, i costi si basano su meno di 30 mancati allarmi o falsi allarmi" in told
     assert "Torino" in told
 
 
@@ -193,22 +193,14 @@ def test_nothing_of_a_drawing_by_condition_is_cut(browser, window, split, width)
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_two_systems_print_on_five_pages_with_all_their_numbers(browser, two, tmp_path, paper):
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed: apt-get install poppler-utils")
     browser.get(two)
     settle(browser)
     width, height = PAPERS[paper]
     numbers = browser.execute_script("return [...document.querySelectorAll('#numbers dd')].map(n => n.textContent)")
     options = {"paperWidth": width, "paperHeight": height, "printBackground": True}
     printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", options)["data"])
-    (tmp_path / "page.pdf").write_bytes(printed)
-    words = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, check=True)
-    text = words.stdout.decode()
-    assert text.count("\f") <= 5
-    plain = re.sub(r"\s+", " ", text)
-    assert [number for number in numbers if number and number not in plain] == []
-    assert "If 1 case in 100 is a target" in plain
-    # Nothing is wider than its box, and nothing scrolls.
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 5
+    # The numbers are all there, nothing asks for a hand, nothing is wider than its box, and nothing scrolls.
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     pixels = int((width - 28 / 25.4) * 96)
     browser.execute_cdp_cmd(
@@ -216,6 +208,10 @@ def test_two_systems_print_on_five_pages_with_all_their_numbers(browser, two, tm
         {"width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False},
     )
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    plain = re.sub(r"\s+", " ", browser.execute_script("return document.body.innerText"))
+    assert [number for number in numbers if number and number not in plain] == []
+    assert "If 1 case in 100 is a target" in plain
+    assert re.findall("Drag|Click|save CSV", plain) == []
     cut = browser.execute_script(
         "return [...document.querySelectorAll('main *')].filter(n => n.checkVisibility() && !n.closest('.unseen') && ("
         "  n.getBoundingClientRect().right > innerWidth + 1"
@@ -336,7 +332,7 @@ def test_readouts_answer_to_the_keyboard(browser, two):
 
 
 def test_eight_systems_with_intervals_fit_and_say_how_far_they_are_off(browser, tmp_path):
-    found, comparison = systems_of(8, 1500)
+    found, comparison = systems_of(8, 3000)
     path = report(found, tmp_path / "page.html", comparison=comparison)
     assert path.stat().st_size <= LIMIT
     browser.get(f"file://{path}")
@@ -451,9 +447,10 @@ def test_calibration_groups_levels_and_seeds_are_told_and_no_path_is(tmp_path, c
     with pytest.raises(SystemExit) as stop:
         main(words)
     assert stop.value.code == 0
-    text = out.read_text()
+    text = out.read_text().replace("\u00a0", " ")
     assert "calibrated (logistic, on 300 other trials); 90 % intervals by speaker" in text
     assert "39 resamples, seed 7" in text
+    assert re.search(r"misses, false alarms[^:;]*: [^;]*percentile bootstrap", text)  # which quantity by which method
     assert text.count("sha256 ") >= 2
     assert str(tmp_path) not in text
 
@@ -476,7 +473,7 @@ def test_an_italian_page_has_italian_words_and_numbers(browser, tmp_path):
     browser.get(f"file://{path}")
     settle(browser)
     told = browser.execute_script("return document.getElementById('verdict').textContent")
-    assert told.startswith("Se 1 caso su 100 è un target, e un mancato costa 10 volte un falso allarme:")
+    assert told.startswith("Se 1 caso su 100 è un target, e un mancato allarme costa 10 volte un falso allarme:")
     assert "In 100.000 casi con 1.000 target" in told
     assert re.search(r"Usa la soglia 2,29 \(llr\)", told)
     everything = browser.execute_script("return document.body.innerText")
@@ -530,6 +527,30 @@ def test_results_by_condition_are_shortened_where_a_page_would_be_too_large():
     assert list(faults(seen[1], schema("result"))) == list(faults(seen[0], schema("result")))
 
 
+def test_italian_articles_lose_their_vowel_before_8_and_11(browser, tmp_path):
+    from tercet.report.language import Words
+
+    words = Words("it")
+    for n, article in (
+        ("8,3 %", "l'"),
+        ("11 %", "l'"),
+        ("80 %", "l'"),
+        ("110 %", "il "),
+        ("18 %", "il "),
+        ("1 %", "il "),
+    ):
+        assert f"Costa {article}<b>{n}</b> in meno" in words.rich("v.less", n=n)
+        assert f"costa {article}{n} in meno" in words("line.less", n=n)
+    scores = np.r_[np.full(92, -1.0), np.full(8, 1.0), np.full(100, 1.0)]
+    found = tc.evaluate(tc.Trials.of_llr(scores, np.arange(200) >= 100), [(0.5, 1, 1)])
+    browser.get(f"file://{report(found, tmp_path / 'page.html', language='it')}")
+    settle(browser)
+    told = browser.execute_script("return document.querySelector('#verdict p:nth-child(2)').innerHTML")
+    assert "Costa il <b>92" in told
+    assert "l'<b>8 %" in words.rich("r.blame", n="8 %", ends="")
+    assert browser.execute_script("return document.getElementById('r-alarm').textContent").startswith("da ")
+
+
 def test_every_string_has_the_same_slots_in_every_language():
     from tercet.report.language import LANGUAGES, _table
 
@@ -556,6 +577,7 @@ def odd_documents():
         rng.normal(size=(90, 3)) + 2 * np.eye(3)[truth], np.array(names, object)[truth], classes=names
     )
     other = document_of(few)
+    twins = [tc.Trials.of_llr(rng.normal(size=200) + labels, labels, name=name * 10_000) for name in "yz"]
     return {
         "five trials": document_of(few),
         "perfect separation": document_of(apart),
@@ -564,6 +586,7 @@ def odd_documents():
         "a class name of 10,000 letters": document_of(
             tc.evaluate(classes, [tc.Application.multiclass([1 / 3] * 3)], one_vs_rest=True)
         ),
+        "a system's name of 10,000 letters": document_of([tc.evaluate(named, [(0.1, 1, 1)]) for named in twins]),
         "another version": {**other, "tercet": "9.9.9"},
     }
 
@@ -571,7 +594,7 @@ def odd_documents():
 SAID = {
     "five trials": "a rate is unreliable", "perfect separation": "the classes are separated without error",
     "fractional weights": "trials are weighted", "a billion trials": "1,000,000,000", "another version": "tercet 9.9.9",
-    "a class name of 10,000 letters": "x" * 40,
+    "a class name of 10,000 letters": "x" * 40, "a system's name of 10,000 letters": "y" * 63 + "…",
 }  # fmt: skip
 
 
@@ -580,9 +603,12 @@ def test_odd_input_opens_says_what_it_cannot_show_and_shows_the_rest(browser, wi
         path = tmp_path / "page.html"
         path.write_text(page(document), encoding="utf-8")
         assert path.stat().st_size <= LIMIT
-        window(1280, 900)
+        window(375, 900)
         browser.get("about:blank")
         browser.get(f"file://{path}")
+        settle(browser)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 375, name
+        window(1280, 900)
         settle(browser)
         assert [entry["message"] for entry in browser.get_log("browser")] == [], name
         assert SAID[name] in browser.execute_script("return document.querySelector('body').innerText"), name

@@ -181,7 +181,7 @@ def static_of(evaluation):
     system = document["systems"][0]
     point = verdict.opening(document, [system])
     told = [verdict.setting(point, EN), verdict.sentence(system, point, EN), verdict.advice(system, point, EN, False)]
-    return [re.sub("</?b>", "", words).strip() for words in told]
+    return [re.sub("</?(?:b|code)>", "", words).strip() for words in told]
 
 
 LIVE = "return [...document.querySelectorAll('#verdict p')].slice(0, 3).map(p => p.textContent.trim())"
@@ -228,9 +228,9 @@ def test_calibration_is_blamed_only_where_its_loss_is_above_0_beyond_doubt(opene
         low = evaluation.to_dict()["applications"][0]["calibration_loss_ci"][0]
         assert (low > 0) == blamed
         opened(evaluation)
-        assert ("Poor calibration costs" in shown("verdict")) == blamed
+        assert ("Poor calibration adds" in shown("verdict")) == blamed
         assert ("tercet calibrate fit" in shown("verdict")) == blamed
-        assert ("Poor calibration costs" in static_of(evaluation)[2]) == blamed
+        assert ("Poor calibration adds" in static_of(evaluation)[2]) == blamed
 
 
 @pytest.mark.parametrize("prior", [0.9999, 1 - 1e-6, 1 - 1e-9, 1e-300, 1e-7, 0.3, 0.05, 0.123, 1 / 3, 0.95, 0.007])
@@ -380,11 +380,12 @@ def test_the_chosen_system_is_drawn_on_top_and_words_keep_off_the_cursor(browser
         opened(systems, f"#p={prior}&fn=1&fp=1")
         clear = browser.execute_script(
             "const texts = [...document.querySelectorAll('#f-bayes text')], box = n => n.getBoundingClientRect();"
-            "const find = end => box(texts.find(n => n.textContent.endsWith(end))), harm = find('does harm');"
+            "const find = end => box(texts.find(n => n.textContent.endsWith(end)));"
+            "const [actual, minimum] = ['actual', 'minimum'].map(find);"
             "const line = box(document.querySelector('#f-bayes path.here')).left;"
             "const beside = (a, b) => a.right < b.left || b.right < a.left;"
             "const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;"
-            "return [harm.right < line || harm.left > line, apart(harm, find('actual')), apart(harm, find('minimum'))]"
+            "return [apart(actual, minimum), ...[actual, minimum].map(one => one.right < line || one.left > line)]"
         )
         assert clear == [True, True, True], prior
 

@@ -5,6 +5,11 @@ function make(tag, properties, ...inside) {
   node.append(...inside);
   return node;
 }
+function wideBox(label, ...inside) {  // scrolls sideways where a table is wider than the page, by keyboard too
+  const box = labelled(make("div", {className: "wide", tabIndex: 0}, ...inside), label);
+  box.setAttribute("role", "group");
+  return box;
+}
 function el(name, attributes, parent, text) {
   const node = document.createElementNS(NS, name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);
@@ -19,7 +24,11 @@ const PRINTED = 330;  // pixels of a column on paper
 const PAPER = 670;  // of both columns
 const LETTER = 6.6;  // pixels that a letter takes on average
 const SQUARE = 440;
-const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 215 : most) : clamp(Math.round(figure.clientWidth), 260, most);
+const sideBySide = () => matchMedia("screen and (min-width:901px)").matches;  // two columns, as the style has it
+const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 190 : most) : clamp(Math.round(figure.clientWidth), 260, most);
+const heightOf = () => printing || sideBySide() ? widthOf($("f-curve"), SQUARE) : 300;  // of a chart whose neighbour is a square
+const WIDER = 1.12 * LETTER;  // in bold, or of wide letters
+const lettersIn = pixels => Math.max(Math.floor(pixels / WIDER), 8);
 const partOf = (v, low, high) => (v / 2 - low / 2) / (high / 2 - low / 2);  // halves, because scores may span all doubles
 function chart(figure, width, height, box) {
   const [left, top, right, bottom] = box;
@@ -120,8 +129,7 @@ function describe(figure, says, table) {
       button.addEventListener("click", () => saveFigure(figure, kind));
       get.append(button);
     }
-    const holder = make("div", {className: "wide"}), data = make("details", {className: "data"}, make("summary", {}, t("as_table")), holder);
-    holder.tabIndex = 0; labelled(holder, t("as_table")).setAttribute("role", "group");
+    const holder = wideBox(t("as_table")), data = make("details", {className: "data"}, make("summary", {}, t("as_table")), holder);
     data.addEventListener("toggle", () => { if (data.open) fillData(figure, holder); });
     figure.querySelector("figcaption").append(told);
     figure.append(get, data);
@@ -153,7 +161,7 @@ function describeAll() {  // at every change of the setting: what each chart sho
 // Estimates with their intervals, one under the other: a forest plot.
 function forest(figure, rows, {mark, words, axis}) {
   const width = printing ? PAPER : widthOf(figure), wide = width > 560, told = rows.map(row => `${words(row.value)}${inBrackets(row.ends, words)}${row.note ? ` ${row.note}` : ""}`);
-  const left = wide ? 150 : 10, right = wide ? 14 + LETTER * Math.max(...told.map(one => one.length)) : 10, step = wide ? 24 : 54;
+  const left = wide ? clamp(16 + WIDER * Math.max(...rows.map(row => row.label.length)), 90, 0.36 * width) : 10, right = wide ? 14 + LETTER * Math.max(...told.map(one => one.length)) : 10, step = wide ? 24 : 54;
   const c = chart(figure, width, (wide ? 66 : 88) - (printing ? 14 : 0) + step * rows.length, [left, printing ? 8 : wide ? 22 : 36, right, 40]);
   const all = finite(rows.flatMap(r => [r.value, ...r.ends ?? []]).concat(mark ?? []));
   const low = Math.min(...all), high = Math.max(...all), pad = (high - low) * 0.06 || 0.1;
@@ -162,7 +170,7 @@ function forest(figure, rows, {mark, words, axis}) {
   if (mark !== undefined) el("path", {class: "blind dot", d: `M${c.X(mark)} ${c.top - 8}V${c.bottom}`}, c.svg);
   rows.forEach((row, k) => {
     const y = c.top + 10 + step * k;
-    el("text", {class: "halo", x: 0, y: wide ? y + 4 : y - 11}, c.svg, brief(row.label, wide ? 22 : 44));
+    el("text", {class: "halo", x: 0, y: wide ? y + 4 : y - 11}, c.svg, brief(row.label, lettersIn((wide ? left : width) - 12)));
     if (row.ends) el("path", {class: "here", d: `M${c.X(row.ends[0])} ${y - 4}v8M${c.X(row.ends[0])} ${y}H${c.X(row.ends[1])}M${c.X(row.ends[1])} ${y - 4}v8`}, c.svg);
     if (Number.isFinite(row.value)) el("circle", {class: row.pooled ? "spot" : "dot-solid", cx: c.X(row.value), cy: y, r: 4.5}, c.svg);
     el("text", {class: "soft halo", x: wide ? c.right + 12 : 0, y: wide ? y + 4 : y + 19}, c.svg, told[k]);

@@ -91,8 +91,7 @@ function drawTask(job) {
     make("tbody", {}, ...names.map((name, j) => make("tr", {}, make("th", {scope: "row"}, name), ...job.rates[j]))));
   titled(rates);
   job.verdict = make("p", {className: "told"});
-  const wide = (...inside) => make("div", {className: "wide"}, ...inside);
-  const box = make("div", {className: "task"}, job.verdict, make("div", {className: "pairs"}, wide(choice, costs, told), make("div", {}, wide(heat), wide(rates))));
+  const box = make("div", {className: "task"}, job.verdict, make("div", {className: "pairs"}, wideBox(t("k.edit"), choice, costs, told), make("div", {}, wideBox(t("k.heat"), heat), wideBox(t("k.class"), rates))));
   const section = $(`several-${job.place}`);
   section.querySelector(".task")?.remove();
   section.querySelector(".kept").before(box);

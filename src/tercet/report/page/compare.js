@@ -7,7 +7,7 @@ const COLUMNS = [{title: t("system"), words: name => name, value: r => r.s.name 
   here("DCF", "dcf", short), here(t("minimum_dcf"), "min", short), here(t("gap"), "loss", short), here(t("misses"), "fnr", percent), here(t("false_alarms"), "fpr", percent),
   own("EER", "eer", percent), own("AUC", "auc", short), own(t("cllr_bits"), "cllr", short), own(t("min_cllr"), "min_cllr", short)];
 const sorting = {by: null, down: false};
-const key = s => { const svg = el("svg", {class: "key", viewBox: "0 0 22 8", width: 22, height: 8, "aria-hidden": "true"}); el("path", {class: `curve ${look(s.place)}`, d: "M0 4H22"}, svg); return svg; };
+const key = s => { const svg = el("svg", {class: "key", viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true"}); el("path", {class: `curve ${look(s.place)}`, d: "M0 4H34"}, svg); return svg; };
 function drawComparison() {
   const head = make("tr", {}, ...COLUMNS.map(({title}, k) => {
     const button = make("button", {type: "button"}, title);
@@ -47,19 +47,21 @@ function fillComparison(sort) {
 }
 
 // All systems' costs: the chosen one in its colour, the others grey, each named where it ends.
+const endRoom = figure => clamp(36 + WIDER * Math.max(...shownSystems().map(s => called(s.name).length)), 70, (printing ? 0.43 : 0.33) * widthOf(figure));
 function drawEnds(c, ends) {
+  const most = lettersIn(c.svg.viewBox.baseVal.width - c.right - 31);
   let last = c.top - 20;
   for (const {s, y} of ends.sort((a, b) => a.y - b.y)) {
     last = Math.max(y, last + 15);
-    el("path", {class: `curve ${s.place === state.s ? `c${s.place % 8}` : "other"} d${dashOf(s.place)}`, d: `M${c.right + 5} ${last}h14`}, c.svg);
-    el("text", {class: s.place === state.s ? "strong" : "", x: c.right + 23, y: last + 4}, c.svg, brief(called(s.name), 12));
+    el("path", {class: `curve ${s.place === state.s ? `c${s.place % 8}` : "other"} d${dashOf(s.place)}`, d: `M${c.right + 5} ${last}h22`}, c.svg);
+    el("text", {class: s.place === state.s ? "strong" : "", x: c.right + 31, y: last + 4}, c.svg, brief(called(s.name), most));
   }
 }
 const lineClass = s => s.place === state.s ? `curve c${s.place % 8} d${dashOf(s.place)}` : `curve thin other d${dashOf(s.place)}`;
 const shownSystems = () => chosenLast().map(i => SYSTEMS[i]).filter(s => SYSTEMS.length <= MOST || s.place === state.s);
 const allCosts = {};
 function drawCosts() {
-  const figure = $("f-costs"), c = chart(figure, widthOf(figure), printing ? 180 : 310, [34, 26, 112, 58]), valueOf = s => costs(s).actual.length ? costs(s).actual : costs(s).minimum;
+  const figure = $("f-costs"), c = chart(figure, widthOf(figure), printing ? 172 : 310, [34, 26, endRoom(figure), 58]), valueOf = s => costs(s).actual.length ? costs(s).actual : costs(s).minimum;
   figure.hidden = SYSTEMS.length < 2;
   allCosts.c = c;
   costFrame(c);
@@ -84,7 +86,7 @@ function benefitAt(s, p, x) {
 }
 function drawDecision() {
   const figure = $("f-decision");
-  decisive.c = chart(figure, widthOf(figure), printing ? 180 : 310, [46, 26, 112, 42]);
+  decisive.c = chart(figure, widthOf(figure), printing ? 172 : 310, [46, 26, endRoom(figure), 42]);
   decisive.systems = shownSystems().filter(s => !s.raw);
   figure.hidden = !decisive.systems.length;
   const values = k => decisive.values.map(({s, all}) => `${called(s.name)} ${short(all[k].value)}`).join(", ");
@@ -112,7 +114,8 @@ function moveDecision() {  // everything here moves with the prior
     c.path([[c.left, c.Y(0)], [c.right, c.Y(0)]], "blind dot");
     for (const {s, all} of decisive.values) c.path(all.map((one, k) => [c.X(BENEFITS[k]), c.Y(one.value)]), lineClass(s));
     const steep = BENEFITS.findLast(x => acceptAll(x) > -highest / 8) ?? 0.01, late = c.X(steep) > (c.left + c.right) / 2;
-    el("text", {class: late ? "soft halo" : "soft halo end", x: late ? c.left + 4 : c.right - 4, y: c.Y(0) + 14}, c.svg, t("accept_none"));
+    const room = LETTER * (t("accept_none") + t("accept_all")).length + 24 < c.right - c.left;
+    if (room) el("text", {class: late ? "soft halo" : "soft halo end", x: late ? c.left + 4 : c.right - 4, y: c.Y(0) + 14}, c.svg, t("accept_none"));
     el("text", {class: "soft halo", x: Math.min(c.X(steep) + 6, c.right - 90), y: c.Y(-highest / 6)}, c.svg, t("accept_all"));
     drawEnds(c, decisive.values.map(({s, all}) => ({s, y: clamp(c.Y(all.at(-1).value), c.top, c.bottom)})));
     decisive.line = el("path", {class: "here"}, c.svg);

@@ -8,7 +8,7 @@ function smoothed(bins, width, total) {  // a density out of the bins: a normal 
   return bins.map((_, i) => { let sum = 0; for (let k = -reach; k <= reach; k++) sum += (bins[i + k] ?? 0) * weights[k + reach]; return sum / whole / total / width; });
 }
 function drawScores(s) {
-  const h = s.facts.histogram, figure = $("f-scores"), c = chart(figure, widthOf(figure), printing ? 190 : 300, [8, 34, 8, 42]);
+  const h = s.facts.histogram, figure = $("f-scores"), c = chart(figure, widthOf(figure), heightOf(), [8, 34, 8, 40]);
   Object.assign(scores, {c, s});
   describe(figure, () => t("says.scores", {name: called(s.name), threshold: thresholdWords(s, now().threshold, now().llr), missed: percent(now().fnr), alarms: percent(now().fpr)}), scoreTable);
   if (!h.targets.bins.length) return void (scores.c = null);
@@ -120,7 +120,8 @@ function thinPath(s, place, {m, f} = s) {  // one point a pixel or so is all a s
   return points;
 }
 function drawCurve() {
-  const kind = state.curve, figure = $("f-curve"), width = widthOf(figure, SQUARE), c = chart(figure, width, width, [46, 26, 20, 40]);
+  const kind = state.curve, figure = $("f-curve"), width = widthOf(figure, SQUARE), outside = printing && SYSTEMS.length > 1 ? PRINTED - width : 0;
+  const c = chart(figure, width + outside, width, [46, 26, 20 + outside, 40]);
   if (kind === "DET") {
     const most = Math.max(...SYSTEMS.map(s => Math.max(s.T, s.F)));
     curve.low = Math.max(probit(0.5 / most), -4.6); curve.high = probit(0.8);
@@ -140,7 +141,7 @@ function drawCurve() {
   curve.hull = el("path", {class: "hull"}, c.svg);
   curve.ref = el("path", {class: "blind dot"}, c.svg);
   curve.word = el("text", {class: "soft halo"}, c.svg);
-  if (SYSTEMS.length > 1) drawKey(c);
+  if (SYSTEMS.length > 1) drawKey(c, outside);
   curve.spot = el("circle", {class: "spot", r: 5}, c.svg);
   curve.prior = null;
   const s = SYSTEMS[state.s], at = i => placer(kind, c, state.prior)(s.m[i] / s.T, s.f[i] / s.F);
@@ -149,13 +150,15 @@ function drawCurve() {
   describe(figure, () => t("says.curve", {kind, name: called(s.name), fnr: percent(now().fnr), fpr: percent(now().fpr), eer: percent(real(s.facts.eer.value)), auc: short(real(s.facts.auc))}),
     () => ({head: ["system", "threshold", "false_positive_rate", "true_positive_rate"], rows: SYSTEMS.flatMap(one => Array.from(one.m, (m, i) => [called(one.name), one.thresholds[i], one.f[i] / one.F, (one.T - m) / one.T]))}));
 }
-function drawKey(c) {  // which line is whose, inside the frame where no curve is
+function drawKey(c, outside) {  // which line is whose, inside the frame where no curve is; on paper beside it
   const shown = SYSTEMS.slice(0, 8), det = state.curve === "DET", low = state.curve === "precision-recall";
-  const left = low ? c.left + 8 : c.right - 128, top = det ? c.top + 24 : c.bottom - 15 * shown.length;
+  const names = shown.map(s => brief(called(s.name), lettersIn(outside ? outside - 60 : 0.62 * (c.right - c.left) - 39)));
+  const left = outside ? c.right + 18 : low ? c.left + 8 : c.right - 42 - WIDER * Math.max(...names.map(name => name.length));
+  const top = outside ? c.top + 8 : det ? c.top + 24 : c.bottom - 15 * shown.length;
   shown.forEach((s, k) => {
     const y = top + 15 * k;
-    el("path", {class: `curve ${look(s.place)}`, d: `M${left} ${y}h22`}, c.svg);
-    el("text", {class: "halo", x: left + 27, y: y + 4}, c.svg, brief(called(s.name), 16));
+    el("path", {class: `curve ${look(s.place)}`, d: `M${left} ${y}h34`}, c.svg);
+    el("text", {class: "halo", x: left + 39, y: y + 4}, c.svg, names[k]);
   });
 }
 function moveCurve(now) {
@@ -215,8 +218,10 @@ function usefulWords(s) {
   if (s.raw) return t("raw_no_bayes");
   const spans = s.useful ??= usefulSpans(s), end = tau => shareWords(oddsShare(tau));
   if (!spans.length) return t("never_useful");
-  return spans.slice(0, 2).map(([low, high]) => Number.isFinite(low) && Number.isFinite(high) ? t("useful_between", {low: end(low), high: end(high)})
-    : Number.isFinite(low) ? t("useful_from", {low: end(low)}) : Number.isFinite(high) ? t("useful_up_to", {high: end(high)}) : t("useful_everywhere")).join("; ") + ".";
+  const told = spans.map(([low, high]) => Number.isFinite(low) && Number.isFinite(high) ? t("useful_between", {low: end(low), high: end(high)})
+    : Number.isFinite(low) ? t("useful_from", {low: end(low)}) : Number.isFinite(high) ? t("useful_up_to", {high: end(high)}) : t("useful_everywhere"));
+  const whole = told.slice(0, 4).join("; ") + (told.length > 4 ? "; …" : ".");
+  return whole[0].toUpperCase() + whole.slice(1);
 }
 function costFrame(c) {
   c.scaleX(-SPAN, SPAN); c.scaleY(0, 1.2);
@@ -226,7 +231,7 @@ function costFrame(c) {
 }
 const inFrame = (c, v) => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
 function drawBayes() {
-  const figure = $("f-bayes"), s = SYSTEMS[state.s], c = chart(figure, widthOf(figure), printing ? 180 : 310, [34, 26, 12, 58]), g = costs(s), plot = s.facts.bayes_plot, i = s.place;
+  const figure = $("f-bayes"), s = SYSTEMS[state.s], c = chart(figure, widthOf(figure), heightOf(), [34, 26, 12, 58]), g = costs(s), plot = s.facts.bayes_plot, i = s.place;
   bayes.c = c;
   costFrame(c);
   for (const [low, high] of s.raw ? [] : s.useful ??= usefulSpans(s)) {
@@ -241,7 +246,6 @@ function drawBayes() {
   if (g.actual.length) c.path(g.actual.map(([x, v]) => [c.X(x), inFrame(c, v)]), `curve c${i % 8}`);
   c.path(g.minimum.map(([x, v]) => [c.X(x), inFrame(c, v)]), `curve dash c${i % 8}`);
   c.path([[c.left, c.Y(1)], [c.right, c.Y(1)]], "blind dot");
-  bayes.harm = el("text", {class: "soft halo still", y: c.Y(1) - 6}, c.svg, t("above_harm"));
   bayes.line = el("path", {class: "here"}, c.svg);
   bayes.spot = el("circle", {class: "spot", r: 5}, c.svg);
   bayes.low = el("circle", {class: "spot", r: 3}, c.svg);
@@ -265,8 +269,6 @@ function moveBayes(now) {
   bayes.line.setAttribute("d", `M${x.toFixed(2)} ${c.top}V${c.bottom}`);
   for (const [spot, at] of [[bayes.spot, y], [bayes.low, low]]) { spot.setAttribute("cx", x.toFixed(2)); spot.setAttribute("cy", at.toFixed(2)); }
   const late = x > (c.left + c.right) / 2;  // words keep off the cursor and stay within the frame
-  bayes.harm.setAttribute("x", late ? c.left + 6 : c.right - 6);
-  bayes.harm.setAttribute("class", `soft halo still${late ? "" : " end"}`);
   for (const [word, cls] of [[bayes.word, "halo"], [bayes.best, "soft halo"]]) {
     word.setAttribute("x", late ? x - 10 : x + 10);
     word.setAttribute("class", late ? `${cls} end` : cls);

@@ -59,7 +59,7 @@ function short(x) {
 function percent(x) {  // 0 and 100 only where they are exact
   if (x === null || Number.isNaN(x)) return t("undefined");
   const [digits, exponent] = decimal(Math.abs(x)), d = [digits, exponent + 2], text = positiveWords(d, true);
-  return `${x < 0 ? "−" : ""}${local(text === "100" && !(digits === "1" && exponent === 1) ? beside(d, 100) : text)} %`;
+  return `${x < 0 ? "−" : ""}${local(text === "100" && !(digits === "1" && exponent === 1) ? beside(d, 100) : text)}\u00a0%`;  // the sign stays on the line of its number
 }
 function apportioned(total, parts) {  // whole numbers that add up, by largest remainder, the first on ties
   const whole = parts.reduce((a, b) => a + b, 0);

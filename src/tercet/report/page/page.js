@@ -5,8 +5,8 @@ const TASKS = DATA.systems.flatMap((s, i) => s.posteriors ? [task(s, i)] : []); 
 const share = s => s.T / (s.T + s.F), byDefault = DATA.default_applications || !evaluated.length;
 const first = byDefault && SYSTEMS.length && share(SYSTEMS[0]) > 0 && share(SYSTEMS[0]) < 1 ? {prior: share(SYSTEMS[0]), cost_fn: 1, cost_fp: 1} : byDefault ? {prior: 0.5, cost_fn: 1, cost_fp: 1} : evaluated[0];
 const state = {s: 0, prior: first.prior, fn: first.cost_fn, fp: first.cost_fp, rule: "bayes", manual: 0, bound: 0.01, misses: 0.05, alarms: 10, day: 0, currency: "", curve: "ROC", dark: null};
-const pointWords = a => a.name ? called(a.name) : t("evaluated_point", {share: shareWords(a.prior), fn: short(a.cost_fn), fp: short(a.cost_fp)});
-const POINTS = [...evaluated.map(a => ({...a, label: pointWords(a)})), ...DATA.points.map(a => ({...a, label: a.label ?? t("equal_costs", {share: shareWords(a.prior)})}))];  // operating points to choose from
+const pointWords = a => a.name ? called(a.name) : `${shareWords(a.prior)}, ${short(a.cost_fn)} : ${short(a.cost_fp)}`;
+const POINTS = [...evaluated.map(a => ({...a, label: t("evaluated_point", {point: pointWords(a)})})), ...DATA.points.map(a => ({...a, label: a.label ?? t("equal_costs", {share: shareWords(a.prior)})}))];  // operating points to choose from
 const positive = v => { const n = Number(v); return n > 0 && Number.isFinite(n) ? n : null; };
 const notNegative = v => v === "" || v === null ? null : within(Number(v), n => n >= 0);
 const RULES = ["bayes", "min", "manual", "fpr", "fnr", "alarms"];
@@ -93,7 +93,7 @@ function fillControls() {
   $("ratio").value = Math.log10(state.fn) - Math.log10(state.fp);
   $("ratio").setAttribute("aria-valuetext", costWords(state.fn, state.fp));
   for (const [id, rule] of Object.entries(BOXES)) { $(id).hidden = state.rule !== rule; if ($(id).nextElementSibling) $(id).nextElementSibling.hidden = state.rule !== rule; }
-  for (const radio of document.getElementsByName("rule")) { radio.checked = radio.value === state.rule; if (radio.value === "alarms") radio.disabled = !(state.day > 0) && state.rule !== "alarms"; }
+  for (const radio of document.getElementsByName("rule")) { radio.checked = radio.value === state.rule; if (radio.value === "alarms") $("alarms-need").hidden = !(radio.disabled = !(state.day > 0) && state.rule !== "alarms"); }
   $("system").value = state.s;
   const [key, slots] = costSentence(now());
   $("folded").textContent = `${shareWords(state.prior)} · ${short(state.fn)} : ${short(state.fp)} · ${t(`line.${key.slice(2)}`, slots)}`;

@@ -51,7 +51,7 @@ function csv() {
   return asCsv([...head, ...ends.flatMap(key => [`${key}_low`, `${key}_high`])], rows);
 }
 function tableCsv(table) {  // any table on the page, as it is shown
-  const rows = [...table.rows].map(row => [...row.cells].map(cell => [...cell.childNodes].map(node => node.value ?? node.textContent).map(words => words.trim()).filter(words => words).join(" | ")));
+  const rows = [...table.rows].map(row => [...row.cells].map(cell => [...cell.childNodes].map(node => node.value ?? node.textContent).map(words => words.trim().replaceAll("\u00a0", " ")).filter(words => words).join(" | ")));
   return asCsv(rows[0], rows.slice(1));
 }
 function saveTables() {  // a button beside every table of the page

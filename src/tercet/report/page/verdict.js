@@ -51,7 +51,7 @@ function advice(node, s, now) {  // which threshold to use, always on the user's
 }
 const verdicts = [], several = [...document.querySelectorAll("#verdict .several, #verdict .unpriced")];  // these stay as they are
 const parts = SYSTEMS.every(s => s.facts.within);  // classes against the rest only: the whole is told first
-const spoken = {setting: make("p", {className: "setting"}), advice: make("p", {className: "more advice"}), pairs: make("p", {className: "more pairs"}), doubt: make("p", {className: "note"})};
+const spoken = {setting: make("p", {className: "setting"}), advice: make("p", {className: "more advice"}), pairs: make("p", {className: "more"}), doubt: make("p", {className: "note"})};
 function drawVerdicts() {
   const shown = SYSTEMS.filter((s, i) => i === state.s || SYSTEMS.length <= 4 && !s.facts.within).sort((a, b) => (b.place === state.s) - (a.place === state.s));
   verdicts.splice(0, Infinity, ...shown.map((s, i) => [make("p", {className: i || parts ? "more" : ""}), s]));
@@ -63,7 +63,8 @@ function fillVerdicts(s, now) {
   for (const [p, one] of verdicts) sentence(p, one, one === s ? now : factsHere(one));
   advice(spoken.advice, s, now);
   const place = now.known && state.rule === "bayes" ? placeOfPoint(s, state) : -1, named = called(s.name);
-  const told = differencesAt(place).filter(d => SYSTEMS.length <= 3 || called(d.first) === named || called(d.second) === named).slice(0, 3);
+  const own = differencesAt(place).filter(d => SYSTEMS.length <= 3 || called(d.first) === named || called(d.second) === named);
+  const told = own.sort((a, b) => Math.abs(real(b.value)) - Math.abs(real(a.value))).slice(0, 3);
   spoken.pairs.textContent = told.map(differenceWords).join(" ");
   spoken.pairs.hidden = !told.length;
   spoken.doubt.textContent = intervalWords(s, now);
@@ -112,5 +113,5 @@ function caution(s, now) {  // what is not exact here, and how far it may be off
 }
 function summary() {  // what is said above, as plain text
   const title = document.querySelector("h1").textContent, what = document.querySelector(".what").textContent;
-  return [title, what, "", ...[...$("verdict").children].filter(p => !p.hidden).map(p => p.textContent.trim()), "", $("note").textContent.trim(), location.href].filter((line, i, all) => line || all[i - 1]).join("\n") + "\n";
+  return [title, what, "", ...[...$("verdict").children].filter(p => !p.hidden).map(p => p.textContent.trim()), "", $("note").textContent.trim(), location.href].filter((line, i, all) => line || all[i - 1]).join("\n").replaceAll("\u00a0", " ") + "\n";
 }

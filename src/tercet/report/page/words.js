@@ -3,13 +3,18 @@ const DATA = JSON.parse($("data").textContent), WORDS_HERE = DATA.words, LANG = 
 const NS = "http://www.w3.org/2000/svg";
 const REACH = 9;  // log-odds up to which costs between kept points are promised
 
-// Every sentence is in strings.json, in each language; {slots} are filled in, {*bold} ones stand out.
-const t = (key, slots = {}) => (WORDS_HERE[key] ?? key).replace(/\{\*?(\w+)\}/g, (_, name) => slots[name] ?? "");
-function rich(node, key, slots) {
-  for (const part of WORDS_HERE[key].split(/(\{\*?\w+\})/)) {
-    const slot = part.match(/^\{(\*?)(\w+)\}$/), words = slot ? slots[slot[2]] ?? "" : part;
-    if (words !== "") node.append(slot?.[1] ? make("b", {}, words) : words);
-  }
+// Every sentence is in strings.json, in each language; {slots} are filled in, {*bold} ones stand out, and what is in backticks is code.
+const ELIDED = {il: "l'", al: "all'", del: "dell'"};  // Italian articles before 8 and 11
+function filled(sentence, slots, bold) {
+  const words = sentence.replace(/\{(\*?)(\w+)\}/g, (_, star, name) => star && slots[name] ? bold + slots[name] + bold : slots[name] ?? "");
+  return LANG === "it" ? words.replace(/\b(il|al|del) (?=\x01?(?:8|11(?![\d.])))/g, (_, article) => ELIDED[article]) : words;
+}
+const t = (key, slots = {}) => filled(WORDS_HERE[key] ?? key, slots, "");
+function rich(node, key, slots) {  // names hold no control character, so that these can mark what is bold and what is code
+  filled(WORDS_HERE[key].replaceAll("`", "\x02"), slots, "\x01").split(/([\x01\x02])/).forEach((piece, i, all) => {
+    const sign = all[i - 1], inside = i % 4 === 2;
+    if (i % 2 === 0 && piece) node.append(inside ? make(sign === "\x01" ? "b" : "code", {}, piece) : piece);
+  });
   node.append(" ");
 }
 // A name as it may be shown: no control, bidi or other invisible characters, and not endless.
@@ -28,7 +33,7 @@ function readShare(text) {
 function toWords(ends, words) {
   if (!ends) return "";
   const [low, high] = ends.map(words);
-  return low === high ? low : t("to", {low: low.replace(/ %$/, high.endsWith(" %") ? "" : " %"), high});
+  return low === high ? low : t("to", {low: high.endsWith("%") ? low.replace(/\s%$/, "") : low, high});
 }
 const inBrackets = (ends, words) => ends ? ` (${toWords(ends, words)})` : "";
 function shareWords(p, kind = "share") {  // "1 in 100", or with kind "cases": "1 case in 100 is a target"
