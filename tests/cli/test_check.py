@@ -102,7 +102,7 @@ def test_what_passed_is_said_and_written_for_machines(result, tmp_path):
     report = tmp_path / "junit.xml"
     found = run("check", result, "--fail-if", "auc<0", "--fail-if", "dcf>0", "--junit", report, "--github")
     assert found.exit_code == 3
-    assert "passes auc<0" in found.stdout
+    assert "so it passes (not auc<0" in found.stdout
     assert found.stdout.count("::error ") == 4
     suite = ElementTree.parse(report).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("6", "4")

@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import click.testing
 import pytest
 from click.testing import CliRunner
 
+from tercet.cli import _output as output
 from tercet.cli.main import main
 
 ROWS = "score,label\n" + "".join(f"{(i % 7) - 3 + (i % 2) * 1.5},{i % 2}\n" for i in range(200))
@@ -112,3 +115,50 @@ def test_an_endless_grid_is_refused(scores):
     found = run("evaluate", scores, "--bayes-plot", "-3,3,1e9", "--json")
     assert found.exit_code == 1
     assert "100,000 points" in found.stderr
+
+
+# What a person sees who waits
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sensitivity", "labels", "SCORES", "--app", "0.5,1,1", "--wrong-targets", "0.05"], "correcting for wrong"),
+        (["gaps", "SCORES", "--between", "site", "--app", "0.5,1,1"], "comparing the groups of site"),
+        (["calibration", "SCORES"], "evaluating scores"),
+        (["forensics", "bounds", "SCORES"], "validating scores"),
+        (["coverage", "SCORES"], "evaluating"),
+    ],
+)
+def test_what_takes_long_says_on_a_terminal_what_is_being_done(words, said, tmp_path, monkeypatch):
+    path = tmp_path / "scores.csv"
+    lines = [f"{(i % 7) - 3 + (i % 2) * 1.5},{i % 2},{'ab'[i % 3 == 0]}" for i in range(200)]
+    path.write_text("\n".join(["score,label,site", *lines, ""]))
+    monkeypatch.setattr(click.testing._NamedTextIOWrapper, "isatty", lambda self: True)
+    monkeypatch.setenv("TERM", "xterm")
+    words = [str(path) if word == "SCORES" else word for word in words]
+    monkeypatch.setattr(output.threading, "Timer", AtOnce)
+    assert said in run(*words).stderr
+    assert said not in run(*words, "--quiet").stderr
+
+
+class AtOnce:
+    """A timer that does not wait."""
+
+    def __init__(self, _, function):
+        self.start = function
+
+    def cancel(self):
+        pass
+
+    join = cancel
+
+
+def test_every_command_that_reads_scores_says_that_it_is_working_or_is_quick():
+    folder = Path(output.__file__).parent
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("[a-z]*.py")}
+    reading = {name for name, text in sources.items() if "read_trials" in text or "read_systems" in text}
+    waiting = {
+        name for name, text in sources.items() if any(x in text for x in ("working(", "progress=", "fit_and_save"))
+    }
+    assert reading - waiting == {"assemble", "decide"}  # one pass over what is read, which has a bar of its own

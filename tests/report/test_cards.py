@@ -37,7 +37,7 @@ def made():
         "raw isotonic": tc.Isotonic.fit(TRIALS, raw=True), "gaussian": tc.Gaussian.fit(TRIALS),
         "kernel": KernelDensity.fit(TRIALS), "offset": Offset.fit(TRIALS), "threshold": tc.Threshold.fit(TRIALS, 0.1),
         "fusion": tc.Fusion.fit([TRIALS, OTHER]), "affine": tc.Affine.fit(ROWS, kind="scale"),
-        "decision curve": tc.decision_curve(TRIALS),
+        "decision curve": tc.decision_curve(TRIALS), "rule": tc.Rule.fit(TRIALS, fpr_at_most=0.1, confidence=0.9),
     }  # fmt: skip
 
 
@@ -73,6 +73,13 @@ def test_the_cards_of_evaluations_say_what_the_decisions_cost():
     row = MADE["evaluation"].applications[0]
     assert "deciding without the scores" in html
     assert f"{row.dcf:.3f}" in html
+
+
+def test_a_rules_card_says_what_is_accepted_and_promised_and_a_class_results_names_the_classes():
+    html = MADE["rule"]._repr_html_()
+    assert f"Accept the scores above {MADE['rule'].threshold:.3g}: FPR at most 0.1 with 90 % confidence" in html
+    assert "polyline" not in html
+    assert ">a 0.2<" in MADE["class result"]._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["logistic", "isotonic", "gaussian", "kernel", "offset"])

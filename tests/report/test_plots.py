@@ -138,6 +138,29 @@ def legend_of(drawn):
     return [text.get_text() for text in box.get_texts()]
 
 
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        ("roc", ["thin: convex hull", "open: actual", "filled: minimum cost"]),
+        ("det", ["thin: convex hull", "open: actual", "filled: minimum cost", "dotted: 30 errors"]),
+        ("bayes-error", ["thin: minimum DCF"]),
+        ("tippett", ["thin: non-targets"]),
+        ("cross-entropy", ["thin: after PAV", "without the scores"]),
+    ],
+)
+def test_the_legend_explains_lines_and_markers_once_after_the_systems(kind, keys):
+    told = legend_of(plots.plot([evaluation(name) for name in ("first", "second", "third")], kind))
+    assert [text.split(" (")[0] for text in told] == ["first", "second", "third", *keys]
+
+
+def test_short_names_share_the_lines_of_a_legend_and_long_ones_do_not():
+    short, long = (
+        plots.plot([evaluation(f"{word}{k}") for k in range(4)], "reliability", size="column").figure_.legends[0]._ncols
+        for word in ("s", "a very long name of a system that nobody will shorten ")
+    )
+    assert (short, long) == (4, 1)
+
+
 def test_the_bayes_error_plot_has_the_laboratorys_frame():
     axes = plots.plot(evaluation(), "bayes-error").ax_
     assert (axes.get_xlim(), axes.get_ylim()) == ((-3.0, 3.0), (0.0, 1.1))
@@ -344,7 +367,7 @@ def test_a_figure_is_drawn_on_axes_of_the_users():
     assert drawn.ax_ is right
     assert drawn.figure_ is figure
     assert not left.lines
-    assert [text.split(" (")[0] for text in legend_of(drawn)] == ["first", "second"]
+    assert [text.split(" (")[0] for text in legend_of(drawn)[:2]] == ["first", "second"]
     assert right.get_title(loc="left") == ""
 
 
@@ -376,11 +399,20 @@ def test_displays_are_made_from_trials_predictions_and_estimators():
     model = LogisticRegression(max_iter=5000).fit(samples, table.labels)
     shown = plots.DetDisplay.from_estimator(model, samples, table.labels)
     assert shown.ax_.get_xlabel() == "False positive rate (%)"
+    assert shown._repr_html_().startswith("<img")
+    assert plots.DetDisplay(shown.result)._repr_html_() is None  # nothing is drawn yet
     chance = model.predict_proba(samples)[:, 1]
     again = plots.BayesErrorDisplay.from_predictions(table.labels, chance, meaning="posterior", trained_prior=0.4)
     assert again.figure_ is not None
     axes = Figure().add_subplot()
     assert plots.RocDisplay.from_trials(tc.Trials.of_llr([1.0, -1.0], [1, 0]), ax=axes).ax_ is axes
+    three = np.digitize(table.samples[:, 0], np.quantile(table.samples[:, 0], [0.3, 0.6]))
+    several = LogisticRegression(max_iter=5000).fit(samples, three)
+    equal = [tc.Application.multiclass([1 / 3] * 3)]
+    matrix = plots.ConfusionDisplay.from_estimator(
+        several, samples, three, trained_prior=[0.3, 0.3, 0.4], applications=equal
+    )
+    assert len(matrix.ax_.get_xticklabels()) == 3
     names = np.where(table.labels == 1, "malignant", "benign")
     with pytest.raises(tc.InputError, match="target"):
         plots.RocDisplay.from_predictions(names, table.samples[:, 0])
@@ -419,6 +451,8 @@ def test_small_multiples_have_a_panel_each_and_need_their_own_figure():
     found = plots.plot(evaluation(), "confusion", application="all", normalise="all")
     assert len(found.figure_.axes) == 2
     assert len(set(found.data["system"].tolist())) == 2
+    assert found.figure_.get_suptitle() == ""
+    assert plots.plot(evaluation(), "confusion", application="all", title="mine $").figure_.get_suptitle() == "mine $"
     shares = found.data["y"][found.data["system"] == found.data["system"][0]]
     assert shares.sum() == pytest.approx(1.0)
     with pytest.raises(tc.InputError, match="leave ax out"):

@@ -9,7 +9,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._output import Facts, chosen_format, say, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, numbers, one_group, reading, with_group
@@ -42,7 +42,9 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
-        found = fnmr_at_fmr(read_trials(path, source), rates, development=chosen, ci=level(ci), by=by)
+        trials = read_trials(path, source)
+        with working(f"evaluating {name_of(path)}"):
+            found = fnmr_at_fmr(trials, rates, development=chosen, ci=level(ci), by=by)
         for one in found:
             row = {"system": name_of(path), "requested_fmr": one.requested_fmr, "threshold": one.threshold}
             rows.append(row | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr) | {"note": one.reason})

@@ -15,7 +15,7 @@ from tercet.calibration.assessment import (
 )
 from tercet.cli._command import new_command, option
 from tercet.cli._options import SCORES, SEVERAL, TWO_CLASS, WORDS, row_format_options, source_options
-from tercet.cli._output import chosen_format
+from tercet.cli._output import chosen_format, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, reading
@@ -59,9 +59,10 @@ def command(scores: tuple[str, ...], ci: float, figure: str | None, **options: V
     rows: list[Row] = []
     for place, path in enumerate(scores):
         trials = read_trials(path, source)
-        found = _errors(trials, options)
-        if source["meaning"] not in SEVERAL:
-            found += _two_class(trials, options, level(ci), figure if place == 0 else None)
+        with working(f"evaluating {name_of(path)}"):
+            found = _errors(trials, options)
+            if source["meaning"] not in SEVERAL:
+                found += _two_class(trials, options, level(ci), figure if place == 0 else None)
         rows += [{"system": name_of(path), **row} for row in found]
     print_rows(rows, output)
     return 0

@@ -10,7 +10,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import VERBOSITY, new_command, option
 from tercet.cli._options import WORDS, application_options, row_format_options, source_options
-from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._output import Facts, chosen_format, say, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import System, read_systems
 from tercet.cli._values import applications, level, numbers, one_group, reading, without_settings
@@ -43,11 +43,13 @@ def command(scores: tuple[str, ...], wanted: str, ci: float, figure: str | None,
     if prices and output != "json" and click.get_current_context().meta[VERBOSITY] < 0:
         raise click.UsageError("--price is answered on stderr, which --quiet leaves empty: add --json.")
     systems = read_systems(scores, source)
-    curves = {one.name: risk_coverage(one.used(), app, ci=level(ci)) for one in systems}
+    with working("evaluating"):
+        curves = {one.name: risk_coverage(one.used(), app, ci=level(ci)) for one in systems}
     facts = [_facts(name, curve, shares, options["error_at_most"], prices) for name, curve in curves.items()]
     document: Facts = {"systems": facts}
     if options["paired"]:
-        document["comparisons"] = _differences(systems, app, level(ci), one_group(source))
+        with working("comparing"):
+            document["comparisons"] = _differences(systems, app, level(ci), one_group(source))
     if figure is not None:
         from tercet.report.plots import plot
 

@@ -9,7 +9,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, source_options
-from tercet.cli._output import chosen_format, say
+from tercet.cli._output import chosen_format, say, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, one_group, reading
@@ -38,10 +38,9 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     by = one_group(source)
-    found = validation(
-        read_trials(scores, source), name=name_of(scores), ci=level(ci), by=by, resamples=options["resamples"],
-        seed=options["seed"],
-    )  # fmt: skip
+    trials, draws = read_trials(scores, source), {"resamples": options["resamples"], "seed": options["seed"]}
+    with working(f"validating {name_of(scores)}"):
+        found = validation(trials, name=name_of(scores), ci=level(ci), by=by, **draws)
     if out is not None:
         write_text_atomically(out, found.to_html(title))
         say(f"the sheet is in {out}.")
@@ -68,7 +67,9 @@ def bounds(scores: str, **options: Value) -> int:
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     trials = read_trials(scores, source)
-    print_rows([one._asdict() for one in (elub(trials), iv_bounds(trials))], output)
+    with working(f"validating {name_of(scores)}"):
+        rows = [one._asdict() for one in (elub(trials), iv_bounds(trials))]
+    print_rows(rows, output)
     return 0
 
 

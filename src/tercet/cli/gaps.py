@@ -8,7 +8,7 @@ from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import with_columns
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
-from tercet.cli._output import chosen_format, say
+from tercet.cli._output import chosen_format, say, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
 from tercet.cli._values import application, level, one_group, reading
@@ -31,7 +31,8 @@ def command(scores: str, between: str, app: str, reference: str | None, ci: floa
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     by = one_group(source)
     trials = read_trials(scores, with_columns(source, [between]))
-    found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci))
+    with working(f"comparing the groups of {between}"):
+        found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci))
     for group in found.groups:
         for reason in group.reasons.values():
             say(reason)

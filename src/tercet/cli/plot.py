@@ -10,7 +10,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import say
+from tercet.cli._output import say, working
 from tercet.cli._systems import distinct_names, named, read_trials
 from tercet.cli._values import applications, reading
 from tercet.evaluation import evaluate
@@ -58,8 +58,9 @@ def command(scores: tuple[str, ...], kind: str, out: str, **options: Value) -> i
         raise click.UsageError(f"--bands simultaneous goes with {', '.join(_AT_ONCE)}, not with {kind}.")
     names, bands = named(scores, options["names"]) or distinct_names(scores), options["bands"]
     trials = [read_trials(path, source) for path in scores]
-    drawn = [_drawable(kind, one, points, name, bands) for one, name in zip(trials, names, strict=True)]
-    around = [_band(kind, one, bands) for one in trials] if bands is not None else []
+    with working("evaluating"):
+        drawn = [_drawable(kind, one, points, name, bands) for one, name in zip(trials, names, strict=True)]
+        around = [_band(kind, one, bands) for one in trials] if bands is not None else []
     style = {key: options[key] for key in ("size", "title", "sigma")} | {"log": options["log"] or None}
     if options["names"]:
         style["labels"] = names

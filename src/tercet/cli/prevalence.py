@@ -7,7 +7,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
-from tercet.cli._output import chosen_format, say
+from tercet.cli._output import chosen_format, say, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, numbers, reading
@@ -36,9 +36,9 @@ def command(scores: str, ci: float, **options: Value) -> int:
     unlabelled = {key: value for key, value in source.items() if key not in ("labels", "key", "target", "missing")}
     trials = read_trials(scores, {**unlabelled, "labelled": False})
     labelled = None if options["calibrate_on"] is None else read_trials(options["calibrate_on"], source)
-    found = estimate_prevalence(
-        trials, labelled, method=options["method"], threshold=options["threshold"], ci=level(ci)
-    )
+    how = {"method": options["method"], "threshold": options["threshold"]}
+    with working("estimating the share of targets"):
+        found = estimate_prevalence(trials, labelled, **how, ci=level(ci))
     row: Row = {"system": name_of(scores), "prevalence": found.value, "low": found.low, "high": found.high}
     row["method"] = found.method
     facts = found.to_dict()

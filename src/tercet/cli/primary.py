@@ -7,7 +7,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, chosen_format
+from tercet.cli._output import Facts, chosen_format, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, one_group, reading
@@ -34,7 +34,9 @@ def command(
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
-        found = c_primary(read_trials(path, source), points, partitions=partitions, **doubt)
+        trials = read_trials(path, source)
+        with working(f"evaluating {name_of(path)}"):
+            found = c_primary(trials, points, partitions=partitions, **doubt)
         row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}
         for name, ends in (("c_primary", found.actual_interval), ("min_c_primary", found.minimum_interval)):
             row |= {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}

@@ -10,7 +10,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
-from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._output import Facts, chosen_format, say, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import names_of, read_trials, trial_column
 from tercet.cli._values import application, level, one_group, reading
@@ -66,7 +66,8 @@ def fit(scores: str, out: str, confidence: float | None, **options: Value) -> in
     write_text_atomically(out, rule.to_json())
     rows, facts = [_row(rule)], rule.to_dict()
     try:
-        held = rule.out_of_fold(trials, by=by)
+        with working("choosing thresholds by folds"):
+            held = rule.out_of_fold(trials, by=by)
         rows.append({"criterion": "out of fold", "threshold": None} | _rates(held))
         facts["out_of_fold"] = {name: _fact(one) for name, one in held.items()}
     except TercetError as error:  # too few trials, or a fold on which no threshold keeps the bound

@@ -9,7 +9,7 @@ from tercet._numeric.plain import plain
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
-from tercet.cli._output import chosen_format
+from tercet.cli._output import chosen_format, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
 from tercet.cli._values import application, grouping, level, numbers, reading
@@ -41,7 +41,9 @@ def inputs(scores: str, ci: float, **options: Value) -> int:
     ctx = click.get_current_context()
     if ctx.get_parameter_source("ci") is ParameterSource.COMMANDLINE and not any(map(_is_distribution, known.values())):
         raise click.UsageError("--ci has no effect without a distribution, such as --prior beta:2:18: leave it out.")
-    found = robust_thresholds(read_trials(scores, source), **known, level=level(ci))
+    trials = read_trials(scores, source)
+    with working("searching for thresholds"):
+        found = robust_thresholds(trials, **known, level=level(ci))
     rows: list[Row] = []
     for one in found.rows:
         row: Row = dict(one._asdict())
@@ -101,7 +103,8 @@ def labels(scores: str, app: str, ci: float, **options: Value) -> int:
         name: numbers(options[name], f"--{name.replace('_', '-')}") for name in ("wrong_targets", "wrong_nontargets")
     }
     by, trials = grouping(source), read_trials(scores, source)
-    found = label_noise(trials, application(app), **shares, level=level(ci), by=by)
+    with working("correcting for wrong labels"):
+        found = label_noise(trials, application(app), **shares, level=level(ci), by=by)
     rows: list[Row] = []
     for one in found:
         row: Row = {"wrong_targets": one.wrong_targets, "wrong_nontargets": one.wrong_nontargets}

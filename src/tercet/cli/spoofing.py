@@ -9,7 +9,7 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
 from tercet.cli._options import WORDS, source_options
-from tercet.cli._output import Facts, chosen_format
+from tercet.cli._output import Facts, chosen_format, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import level, numbers, one_group, reading
@@ -53,7 +53,8 @@ def a_dcf_command(scores: tuple[str, ...], **given: object) -> int:
     facts: list[Facts] = []
     for path in scores:
         trials = three_class_trials(path, asked)
-        whole = a_dcf(trials, point, threshold=threshold, key=column, **_drawn(draws, asked))
+        with working(f"evaluating {name_of(path)}"):
+            whole = a_dcf(trials, point, threshold=threshold, key=column, **_drawn(draws, asked))
         parts = {} if by is None else dict(a_dcf_by_attack(trials, point, threshold=threshold, key=column, attack=by))
         for name, one in {"all": whole, **parts}.items():
             row = {
@@ -99,7 +100,8 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: obje
     behind = three_class_trials(asv, asked | {"target": None})
     front = read_trials(scores, _source(asked, () if by is None else (by,)))
     more: Facts = {"form": form, "threshold": threshold, "asv_threshold": asv_threshold, "key": asked["label_column"]}
-    found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more, **_drawn(draws, asked))}
+    with working(f"evaluating {name_of(scores)}"):
+        found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more, **_drawn(draws, asked))}
     if by is not None:
         found |= t_dcf_by_attack(front, behind, point, attack=by, **more)
     rows: list[Row] = [
@@ -129,10 +131,9 @@ def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **giv
     draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
     asked, _, _ = _asked(given | {"point": None, "threshold": None, "by_attack": None}, "asvspoof5")
     behind = three_class_trials(asv, asked | {"target": None})
-    found = t_eer(
-        behind, read_trials(countermeasure, _source(asked, ())), prevalence=prevalence, key=asked["label_column"],
-        **_drawn(draws, asked),
-    )  # fmt: skip
+    front = read_trials(countermeasure, _source(asked, ()))
+    with working(f"evaluating {name_of(asv)}"):
+        found = t_eer(behind, front, prevalence=prevalence, key=asked["label_column"], **_drawn(draws, asked))
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
     print_rows([row | _ends("value", found.interval)], asked["format_asked"], {"t_eer": found.to_dict()})
     return 0

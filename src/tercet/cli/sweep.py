@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, chosen_format, say
+from tercet.cli._output import Facts, chosen_format, say, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import distinct_names, read_trials
 from tercet.cli._values import READING, applications, reading
@@ -70,7 +70,8 @@ def _of_scores(scores: Sequence[str], point: Value, criterion: Value, options: F
         raise click.UsageError(f"--held-out was given {len(held)} times for {len(scores)} score files.")
     kept = {name: read_trials(path, source) for name, path in zip(names, held, strict=True)} if held else None
     trials = {name: read_trials(path, source) for name, path in zip(names, scores, strict=True)}
-    return sweep_trials(trials, point, held_out=kept, criterion=criterion)
+    with working("evaluating"):
+        return sweep_trials(trials, point, held_out=kept, criterion=criterion)
 
 
 def _of_samples(_: Sequence[str], point: Value, criterion: Value, options: Facts) -> Value:
@@ -85,10 +86,11 @@ def _of_samples(_: Sequence[str], point: Value, criterion: Value, options: Facts
     held = read_samples(options["held_out"][0], options["label_column"]) if options["held_out"] else None
     grid = dict(_values(words) for words in options["grid"])
     classes = _classes(data["train"][1], options["target"])
-    return sweep(
-        lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more), grid or [{}],
-        data["train"], data["validation"], point, held_out=held, criterion=criterion,
-    )  # fmt: skip
+    with working("training"):
+        return sweep(
+            lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more), grid or [{}],
+            data["train"], data["validation"], point, held_out=held, criterion=criterion,
+        )  # fmt: skip
 
 
 def _refuse_reading() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tercet._numeric.serialization import Model
     from tercet.application import Application, MulticlassApplication
     from tercet.calibration.two_class import Calibrator
+    from tercet.deployment.rules import Rule
     from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
     from tercet.metrics.confusion import Confusion
     from tercet.metrics.net_benefit import DecisionCurve
@@ -116,9 +117,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _style(place: int) -> str:
     side = "left" if place == 0 else "right"
     return f"text-align:{side};padding:1px 10px 1px 0;color:inherit;background:none;white-space:nowrap"
-
-
-_TABLE = "border-collapse:collapse;color:inherit;font-size:inherit"
 
 
 # Pictures
@@ -280,7 +278,8 @@ def _result(row: Result) -> Card:
 def _multiclass_result(row: MulticlassResult) -> Card:
     told = "Its risk is undefined." if row.dcf is None else f"Risk {number(row.risk)}; {_judged(float(row.dcf))}"
     rows = [[action, *map(count, counts)] for action, counts in zip(row.actions, row.confusion, strict=True)]
-    head = ["decision", *(f"prior {number(prior)}" for prior in row.priors)]
+    named = row.actions if len(row.actions) == len(row.priors) else ["prior"] * len(row.priors)
+    head = ["decision", *(f"{name} {number(prior)}" for name, prior in zip(named, row.priors, strict=True))]
     matrix = np.array(row.confusion, float)
     return Card(text(told, 300), head[:13], [one[:13] for one in rows], _heat(matrix, "confusion matrix"))
 
@@ -339,6 +338,13 @@ def _comparison(found: Comparison) -> Card:
     spans = [Span(f"{one.first} − {one.second}", one.value, one.low, one.high) for one in differences]
     picture = _forest(spans, "differences with their intervals", 0.0)
     return Card(text(found.sentence, 600), ("rank", "value", "interval"), rows, picture)
+
+
+def _rule(rule: Rule) -> Card:
+    what = "Accept everything" if rule.accept_all else f"Accept the scores above {number(rule.threshold)}"
+    promise = rule.promise
+    told = f"{what}: {rule.criterion if promise is None else promise}"
+    return _model(rule)._replace(sentence=text(f"{told}.", 400), picture="")
 
 
 def _model(model: Model) -> Card:
@@ -432,6 +438,6 @@ def _decision_curve(curve: DecisionCurve) -> Card:
 _CARDS: dict[str, Callable[..., Card]] = {
     "Trials": _trials, "Application": _application, "MulticlassApplication": _multiclass_application,
     "Confusion": _confusion, "Result": _result, "MulticlassResult": _multiclass_result, "Evaluation": _evaluation,
-    "MulticlassEvaluation": _evaluation,
-    "Intervals": _intervals, "Comparison": _comparison, "Model": _model, "DecisionCurve": _decision_curve,
+    "MulticlassEvaluation": _evaluation, "Intervals": _intervals, "Comparison": _comparison, "Model": _model,
+    "Rule": _rule, "DecisionCurve": _decision_curve,
 }  # fmt: skip

@@ -183,7 +183,7 @@ def check(
     >>> ev = evaluate(Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0], name="new"), [(0.5, 1, 1)])
     >>> print(check(ev, ["dcf > 0.3", "auc < 0.9"]))
     new, 1 in 2, costs 1 : 1: dcf is 0.5, so dcf > 0.3 fails the check.
-    new: auc is 1.0, passes auc < 0.9.
+    new: auc is 1.0, so it passes (not auc < 0.9).
     """
     given = [conditions] if isinstance(conditions, str) else listed(conditions, "conditions")
     asked = [Condition.of(text(words, "conditions")) for words in given]
@@ -341,7 +341,7 @@ def _judged(where: str, facts: Facts, old: Facts | None, condition: Condition) -
     failed = any(_COMPARE[condition.sign](float(value), bound) for value in values)  # type: ignore[arg-type]
     said = " to ".join(f"{value}" for value in values)
     relative = f" (the bound is {bound:.6g})" if condition.bound is None else ""
-    words = f"so {condition.words} fails the check" if failed else f"passes {condition.words}"
+    words = f"so {condition.words} fails the check" if failed else f"so it passes (not {condition.words})"
     return Verdict(where, condition.words, failed, f"{condition.called} is {said}{relative}, {words}.")
 
 

@@ -64,7 +64,8 @@ def table(
     evaluations : Evaluation, list of Evaluation, or dict
         What `tercet.evaluate` returns; a dict names the systems. Evaluated with `ci`, the numbers have intervals.
     format : {"text", "markdown", "latex", "html", "tsv"}, default "text"
-        LaTeX is a tabular for the package booktabs; TSV holds every digit.
+        LaTeX is a tabular for the package booktabs; names in other alphabets need XeLaTeX or LuaLaTeX. TSV holds every
+        digit.
     metrics : list of str, optional
         Quantities as `tercet metrics` lists them. By default EER, minimum DCF, actual DCF and Cllr; of several classes
         accuracy, log-loss, risk and DCF.

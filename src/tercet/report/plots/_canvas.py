@@ -13,6 +13,7 @@ from tercet.report.plots._style import SOFT, Look, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 MOST_POINTS = 4000  # that a line of a figure can show
 
@@ -28,6 +29,7 @@ class Canvas:
     columns: dict[str, list[float | str]] = field(
         default_factory=lambda: {"system": [], "series": [], "x": [], "y": []}
     )  # one entry per drawn point
+    keys: dict[str, Line2D] = field(default_factory=dict)  # what the legend explains after the systems
 
     def line(self, x: ArrayLike, y: ArrayLike, series: str, *, named: str | None = None, **style: Value) -> None:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
@@ -35,6 +37,10 @@ class Canvas:
         (drawn,) = self.axes.plot(x, y, **look)
         drawn.set_label(in_legend(named))
         self.record(series, x, y)
+
+    def key(self, name: str) -> None:
+        """Explains the line or marker that was drawn last at the end of the legend, once for all systems."""
+        self.keys.setdefault(name, self.axes.lines[-1])
 
     def guide(self, x: ArrayLike, y: ArrayLike, **style: Value) -> None:
         """A thin grey line to read by; it is not data."""
@@ -45,12 +51,12 @@ class Canvas:
         """A horizontal line to read by."""
         self.axes.axhline(y, color=SOFT, linestyle=":", linewidth=1.0)
 
-    def point(self, x: float, y: float, series: str, *, filled: bool = False, named: str | None = None) -> None:
-        """One marked point, in the legend if `named`."""
+    def point(self, x: float, y: float, series: str, *, filled: bool = False) -> None:
+        """One marked point."""
         face = self.look.color if filled else "white"
         self.axes.plot(
             [x], [y], linestyle="", marker=self.look.marker, color=self.look.color, markerfacecolor=face,
-            clip_on=False, zorder=4, label=in_legend(named),
+            clip_on=False, zorder=4, label="_",
         )  # fmt: skip
         self.record(series, [x], [y])
 

@@ -110,6 +110,7 @@ def _with_interval(result: Evaluation, name: str, value: float, factor: float = 
 def _hull(canvas: Canvas, x: Floats, y: Floats) -> None:
     """The convex hull as a thin line of the system's colour."""
     canvas.axes.plot(x, y, color=canvas.look.color, linewidth=0.7, alpha=0.8, label="_")
+    canvas.key("thin: convex hull")
     canvas.record("hull", x, y)
 
 
@@ -119,11 +120,13 @@ def _decisions(canvas: Canvas, result: Evaluation, placed: Callable[[float, floa
     for row in result.applications:
         if row.fpr is not None and row.fnr is not None:
             canvas.point(*placed(row.fpr, row.fnr), "actual decision")
+            canvas.key("open: actual")
         misses, alarms = curve.tally.at(np.array([row.min_threshold]))
         fnr, fpr = float(misses[0]) / curve.targets, float(alarms[0]) / curve.nontargets
         if row.min_threshold == -math.inf:
             fnr, fpr = 0.0, 1.0  # accepting everything also accepts scores of -inf
         canvas.point(*placed(fpr, fnr), "minimum-cost decision", filled=True)
+        canvas.key("filled: minimum cost")
 
 
 def _boxes(
@@ -226,6 +229,7 @@ def _thirty(canvas: Canvas, result: Evaluation, placed: Callable[[ArrayLike], Fl
         if result.curve.tally.weight(total) > _RULE_OF_30:
             draw(float(placed(_RULE_OF_30 / float(result.curve.tally.weight(total)))), color=canvas.look.color,
                  linestyle=(0, (1, 3)), linewidth=0.8)  # fmt: skip
+            canvas.key("dotted: 30 errors")
 
 
 def precision_recall(canvas: Canvas, result: Evaluation) -> None:
@@ -306,18 +310,20 @@ def bayes_error(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
             _parts(canvas, result, plot.log_odds)
     canvas.line(plot.log_odds, plot.min_dcf, "minimum DCF", named=least_name, linestyle=dash, linewidth=0.9,
                 marker=canvas.look.marker, markevery=max(1, len(plot.log_odds) // 7), markersize=3.5)  # fmt: skip
+    if least_name is None:
+        canvas.key("thin: minimum DCF")
     canvas.level(1.0)
     canvas.axes.set(xlim=(plot.log_odds[0], plot.log_odds[-1]), ylim=(0.0, 1.1))
     canvas.words("Prior log-odds", "DCF")
 
 
 def cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | None]:
-    """Names of a system's two lines in the legend; of many systems, each is named once, and the thin lines once."""
+    """Names of a system's two lines in the legend; of more than two systems the second has none, and needs a key."""
     if canvas.systems == 1:
         return actual, least
     if canvas.systems == 2:
         return f"{canvas.system}: {actual}", f"{canvas.system}: {least}"
-    return canvas.system, f"thin: {least}" if not canvas.columns["x"] else None
+    return canvas.system, None
 
 
 def _parts(canvas: Canvas, result: Evaluation, grid: Floats) -> None:
@@ -341,6 +347,7 @@ def cost_by_threshold(canvas: Canvas, result: Evaluation) -> None:
         canvas.line(thresholds, cost, named, named=named, drawstyle="steps-post")
         if row.min_dcf is not None and thresholds[0] <= row.min_threshold <= thresholds[-1]:
             canvas.point(row.min_threshold, row.min_dcf, f"minimum, {named}")
+            canvas.key("open: minimum")
     canvas.level(1.0)
     canvas.axes.set(ylim=(0.0, 2.0))
     canvas.words(_threshold_name(result), "DCF")
@@ -355,7 +362,10 @@ def cost_curve(canvas: Canvas, result: Evaluation) -> None:
     if plot.dcf is not None:
         canvas.line(share, plot.dcf * scale, "actual", named=actual_name)
     canvas.line(share, plot.min_dcf * scale, "minimum", named=least_name, linewidth=0.7)
+    if least_name is None:
+        canvas.key("thin: minimum")
     canvas.guide([0.0, 0.5, 1.0], [0.0, 0.5, 0.0])
+    canvas.key("without the scores")
     canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, 0.55))
     canvas.words("Probability cost PC(+), the effective prior", "Normalised expected cost")
 
@@ -377,7 +387,9 @@ def brier_curve(canvas: Canvas, result: Evaluation) -> None:
     named = f"{canvas.system} (Brier {brier_parts(curve).score:.3f})"
     canvas.line(cost, actual, "loss", named=named)
     canvas.line(cost, dummy * curve.hull.minimum(odds)[0], "least loss", linewidth=0.7)
+    canvas.key("thin: best threshold")
     canvas.guide(cost, dummy)
+    canvas.key("without the scores")
     top = max(float(canvas.axes.get_ylim()[1]), 1.1 * float(actual.max()), 0.1)
     canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, top))
     canvas.words("Cost proportion of a false alarm", "Loss (area: Brier score)")

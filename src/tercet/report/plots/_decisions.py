@@ -8,7 +8,6 @@ from tercet.calibration.assessment import CorpDiagram
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.prevalence import Prevalence
 from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import SOFT
 
 
 def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
@@ -16,7 +15,8 @@ def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
     places = np.unique(np.linspace(0, len(curve.coverage) - 1, min(len(curve.coverage), 2000)).astype(np.intp))
     canvas.line(curve.coverage[places], curve.cost[places], "cost", named=canvas.system)
     top = max(float(canvas.axes.get_ylim()[1]), 1.1 * float(curve.cost.max()))
-    canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, top if top > 0.0 else 1.0))
+    top = top if top > 0.0 else 1.0
+    canvas.axes.set(xlim=(0.0, 1.0), ylim=(-0.02 * top, top))
     canvas.words("Coverage", "Mean cost of the cases answered")
 
 
@@ -37,8 +37,6 @@ def corp(canvas: Canvas, diagram: CorpDiagram) -> None:
     """Observed share by isotonic regression against the forecast; the band is where calibrated forecasts lie."""
     canvas.band(diagram.forecast, diagram.low, diagram.high, "consistency band")
     canvas.line(diagram.forecast, diagram.recalibrated, "observed share", named=canvas.system)
-    if canvas.axes.get_label() != "with references":
-        canvas.axes.plot([0.0, 1.0], [0.0, 1.0], color=SOFT, linestyle=":", linewidth=1.0, label="_")
-        canvas.axes.set_label("with references")
+    canvas.guide([0.0, 1.0], [0.0, 1.0])
     canvas.axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     canvas.words("Forecast probability", "Observed share")

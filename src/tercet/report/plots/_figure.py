@@ -22,6 +22,7 @@ from tercet.conditions import Conditions
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.gaps import GroupGaps
 from tercet.deployment.prevalence import Prevalence
+from tercet.deployment.rules import Rule
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
@@ -38,9 +39,11 @@ from tercet.uncertainty.simultaneous import DifferenceBand, NetBenefitBand
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from tercet.uncertainty.bands import Bands, RocBand
 
+Band: TypeAlias = "Bands | RocBand | NetBenefitBand"
 Drawable: TypeAlias = (
     Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
     | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport | CaseCostCurve
@@ -49,7 +52,6 @@ Drawable: TypeAlias = (
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
-_LETTER = 0.0078  # inches of a letter of the legend's type, per point of the figure's
 _LEGEND_OUTSIDE = 4  # systems from which on the legend of a user's axes is put beside them
 
 
@@ -185,7 +187,17 @@ def plot(
     ylim: tuple[float, float] | None = None,
     legend: bool = True,
     path: str | os.PathLike[str] | None = None,
-    **options: object,
+    bands: Band | Sequence[Band] | None = None,
+    sigma: float | None = None,
+    parts: bool | None = None,
+    log: bool | None = None,
+    density: _scores.Density | None = None,
+    rule: Rule | None = None,
+    application: object = None,
+    normalise: _tables.Normalise | None = None,
+    quantity: str | None = None,
+    x: str | None = None,
+    **unknown: object,
 ) -> Plot:
     """Draw one figure of one system, or of several systems in one figure.
 
@@ -219,20 +231,31 @@ def plot(
         Whether systems are named.
     path : path, optional
         Also write the figure there (.png, .svg, .pdf).
-    **options
-        bands : what `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability"); for
-        a band that holds at all points at once what `roc_band(trials, simultaneous=True)` gives ("roc", "det") or
+    bands : Bands, RocBand, NetBenefitBand or list, optional
+        What `tercet.uncertainty.bands` gives, one per system ("roc", "det", "bayes-error", "reliability"); for a band
+        that holds at all points at once what `roc_band(trials, simultaneous=True)` gives ("roc", "det") or
         `net_benefit_band` ("decision-curve").
-        sigma : boxes of so many standard deviations around the decisions ("roc", "det").
-        parts : the share of misses and false alarms in the cost ("bayes-error").
-        log : logarithmic scale: of the density ("histogram"), the false positive rate ("roc"), both rates ("det").
-        density, rule : a "kernel" or "gaussian" density over the bars, and a `Rule` drawn at its threshold
-        ("histogram").
-        application : the number of the operating point ("confusion", "posteriors"); "all" for one matrix each.
-        normalise : counts as shares of the "class", the "decision" or "all" ("confusion", "count").
-        quantity : such as "applications.0.dcf" or "auc"; "fnr", "fpr", "acceptance_rate" or "dcf_u" of group gaps
-        ("forest").
-        x : the parameter of the grid along the axis ("sweep").
+    sigma : float, optional
+        Boxes of so many standard deviations around the decisions ("roc", "det").
+    parts : bool, optional
+        The share of misses and false alarms in the cost ("bayes-error").
+    log : bool, optional
+        Logarithmic scale: of the density ("histogram"), the false positive rate ("roc"), both rates ("det").
+    density : {"kernel", "gaussian"}, optional
+        A density over the bars ("histogram").
+    rule : Rule, optional
+        Drawn at its threshold ("histogram").
+    application : int or "all", optional
+        The number of the operating point ("confusion", "posteriors"), "all" for one matrix each ("confusion"); the
+        application itself for a recognizer ("posteriors").
+    normalise : {"class", "decision", "all"}, optional
+        Counts as shares of the class, of the decision or of all ("confusion", "count").
+    quantity : str, optional
+        Such as "applications.0.dcf" or "auc"; "fnr", "fpr", "acceptance_rate" or "dcf_u" of group gaps ("forest").
+    x : str, optional
+        The parameter of the grid along the axis ("sweep").
+    **unknown
+        Refused, with the list of keywords.
 
     Returns
     -------
@@ -254,28 +277,30 @@ def plot(
         checked_path(path, "path")
     given, names = _systems(evaluations, labels)
     how = _kind(kind, given)
-    each = _options(kind, how, options, len(given))
+    options = {
+        "bands": bands, "sigma": sigma, "parts": parts, "log": log, "density": density, "rule": rule,
+        "application": application, "normalise": normalise, "quantity": quantity, "x": x,
+    }  # fmt: skip
+    each = _options(kind, how, options | unknown, len(given))
     panels = _panels(kind, how, given, names, each)
     _check_colours(colors, max(map(len, panels)))
     if ax is not None and len(panels) > 1:
         raise InputError(f"{kind} has {len(panels)} panels here, which need a figure of their own: leave ax out.")
     with _style(size):
         every = _new_axes(size, _room(kind, given), len(panels)) if ax is None else [_checked_axes(ax)]
-        columns: dict[str, list[float | str]] = {}
-        for axes, parts in zip(every, panels, strict=True):
-            canvas = Canvas(axes, systems=len(parts), columns=columns) if columns else Canvas(axes, systems=len(parts))
-            columns = canvas.columns
-            for place, part in enumerate(parts):
+        canvas = Canvas(every[0])
+        for axes, systems in zip(every, panels, strict=True):
+            canvas.axes, canvas.systems = axes, len(systems)
+            for place, part in enumerate(systems):
                 canvas.system, canvas.look = part.name, look_of(place, colors)
                 how.draw(canvas, part.result, **part.options)
-            if len(panels) > 1:
-                _finish(axes, part.title, (xlim, ylim), titled=kind != "confusion")
-        if len(panels) == 1:
-            titled = title is True or isinstance(title, str) or (title is None and ax is None and size != "column")
-            _finish(every[0], title if isinstance(title, str) else how.title, (xlim, ylim), titled=titled)
+            _limit(axes, xlim, ylim)
+            if len(panels) > 1 and kind != "confusion":
+                _name(axes, part.title)
+        _head(every, title, how.title, by_default=len(panels) == 1 and ax is None and size != "column")
         if legend:
-            _legend(every[0], len(panels[0]), own=ax is None)
-    data = {key: np.array(column) for key, column in columns.items()}
+            _legend(every[0], canvas.keys, len(panels[0]), own=ax is None)
+    data = {key: np.array(column) for key, column in canvas.columns.items()}
     drawn = Plot(every[0], _figure_of(every[0]), kind, data)
     if path is not None:
         drawn.save(path)
@@ -412,7 +437,7 @@ def _check_options(options: Mapping[str, object]) -> None:
         raise InputError(f'density must be "kernel" or "gaussian", not {shown(options["density"])}.')
 
 
-def _bands(kind: str, bands: object, count: int) -> list[Bands | RocBand | NetBenefitBand]:
+def _bands(kind: str, bands: object, count: int) -> list[Band]:
     """One band per system, of a type that the figure draws."""
     from tercet.uncertainty.bands import Bands, RocBand
 
@@ -426,7 +451,7 @@ def _bands(kind: str, bands: object, count: int) -> list[Bands | RocBand | NetBe
         raise InputError(f"bands must be one for each of the {count} evaluations, not {len(every)}.")
     if not all(isinstance(one, taken[0]) for one in every):
         raise InputError(f"bands= of {kind} takes what {taken[1]} gives.")
-    return cast("list[Bands | RocBand | NetBenefitBand]", every)
+    return cast("list[Band]", every)
 
 
 def _check_colours(colors: Sequence[str] | None, count: int) -> None:
@@ -502,12 +527,22 @@ def _figure_of(axes: Axes) -> Figure:
     return figure  # type: ignore[return-value]
 
 
-def _finish(axes: Axes, title: str, limits: tuple[object, object], *, titled: bool) -> None:
-    """Title and limits."""
-    if titled:
-        words = axes.set_title(name_of(title), loc="left")
-        words.set_parse_math(False)
-    for name, limit, put in (("xlim", limits[0], axes.set_xlim), ("ylim", limits[1], axes.set_ylim)):
+def _head(every: list[Axes], title: str | bool | None, usual: str, *, by_default: bool) -> None:
+    """The title of a figure: above its only axes, or above all of its panels."""
+    words = title if isinstance(title, str) else usual if title is True or (title is None and by_default) else ""
+    if words and len(every) > 1:
+        _figure_of(every[0]).suptitle(name_of(words), parse_math=False)
+    elif words:
+        _name(every[0], words)
+
+
+def _name(axes: Axes, title: str) -> None:
+    axes.set_title(name_of(title), loc="left").set_parse_math(False)
+
+
+def _limit(axes: Axes, xlim: object, ylim: object) -> None:
+    """Ends of the axes, where they were asked for."""
+    for name, limit, put in (("xlim", xlim, axes.set_xlim), ("ylim", ylim, axes.set_ylim)):
         if limit is None:
             continue
         ends = [number(end, name) for end in listed(limit, name)]
@@ -516,15 +551,14 @@ def _finish(axes: Axes, title: str, limits: tuple[object, object], *, titled: bo
         put(*ends)
 
 
-def _legend(axes: Axes, systems: int, *, own: bool) -> None:
+def _legend(axes: Axes, keys: Mapping[str, Line2D], systems: int, *, own: bool) -> None:
     """The legend: outside the axes in a figure of ours, and beside a user's axes from four systems on."""
     handles, names = axes.get_legend_handles_labels()
+    handles, names = [*handles, *keys.values()], [*names, *keys]
     if not handles:
         return
     if own:
-        wide = _figure_of(axes).get_figwidth()
-        letter = _LETTER * float(settings((wide, wide))["font.size"])  # type: ignore[arg-type]
-        columns = max(1, min(len(names), int(wide / (letter * (max(map(len, names)) + 6)))))
+        columns = _legend_columns(names, _figure_of(axes).get_figwidth())
         lines = -(-len(names) // columns)
         _figure_of(axes).set_figheight(_figure_of(axes).get_figheight() + _LEGEND_LINE * (lines - 1))
         box = _figure_of(axes).legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
@@ -535,6 +569,22 @@ def _legend(axes: Axes, systems: int, *, own: bool) -> None:
     for text in box.get_texts():
         text.set_parse_math(False)
         text.set_text(text.get_text().replace(r"\$", "$"))
+
+
+def _legend_columns(names: Sequence[str], wide: float) -> int:
+    """How many columns of a legend fit into so many inches."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=rcParams["legend.fontsize"])
+    em = font.get_size_in_points()
+    lines = [line for name in names for line in name.split("\n")]
+    longest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
+    beside = em * (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"])
+    between = em * rcParams["legend.columnspacing"]
+    border = 2.0 * em * (rcParams["legend.borderpad"] + rcParams["legend.borderaxespad"])
+    return max(1, min(len(names), int((72.0 * wide - border + between) / (beside + longest + between))))
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:

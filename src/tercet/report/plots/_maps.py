@@ -92,5 +92,5 @@ def risk_curve(canvas: Canvas, curve: RiskCurve) -> None:
     canvas.line(curve.log_odds, curve.dcf, "normalised risk", named=canvas.system)
     canvas.level(1.0)
     top = max(float(canvas.axes.get_ylim()[1]), 1.1, 1.05 * float(curve.dcf.max()))
-    canvas.axes.set(xlim=(float(curve.log_odds[0]), float(curve.log_odds[-1])), ylim=(0.0, min(top, 3.0)))
+    canvas.axes.set(xlim=(float(curve.log_odds[0]), float(curve.log_odds[-1])), ylim=(-0.02, min(top, 3.0)))
     canvas.words("Log-odds of the class's prior", "Normalised risk")

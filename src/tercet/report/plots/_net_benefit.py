@@ -9,7 +9,6 @@ import numpy as np
 
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import SOFT
 from tercet.uncertainty.case_costs import CaseCostCurve
 from tercet.uncertainty.simultaneous import DifferenceBand
 
@@ -24,22 +23,22 @@ def decision_curve(canvas: Canvas, curve: DecisionCurve, *, bands: NetBenefitBan
 
     The axis ends where neither the model nor treating everyone is of use any more.
     """
-    x = curve.threshold
+    x, first = curve.threshold, not canvas.columns["x"]
     if bands is not None:
         canvas.band(bands.curve.threshold, bands.low, bands.high, "band")
     elif curve.low is not None and curve.high is not None:
         canvas.band(x, curve.low, curve.high, "band")
     canvas.line(x, curve.net_benefit, "net benefit", named=canvas.system)
-    first = canvas.axes.get_label() != "with references"
-    thin = "best threshold (apparent)" if first else "_"
-    canvas.axes.plot(x, curve.best_apparent, color=canvas.look.color, linewidth=0.7, alpha=0.8, label=thin)
+    canvas.axes.plot(x, curve.best_apparent, color=canvas.look.color, linewidth=0.7, alpha=0.8, label="_")
+    canvas.key("thin: best threshold (apparent)")
     canvas.record("best achievable (apparent)", x, curve.best_apparent)
     used = np.flatnonzero(np.maximum(curve.best_apparent, curve.treat_all) > _OUT_OF_SIGHT * curve.prevalence)
     last = float(x[min(used[-1] + 1, len(x) - 1)]) if len(used) else float(x.max())
     if first:
-        canvas.axes.plot(x, curve.treat_all, color=SOFT, linestyle="--", linewidth=1.0, label="treat all")
-        canvas.axes.plot(x, curve.treat_none, color=SOFT, linestyle=":", linewidth=1.0, label="treat none")
-        canvas.axes.set_label("with references")
+        canvas.guide(x, curve.treat_all, linestyle="--")
+        canvas.key("treat all")
+        canvas.guide(x, curve.treat_none)
+        canvas.key("treat none")
     else:
         last = max(last, float(canvas.axes.get_xlim()[1]))
     canvas.record("treat all", x, curve.treat_all)
@@ -54,13 +53,16 @@ def case_costs(canvas: Canvas, curve: CaseCostCurve) -> None:
     first = not canvas.columns["x"]
     canvas.line(curve.shift, curve.cost, "cost", named=canvas.system)
     if first:
-        canvas.guide(curve.shift, np.full(len(curve.shift), found.dummy_cost), label="without the scores")
+        canvas.guide(curve.shift, np.full(len(curve.shift), found.dummy_cost))
+        canvas.key("without the scores")
         canvas.record("without the scores", curve.shift[[0, -1]], [found.dummy_cost] * 2)
     if found.cost_ci is not None:
         canvas.line([0.0, 0.0], found.cost_ci, "interval", linestyle="-", linewidth=1.0)
-    canvas.point(0.0, found.cost, "actual decisions", named="actual decisions" if first else None)
+    canvas.point(0.0, found.cost, "actual decisions")
+    canvas.key("open: actual decisions")
     at = min(max(found.min_shift, float(curve.shift[0])), float(curve.shift[-1]))
-    canvas.point(at, found.min_cost, "minimum", filled=True, named="minimum (apparent)" if first else None)
+    canvas.point(at, found.min_cost, "minimum", filled=True)
+    canvas.key("filled: minimum (apparent)")
     before = 0.0 if first else float(canvas.axes.get_ylim()[1])
     highest = max(found.cost, *(found.cost_ci or ()), found.dummy_cost, found.min_cost)
     top = max(before, min(3.0 * highest, 1.1 * max(float(curve.cost.max()), highest)))

@@ -55,6 +55,7 @@ def histogram(
     for row in result.applications:
         if result.meaning == "llr" and edges[0] <= row.threshold <= edges[-1]:
             canvas.axes.axvline(row.threshold, color="black", linewidth=0.9)
+            canvas.key("Bayes threshold")
     if rule is not None:
         _ruled(canvas, instance(rule, Rule, "rule"), float(edges[0]), float(edges[-1]))
     if log:
@@ -165,7 +166,7 @@ def tippett(canvas: Canvas, result: Evaluation) -> None:
     llr = result.curve.tally.as_llr()
     reach = max(8.0, *(abs(float(end)) for end in _ends(llr)))
     grid = np.linspace(-reach, reach, 1601)
-    words, first = class_words(result.class_names, "s"), not canvas.columns["x"]
+    words = class_words(result.class_names, "s")
     for side, name, colour, dash in ((llr.targets, words[1], TARGET, "-"), (llr.nontargets, words[0], NONTARGET, "--")):
         above = np.asarray((side.total - side.upto(grid)) / side.total, float)
         if canvas.systems == 1:
@@ -173,8 +174,10 @@ def tippett(canvas: Canvas, result: Evaluation) -> None:
         elif side is llr.targets:
             style = {"named": canvas.system}
         else:
-            style = {"named": f"thin: {name}" if first else None, "linewidth": 0.7}
+            style = {"linewidth": 0.7}
         canvas.line(grid / math.log(10.0), above, name, **style)
+        if "named" not in style:
+            canvas.key(f"thin: {name}")
     canvas.axes.axvline(0.0, color="#5A5A5A", linestyle=":", linewidth=1)
     canvas.axes.set(ylim=(-0.01, 1.02))
     canvas.words("log10 likelihood ratio", "Proportion above")
@@ -218,8 +221,11 @@ def cross_entropy(canvas: Canvas, result: Evaluation) -> None:
     alone = canvas.systems == 1
     canvas.line(grid, actual, "actual", named=actual_name, **({"linestyle": "-"} if alone else {}))
     canvas.line(grid, least, "after PAV", named=least_name, **({"linestyle": "--"} if alone else {"linewidth": 0.7}))
+    if least_name is None:
+        canvas.key("thin: after PAV")
     if first:
-        canvas.guide(grid, reference, linewidth=1.2, label="without the scores")
+        canvas.guide(grid, reference, linewidth=1.2)
+        canvas.key("without the scores")
         canvas.record("without the scores", grid, reference)
     highest = max(float(np.max(np.asarray(line.get_ydata(), float))) for line in canvas.axes.lines)
     top = min(max(1.2, 1.05 * highest), 3.0)

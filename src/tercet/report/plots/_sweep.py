@@ -37,7 +37,7 @@ def sweep(canvas: Canvas, found: Sweep, *, x: str | None = None) -> None:
                 canvas.line(across, up, label, named=label, **style)
     _mark_choice(canvas, found, place(found.chosen.parameters[along]))
     canvas.level(1.0)
-    canvas.axes.set_ylim(bottom=0.0)
+    canvas.axes.set_ylim(bottom=-0.02)
     canvas.words(name_of(along), "Normalised cost")
 
 
@@ -59,5 +59,7 @@ def _mark_choice(canvas: Canvas, found: Sweep, at: float) -> None:
     cost, held = getattr(found.chosen, key), getattr(found.chosen, f"held_out_{key}")
     if cost is not None:
         canvas.point(at, cost, "chosen")
+        canvas.key("open: chosen")
     if held is not None:
         canvas.point(at, held, "chosen, held out", filled=True)
+        canvas.key("filled: held out")

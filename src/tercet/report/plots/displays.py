@@ -23,7 +23,7 @@ Shown: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve
 
 
 class _Display:
-    """What every display shares: the result, its name, and the axes after plot()."""
+    """What every display shares: the result, its name, and the axes after plot(); in a notebook it shows itself."""
 
     kind: ClassVar[str]
 
@@ -32,6 +32,10 @@ class _Display:
         self.name = name
         self.ax_: Axes | None = None
         self.figure_: Figure | None = None
+        self._drawn: Plot | None = None
+
+    def _repr_html_(self) -> str | None:
+        return None if self._drawn is None else self._drawn._repr_html_()
 
     def plot(self: D, ax: Axes | None = None, **options: object) -> D:
         """Draw the figure.
@@ -49,8 +53,8 @@ class _Display:
             Itself, with `ax_` and `figure_`.
         """
         labels = None if self.name is None else [self.name]
-        drawn: Plot = plot(self.result, self.kind, ax=ax, labels=labels, **options)  # type: ignore[arg-type]
-        self.ax_, self.figure_ = drawn.ax_, drawn.figure_
+        self._drawn = plot(self.result, self.kind, ax=ax, labels=labels, **options)  # type: ignore[arg-type]
+        self.ax_, self.figure_ = self._drawn.ax_, self._drawn.figure_
         return self
 
     @classmethod
@@ -126,23 +130,24 @@ class _Display:
     @classmethod
     def from_estimator(
         cls: type[D], estimator: object, X: ArrayLike, y: ArrayLike, *, target: object = None,
-        trained_prior: float | None = None, applications: Iterable[object] = (), name: str | None = None,
+        trained_prior: object = None, applications: Iterable[object] = (), name: str | None = None,
         ax: Axes | None = None, **options: object,
     ) -> D:  # fmt: skip
-        """Draw from a fitted two-class estimator of scikit-learn.
+        """Draw from a fitted estimator of scikit-learn.
 
         Parameters
         ----------
         estimator : classifier
-            With `predict_proba` if `trained_prior` is given, else with `decision_function` or `predict_proba`.
+            With `predict_proba` if `trained_prior` is given; else of two classes, with `decision_function` or
+            `predict_proba`, whose values are taken as raw scores.
         X : array_like
             Samples.
         y : array_like of shape (n,)
             True labels.
         target : object, optional
             The target's label; needed unless the labels are 0/1, False/True or nontarget/target.
-        trained_prior : float, optional
-            The target's share in the training data: then the probabilities can be used at other priors.
+        trained_prior : float, array_like or "balanced", optional
+            As in `Trials.of_estimator`: then the probabilities are taken as posteriors, of any number of classes.
         applications : list
             Operating points to mark.
         name : str, optional
@@ -157,8 +162,10 @@ class _Display:
         display
             The display, drawn.
         """
-        scores = _scores(estimator, X, target, trained_prior is not None)
-        trials = _trials(y, scores, "raw" if trained_prior is None else "posterior", target, trained_prior)
+        if trained_prior is None:
+            trials = Trials.of_scores(_scores(estimator, X, target), y, target=target)
+        else:
+            trials = Trials.of_estimator(estimator, X, y, target=target, trained_prior=trained_prior)
         called = type(estimator).__name__ if name is None else name
         return cls.from_trials(trials, applications, name=called, ax=ax, **options)
 
@@ -175,8 +182,8 @@ def _trials(y: ArrayLike, scores: ArrayLike, meaning: str, target: object, train
     raise InputError(f'meaning must be "raw", "llr" or "posterior", not {meaning!r}.')
 
 
-def _scores(estimator: object, X: ArrayLike, target: object, probabilities: bool) -> ArrayLike:
-    """The target's column of predict_proba, or the decision function turned towards the target."""
+def _scores(estimator: object, X: ArrayLike, target: object) -> ArrayLike:
+    """The decision function turned towards the target, or the target's column of predict_proba."""
     classes = [] if not hasattr(estimator, "classes_") else list(estimator.classes_)
     if len(classes) != 2:
         raise InputError("estimator must be a fitted classifier of two classes.")
@@ -184,11 +191,11 @@ def _scores(estimator: object, X: ArrayLike, target: object, probabilities: bool
     if wanted not in classes:
         raise InputError(f"target must be one of the estimator's classes {classes}, not {wanted!r}.")
     place = classes.index(wanted)
-    if not probabilities and hasattr(estimator, "decision_function"):
+    if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(X)
         return scores if place == 1 else -scores  # type: ignore[no-any-return]
     if not hasattr(estimator, "predict_proba"):
-        raise InputError("estimator must have predict_proba, or decision_function for raw scores.")
+        raise InputError("estimator must have decision_function or predict_proba.")
     return estimator.predict_proba(X)[:, place]  # type: ignore[no-any-return]
 
 
