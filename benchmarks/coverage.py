@@ -1,12 +1,15 @@
 """Coverage of the default intervals: simulated sets from known populations, and how often an interval holds the truth.
 
-    python benchmarks/coverage.py --sets 1000 --minutes 60 --out coverage.jsonl     # resumes where it stopped
-    python benchmarks/coverage.py --table coverage.jsonl                            # the table, as Markdown
-    python benchmarks/coverage.py --quick                                           # 20 sets of each design
+    python benchmarks/coverage.py --minutes 60                                  # resumes where it stopped
+    python benchmarks/coverage.py --quantities auc,eer --only speakers --first 1000 --sets 10000    # further sets
+    python benchmarks/coverage.py --table coverage.jsonl                        # the table, as Markdown
+    python benchmarks/coverage.py --check coverage.jsonl                        # cells that miss their bar, or may
+    python benchmarks/coverage.py --quick                                       # 20 sets of each design
     python benchmarks/coverage.py --blame --out blame.jsonl      # how often calibrated scores are blamed
     python benchmarks/coverage.py --null --out null.jsonl        # how often equal systems are told apart at 5 %
 
 Each population is drawn and judged apart from tercet: draws by numpy, truths by scipy's distributions and quadrature.
+Rates and costs of independent trials are not simulated: errors are binomial, so that their coverage is a sum.
 The calibration loss is judged against the population's cost of the five calibrations that were fitted (the k-fold test
 error of Bayle, Bayle, Janson and Mackey 2020), and "limit" against that of the calibration of unlimited data.
 Scores with Gaussian noise are perfectly calibrated llrs with an EER of 5 %; with Student-t(3) noise the EER is 5 % too.
@@ -27,8 +30,9 @@ import numpy as np
 from scipy import integrate, optimize, stats
 
 import tercet as tc
+from tercet.uncertainty._limits import Proportion
 from tercet.uncertainty._rows import grouping
-from tercet.uncertainty._two_class import NotEstimable
+from tercet.uncertainty._two_class import NotEstimable, RatePair
 from tercet.uncertainty.intervals import CalibrationLosses, closed_form_intervals
 
 PRIORS = (0.5, 0.05, 0.01)
@@ -178,15 +182,18 @@ def shifts(design: Design, labels, rng):
     return rng.standard_normal(g)[codes], {"speaker": codes}, "speaker"
 
 
-def judged(design: Design, seed: int, loss: bool) -> dict[str, int]:
+RATES = ("fnr", "fpr", "dcf")
+SIMULATED = ("eer", "auc", "cllr", "min_cllr", "min_dcf", *RATES, "calibration_loss")
+
+
+def judged(design: Design, seed: int, names: frozenset[str]) -> dict[str, int]:
     """1 where the interval holds the truth, 0 where not, -1 where there is none; and who was blamed."""
     trials, by = drawn(design, seed)
-    names = ["eer", "auc", "cllr", "min_cllr", "fnr", "fpr", "dcf", "min_dcf"] + ["calibration_loss"] * loss
     losses = CalibrationLosses(trials, grouping(by))
-    found = closed_form_intervals(losses, list(PRIORS), level=0.95, by=by, wanted=frozenset(names))
+    found = closed_form_intervals(losses, list(PRIORS), level=0.95, by=by, wanted=names)
     result = {}
-    truths = {name: value for name, value in truth(design.noise).items() if not name.endswith("limit")}
-    truths |= fitted_losses(design.noise, losses) if loss else {}
+    truths = {name: value for name, value in truth(design.noise).items() if name.split(".")[-1] in names}
+    truths |= fitted_losses(design.noise, losses) if "calibration_loss" in names else {}
     for name, value in truths.items():
         if name not in found:
             result[name] = -1
@@ -198,6 +205,28 @@ def judged(design: Design, seed: int, loss: bool) -> dict[str, int]:
             limit = truth(design.noise)[name.replace("calibration_loss", "limit")]
             result[name.replace("calibration_loss", "limit")] = int(bound.low <= limit <= bound.high)
     return result
+
+
+def exact(design: Design, prior: float) -> tuple[float, float, float]:
+    """The coverage of FNR, FPR and DCF of independent trials: a sum over the errors of both binomials."""
+    place = f"applications.{PRIORS.index(prior)}."
+    tau, known = math.log(prior) - math.log1p(-prior), truth(design.noise)
+    costs = (1.0, math.exp(-tau)) if tau <= 0 else (math.exp(tau), 1.0)
+    rates, chances, found = [], [], []
+    for name, size in (("fnr", design.targets), ("fpr", design.nontargets)):
+        chance = stats.binom.pmf(np.arange(size + 1), size, known[place + name])
+        kept = np.flatnonzero(chance > 1e-12)
+        rates.append(Proportion(kept / size, float(size)))
+        chances.append(chance[kept])
+        found.append(_held(rates[-1], chances[-1], known[place + name]))
+    grids = np.meshgrid(*(one.value for one in rates), indexing="ij")
+    pair = RatePair(Proportion(grids[0], float(design.targets)), Proportion(grids[1], float(design.nontargets)), None)
+    return found[0], found[1], _held(pair.cost(*costs), np.multiply.outer(*chances), known[place + "dcf"])
+
+
+def _held(estimate, chances, value: float) -> float:
+    low, high = estimate.limits(0.95)
+    return float(chances[(low <= value + 1e-12) & (value - 1e-12 <= high)].sum())
 
 
 def fitted_losses(noise: str, losses: CalibrationLosses) -> dict[str, float]:
@@ -288,43 +317,99 @@ def rejection_table(path: Path) -> str:
     return "\n".join(lines)
 
 
-def run(designs, sets: int, minutes: float, out: Path, loss_sets: int) -> None:
+def run(designs, names: frozenset[str], first: int, sets: int, minutes: float, out: Path) -> None:
     """Adds sets to the file until each design has enough or the time is over."""
-    done: dict[str, int] = {}
+    asked, done = sorted(names), set()
     if out.exists():
-        for row in map(json.loads, out.read_text().splitlines()):
-            done[row["design"]] = done.get(row["design"], 0) + row["sets"]
+        rows = map(json.loads, out.read_text().splitlines())
+        done = {(row["design"], row["first"]) for row in rows if row["quantities"] == asked}
     end, step = time.monotonic() + 60.0 * minutes, 20
-    for start in range(0, sets, step):
+    for start in range(first, sets, step):
         for design in designs:
-            if done.get(design.name, 0) > start:
+            own = names if design.groups else names - set(RATES)
+            if (design.name, start) in done or not own:
                 continue
             if time.monotonic() > end:
                 return
             counts: dict[str, list[int]] = {}
             for seed in range(start, min(start + step, sets)):
-                for name, held in judged(design, seed, seed < loss_sets).items():
+                for name, held in judged(design, seed, own).items():
                     counts.setdefault(name, [0, 0, 0])[{1: 0, 0: 1, -1: 2}[held]] += 1
-            row = {"design": design.name, "sets": min(step, sets - start), "counts": counts}
+            row = {"design": design.name, "first": start, "quantities": asked, "counts": counts}
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
 
 
-def table(path: Path) -> str:
+COLUMNS = (*RATES, "min_dcf", "calibration_loss", "limit", "blamed")
+ALONE = ("auc", "eer", "cllr", "min_cllr")
+USUAL = 1000  # sets; cells of more say how many
+
+
+def table(path: Path, designs) -> str:
     """Coverage in percent, one row per design; "r" marks the share of sets without an interval."""
     total = totals(path)
-    rates = ["fnr", "fpr", "dcf", "min_dcf", "calibration_loss", "limit", "blamed"]
-    names = ["auc", "eer", "cllr", "min_cllr"] + [f"applications.{k}.{name}" for name in rates for k in range(3)]
     lines = [
-        "| design | sets | AUC | EER | Cllr | min Cllr | " + " | ".join(rates) + " |",
-        "|---" * (6 + len(rates)) + "|",
+        "| design | AUC | EER | Cllr | min Cllr | " + " | ".join(COLUMNS) + " |",
+        "|---" * (5 + len(COLUMNS)) + "|",
     ]
-    for design, own in total.items():
-        cells = [_cell(own.get(name)) for name in names]
-        grouped = cells[:4] + [" ".join(cells[4 + 3 * k : 7 + 3 * k]) for k in range(len(rates))]
-        sets = max(sum(counts) for counts in own.values())
-        lines.append(f"| {design} | {sets} | " + " | ".join(grouped) + " |")
+    for design in (one for one in designs if one.name in total):
+        own, known = total[design.name], ["", "", ""]
+        if not design.groups:
+            values = np.array([exact(design, prior) for prior in PRIORS]).T
+            known = [" ".join(f"{100 * one:.1f}" for one in column) for column in values]
+        cells = [_cell(own.get(name)) for name in ALONE]
+        for name in COLUMNS:
+            given = known[RATES.index(name)] if name in RATES else ""
+            cells.append(given or " ".join(_cell(own.get(f"applications.{k}.{name}")) for k in range(3)))
+        lines.append(f"| {design.name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def bar(design: Design, name: str) -> tuple[float, float]:
+    """The least and the most that a cell may be, in percent."""
+    last, known = name.split(".")[-1], truth(design.noise)
+    if last in ("calibration_loss", "limit", "min_cllr"):
+        return 0.0, 100.0
+    if last == "blamed":
+        return (0.0, 5.0) if design.noise == "gaussian" else (0.0, 100.0)
+    if last == "cllr" and (design.noise != "gaussian" or min(design.targets, design.nontargets) < 250):
+        return 0.0, 100.0
+    if last in ("auc", "eer") and min(design.targets, design.nontargets) < 10:
+        return 0.0, 100.0
+    most = 100.0
+    if last in RATES:
+        at = name[: -len(last)]
+        errors = {"fnr": design.targets * known[at + "fnr"], "fpr": design.nontargets * known[at + "fpr"]}
+        most = 98.0 if min(errors.values() if last == "dcf" else [errors[last]]) >= 10.0 else 100.0
+    return (92.0 if design.groups else 93.0), most
+
+
+def check(path: Path, designs) -> str:
+    """The cells whose 99.9 % interval lies outside their band (they fail), or lies on its edge (they are doubtful)."""
+    found = []
+    for design in designs:
+        for name, (held, missed, _) in totals(path).get(design.name, {}).items():
+            sets, (least, most) = held + missed, bar(design, name)
+            if sets == 0:
+                continue
+            low = 100.0 * stats.beta.ppf(0.0005, held, missed + 1) if held else 0.0
+            high = 100.0 * stats.beta.ppf(0.9995, held + 1, missed) if missed else 100.0
+            told = (
+                f"{design.name}: {name} {100.0 * held / sets:.2f} of {sets} ({low:.1f} to {high:.1f}), {least}-{most}"
+            )
+            if high < least or low > most:
+                found.append(f"FAILS {told}")
+            elif low < least or high > most:
+                found.append(f"doubtful {told}")
+        if not design.groups:
+            for k, prior in enumerate(PRIORS):
+                for name, value in zip(RATES, exact(design, prior), strict=True):
+                    least, most = bar(design, f"applications.{k}.{name}")
+                    if not least <= 100.0 * value <= most:
+                        found.append(
+                            f"FAILS {design.name}: applications.{k}.{name} {100.0 * value:.2f}, {least}-{most}"
+                        )
+    return "\n".join(found)
 
 
 def totals(path: Path) -> dict[str, dict[str, list[int]]]:
@@ -342,6 +427,7 @@ def _cell(counts: list[int] | None) -> str:
         return "-"
     held, missed, refused = counts
     shown = "-" if held + missed == 0 else f"{100.0 * held / (held + missed):.1f}"
+    shown += f" ({sum(counts):,})" if sum(counts) != USUAL else ""
     return shown + (f" r{100.0 * refused / sum(counts):.0f}" if refused else "")
 
 
@@ -355,12 +441,14 @@ def write(page: Path, name: str, rows: str) -> None:
 def main() -> None:
     """Runs, or prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--loss-sets", type=int, default=1000, help="sets in which the calibration loss is taken too")
+    parser.add_argument("--first", type=int, default=0, help="number of the first set")
+    parser.add_argument("--sets", type=int, default=USUAL, help="number of the last set")
+    parser.add_argument("--quantities", default=",".join(SIMULATED))
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--out", type=Path, default=Path("coverage.jsonl"))
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--only", default="", help="designs whose name holds this")
+    parser.add_argument("--check", type=Path)
+    parser.add_argument("--only", default="", help="designs whose name holds one of these, with commas between")
     parser.add_argument("--further", action="store_true", help="the designs chosen after the methods were frozen")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--blame", action="store_true", help="how often calibrated scores are blamed")
@@ -373,11 +461,15 @@ def main() -> None:
         told = rejection_table(given.table or given.out)
         print(told) if given.write is None else write(given.write, "blame" if given.blame else "null", told)
         return
+    every = FURTHER if given.further else DESIGNS
+    designs = [one for one in every if any(part in one.name for part in given.only.split(","))]
+    if given.check is not None:
+        print(check(given.check, designs))
+        return
     if given.table is None:
-        designs = [one for one in (FURTHER if given.further else DESIGNS) if given.only in one.name]
-        sets, losses = (20, 5) if given.quick else (given.sets, given.loss_sets)
-        run(designs, sets, given.minutes, given.out, losses)
-    told = table(given.table or given.out)
+        names = frozenset(given.quantities.split(","))
+        run(designs, names, given.first, 20 if given.quick else given.sets, given.minutes, given.out)
+    told = table(given.table or given.out, designs)
     print(told) if given.write is None else write(given.write, "further" if given.further else "designs", told)
 
 

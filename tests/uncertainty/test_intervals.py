@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,11 +44,36 @@ def rates(trials, app, level=0.95):
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_a_rate_has_the_limits_of_clopper_and_pearson_below_ten_errors_and_wilsons_above(count, more, level):
+def test_a_rate_has_the_limits_of_clopper_and_pearson_below_13_errors_and_wilsons_above(count, more, level):
     size = count + more
     low, high = proportion_limits(float(count), float(size), level)
-    expected = clopper_pearson(count, size, level) if min(count, size - count) < 10 else wilson(count, size, level)
+    expected = clopper_pearson(count, size, level) if min(count, size - count) < 13 else wilson(count, size, level)
     assert (float(low), float(high)) == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [5, 13, 25, 26, 44, 60, 89, 101, 102, 150, 250, 600, 2500])
+def test_the_interval_of_a_rate_covers_at_least_93_per_cent_whatever_the_rate(size):
+    """The exact coverage is least where the rate passes a limit; with Wilson from 10 errors on it was 92.5 at 152."""
+    counts = np.arange(size + 1.0)
+    low, high = proportion_limits(counts, np.full(size + 1, float(size)), 0.95)
+    ends = np.unique(np.r_[low[low > 0.0], high[high < 1.0]])
+    rates = np.r_[ends - 1e-12, ends + 1e-12]
+    first, last = np.searchsorted(high, rates), np.searchsorted(low, rates, "right") - 1
+    covered = scipy.stats.binom.cdf(last, size, rates) - scipy.stats.binom.cdf(first - 1, size, rates)
+    assert covered.min() >= 0.93
+
+
+@pytest.mark.parametrize("size", [1, 2, 12, 13, 14, 25, 26, 27, 40])
+@pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 19.0), (99.0, 1.0)])
+def test_no_error_more_lowers_the_upper_end_of_any_small_table(size, costs):
+    """Law 56 for every number of misses and false alarms of so many targets and 1 to 40 non-targets."""
+    for others in range(1, 41):
+        misses, alarms = np.meshgrid(np.arange(size + 1.0), np.arange(others + 1.0), indexing="ij")
+        parts = Proportion(misses / size, float(size)), Proportion(alarms / others, float(others))
+        for estimate in (*parts, Sum(parts, costs)):
+            upper = estimate.limits(0.95)[1]
+            assert np.diff(upper, axis=0).min() >= -1e-12
+            assert np.diff(upper, axis=1).min() >= -1e-12
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.sampled_from(POINTS))
@@ -67,6 +94,59 @@ def test_a_cost_without_errors_of_one_kind_makes_room_for_them():
     rate = interval(decisions(0, 10), "fpr")
     room = clopper_pearson(0, 100).high
     assert found.high == pytest.approx(0.1 + math.hypot(room, rate.high - 0.1))
+
+
+def left_out(scores, labels, weights, kept):
+    """The AUC of the kept rows by all pairs."""
+    one, other = kept & (labels == 1), kept & (labels == 0)
+    above = (scores[one][:, None] > scores[other]) + 0.5 * (scores[one][:, None] == scores[other])
+    heavy = np.multiply.outer(weights[one], weights[other])
+    return float((above * heavy).sum() / heavy.sum())
+
+
+@pytest.mark.parametrize("kind", ["groups", "crossed", "both sides", "real weights"])
+def test_the_area_of_groups_has_the_jackknife_of_its_logit(kind):
+    """Each group is left out in turn, by all pairs; crossed groupings add theirs and take off that of the cells."""
+    rng = np.random.default_rng(7)
+    labels = np.arange(120) % 2
+    scores = np.round(rng.normal(labels, 1.0), 1)  # with ties
+    weights = rng.uniform(0.5, 2.0, 120) if kind == "real weights" else np.ones(120)
+    a, b = rng.integers(0, 8, 120), rng.integers(0, 8, 120)
+    names = {"a": np.char.add("a", a.astype(str)), "b": np.char.add("b", b.astype(str))}
+    if kind == "both sides":
+        names = {"a": a.astype(str), "b": b.astype(str)}
+    cell = a * 8 + b
+    without = {
+        "groups": [(1.0, [a != g for g in range(8)])],
+        "crossed": [(1.0, [a != g for g in range(8)]), (1.0, [b != g for g in range(8)]),
+                    (-1.0, [cell != g for g in np.unique(cell)])],
+        "both sides": [(1.0, [(a != g) & (b != g) for g in range(8)])],
+        "real weights": [(1.0, [np.arange(120) != k for k in range(120)])],
+    }[kind]  # fmt: skip
+    logit = scipy.special.logit
+    value = left_out(scores, labels, weights, np.ones(120, bool))
+    parts = []
+    for sign, masks in without:
+        gaps = [logit(left_out(scores, labels, weights, kept)) - logit(value) for kept in masks]
+        parts.append(sign * (len(masks) - 1) / len(masks) * float(np.square(gaps).sum()))
+    reach = math.sqrt(max(sum(parts), *parts)) * scipy.stats.t.ppf(0.975, 59 if kind == "real weights" else 7)
+    by = {"groups": "a", "crossed": ("a", "b"), "both sides": ("a", "b"), "real weights": None}[kind]
+    heavy = weights if kind == "real weights" else None
+    found = tc.evaluate(tc.Trials.of_llr(scores, labels, groups=names, weights=heavy), ci=0.95, by=by).intervals["auc"]
+    assert found.value == pytest.approx(value)
+    ends = scipy.special.expit([logit(value) - reach, logit(value) + reach])
+    assert (found.low, found.high) == pytest.approx(tuple(ends), rel=1e-9)
+
+
+def test_an_area_that_one_group_alone_keeps_below_1_has_newcombes_interval():
+    """Without that group the classes separate, so that the jackknife has no finite variance."""
+    groups = np.repeat([0, 1, 2, 3, 4], 8)
+    scores = np.where(np.arange(40) % 2 == 1, 1.0, -1.0) + np.arange(40) / 100
+    scores[[0, 1]] = [3.0, -3.0]
+    trials = tc.Trials.of_llr(scores, np.arange(40) % 2, groups={"speaker": groups})
+    found = tc.evaluate(trials, ci=0.95, by="speaker").intervals["auc"]
+    assert found.method == "Newcombe"
+    assert 0.0 < found.low < found.value < found.high <= 1.0
 
 
 def test_mover_of_one_rate_is_the_rate_itself():

@@ -93,8 +93,8 @@ class Words:
     def method(self, name: str) -> str:
         """How an interval was found, as results name it in English, in this language: phrase by phrase.
 
-        >>> Words("it").method("MOVER (Wilson, Clopper-Pearson below 10 errors)")
-        'MOVER (Wilson, Clopper-Pearson sotto 10 errori)'
+        >>> Words("it").method("MOVER (Wilson, Clopper-Pearson below 13 errors)")
+        'MOVER (Wilson, Clopper-Pearson sotto 13 errori)'
         """
         for key, (english, *_) in _table().items():
             if key.startswith("by."):

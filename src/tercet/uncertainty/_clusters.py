@@ -19,6 +19,7 @@ from tercet._typing import Floats
 from tercet.errors import UndefinedError
 
 Places = NDArray[np.intp]
+ONE_GROUP = "all trials of a class sit in one group, so how they vary from group to group cannot be known"
 _MODERATE = 300  # exponents of weights whose squares, and their sums, are doubles
 
 
@@ -127,9 +128,7 @@ class Clusters:
         heavy = way.sums(place, self.weights[place])
         left = total - heavy if len(self.ways) == 1 else total
         if np.any(np.asarray(left) <= 0.0):
-            raise UndefinedError(
-                "all trials of a class sit in one group, so how they vary from group to group cannot be known"
-            )
+            raise UndefinedError(ONE_GROUP)
         return np.asarray((sums - mean * heavy) / left)
 
 

@@ -16,9 +16,11 @@ import numpy as np
 from tercet._typing import Floats, Reals
 from tercet.metrics.mover import recovered
 
-FEW = 10.0  # errors below which Wilson's interval falls under its level (Brown, Cai and DasGupta 2001)
+FEW = (
+    13.0  # with exact limits below, a 95 % interval covers at least 93 % whatever the size and the rate; 12 is too few
+)
 _SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
-_HALVINGS = 60
+_HALVINGS = 40
 
 
 class Estimate(Protocol):
@@ -68,7 +70,7 @@ def beta_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Float
 
 
 def proportion_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
-    """Clopper-Pearson below ten errors (or ten right decisions), Wilson from there on.
+    """Clopper-Pearson below 13 errors (or 13 right decisions), Wilson from there on.
 
     The upper limit never falls when an error is added.
 
@@ -114,7 +116,7 @@ class Proportion:
         return proportion_limits(self.value * size, size, level)
 
 
-_BOTH = "Wilson, Clopper-Pearson below 10 errors"
+_BOTH = f"Wilson, Clopper-Pearson below {FEW:g} errors"
 
 
 def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> Floats:

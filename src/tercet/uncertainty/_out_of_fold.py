@@ -7,7 +7,7 @@ fixed seed, so that neither the order of the rows nor a pattern in the names dec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -77,6 +77,7 @@ class Folds:
     count: int
     unit: int = 0
     curve: Curve | None = None  # of all rows, where each row is a score of its own: folds then share its ranks
+    _fits: dict[float, list[Line]] = field(default_factory=dict)  # by effective prior
 
     @cached_property
     def _before(self) -> list[list[NDArray[np.int32]]]:
@@ -166,11 +167,14 @@ class Folds:
 
     def lines(self, app: Application) -> list[Line]:
         """The logistic calibration of each training part at the application's effective prior."""
-        found, near = [], None
-        for tally in self._finite:
-            line, near = _fitted(tally, app.effective_prior, near)
-            found.append(line)
-        return found
+        prior = app.effective_prior
+        if prior not in self._fits:
+            found, near = [], None
+            for tally in self._finite:
+                line, near = _fitted(tally, prior, near)
+                found.append(line)
+            self._fits[prior] = found
+        return self._fits[prior]
 
     @cached_property
     def _finite(self) -> list[Tally]:

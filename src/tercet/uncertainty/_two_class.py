@@ -21,8 +21,8 @@ from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import NO_LLR, Trials, to_llr
-from tercet.uncertainty._clusters import Clusters, Places, check_groups
+from tercet.trials import NO_LLR, Trials, logit, to_llr
+from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Places, Way, check_groups
 from tercet.uncertainty._limits import (
     FEW,
     Bracket,
@@ -172,9 +172,9 @@ class TwoClassSample:
 
     @cached_property
     def _sizes_from_few(self) -> tuple[float, float]:
-        """The effective sizes of the classes at the threshold that ten trials fail: fewer errors show no clustering.
+        """The effective sizes of the classes at the threshold that 13 trials fail: fewer errors show no clustering.
 
-        Classes of fewer than twenty rows count as their groups.
+        Classes of fewer than 26 rows count as their groups.
         """
         assert self.clusters is not None
         own, few = self.clusters, int(FEW)
@@ -397,24 +397,69 @@ def _first(cost: Sum) -> Sum:
 
 
 def area(sample: TwoClassSample) -> Estimate:
-    """The AUC: DeLong's variance on the logit scale, and Newcombe's interval where the rarer class has few errors."""
-    value, tally, clusters = sample.curve.auc, sample.curve.tally, sample.clusters
+    """The AUC on the logit scale, and Newcombe's interval where the rarer class has few errors.
+
+    Independent trials have DeLong's variance, groups that of the jackknife of the logit.
+    """
+    value, clusters = sample.curve.auc, sample.clusters
     sizes = sample.sizes if clusters is None else clusters.units
     newcombe = NewcombeArea(value, sizes[1], sizes[0])
     if value in (0.0, 1.0):
         return newcombe
     if clusters is None:
-        variance, freedom, how = _delong_variance(sample.curve), math.inf, "DeLong"
-    else:
-        above = placed(tally.nontargets, sample.folds.scores[1])
-        under = 1.0 - placed(tally.targets, sample.folds.scores[0])
-        variance = float(clusters.means([(1, above), (0, under)]).covariance.sum())
-        freedom, how = min(clusters.freedoms), _JACKKNIFE
-    if variance <= 0.0:
+        variance = _delong_variance(sample.curve)
+        if variance <= 0.0:
+            return newcombe
+        found = Mean(value, math.sqrt(variance), "logit", math.inf, "DeLong")
+        few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
+        return Wider(found, newcombe) if few else found
+    parts = [_jackknifed_logit(sample, way) for way in clusters.ways]
+    total = sum(way.sign * part for way, part in zip(clusters.ways, parts, strict=True))
+    kept = [part for way, part in zip(clusters.ways, parts, strict=True) if way.sign > 0.0]
+    variance = max(total, *kept)  # differences of variances can fall below the larger of them
+    if not 0.0 < variance < math.inf:  # one group alone has all pairs in the wrong order, or all in the right one
         return newcombe
-    found = Mean(value, math.sqrt(variance), "logit", freedom, how)
-    few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
-    return Wider(found, newcombe) if few and clusters is None else found
+    error = math.sqrt(variance) * value * (1.0 - value)
+    return Mean(value, error, "logit", min(clusters.freedoms), _JACKKNIFE)
+
+
+def _jackknifed_logit(sample: TwoClassSample, way: Way) -> float:
+    """The variance of the AUC's logit by leaving out each group in turn; infinite where that separates the classes.
+
+    Without group g: (S - pairs with a target of g - those with a non-target of g + those with both) / (T_g N_g), S the
+    weight of the pairs in order, T_g and N_g that of the targets and non-targets that are left.
+    """
+    assert sample.clusters is not None
+    (n, t), scores, tally = sample.clusters.weights, sample.folds.scores, sample.curve.tally
+    targets, nontargets = float(t.sum()), float(n.sum())
+    above = t * placed(tally.nontargets, scores[1])
+    under = n * (1.0 - placed(tally.targets, scores[0]))
+    pairs = nontargets * (float(above.sum()) - way.sums(1, above)) - targets * way.sums(0, under)
+    left = (targets - way.sums(1, t)) * (nontargets - way.sums(0, n))
+    if (left <= 0.0).any():
+        raise UndefinedError(ONE_GROUP)
+    areas = (pairs + _pairs_within(scores, (n, t), way)) / left
+    if (np.minimum(areas, 1.0 - areas) < _TINY).any():
+        return math.inf
+    gaps = np.log(areas) - np.log1p(-areas) - logit(sample.curve.auc)
+    return float((way.groups - 1.0) / way.groups * (gaps * gaps).sum())
+
+
+def _pairs_within(scores: tuple[Floats, Floats], weights: tuple[Floats, Floats], way: Way) -> Floats:
+    """The weight of the pairs of each group whose target is above its non-target, tied ones half."""
+    ranks = np.unique(np.concatenate(scores), return_inverse=True)[1]
+    sides = np.split(ranks, [len(scores[0])])
+    width = len(ranks) + 1
+    keys, heavy = (
+        [np.concatenate([make(k, side) for k in way.codes[side]]) for side in range(2)]
+        for make in (lambda codes, side: codes * width + sides[side], lambda codes, side: weights[side])
+    )
+    order = np.argsort(keys[0], kind="stable")
+    known, running = keys[0][order], np.concatenate(([0.0], np.cumsum(heavy[0][order])))
+    start = running[np.searchsorted(known, keys[1] // width * width)]
+    below, upto = (running[np.searchsorted(known, keys[1], side)] for side in ("left", "right"))
+    found = np.bincount(keys[1] // width, heavy[1] * (0.5 * (below + upto) - start), way.groups)
+    return np.asarray(found[: way.groups])
 
 
 def placed(side: Ranked, scores: Floats) -> Floats:

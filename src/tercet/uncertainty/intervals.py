@@ -53,6 +53,7 @@ NATURAL = (
     "normalised_cross_entropy",
     "brier",
 )  # at the data's own class frequencies
+_MINIMA = frozenset({"min_dcf", "min_dcf_u", "cross_fitted_min_dcf"})
 _FEW_GROUPS = 20  # below this many groups the coverage study has no figures
 
 
@@ -298,7 +299,7 @@ def two_class_estimates(
         if name in wanted:
             found[name] = _or_reason(make, sample)
     for k, app in enumerate(apps):
-        own = _at_application(sample, app)
+        own = _at_application(sample, app, wanted)
         if "calibration_loss" in wanted:
             own["calibration_loss"] = losses.at(app)
         if wanted & {"ppv", "f1"}:
@@ -328,7 +329,7 @@ def _equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
     return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
 
 
-def _at_application(sample: TwoClassSample, app: Application) -> Found:
+def _at_application(sample: TwoClassSample, app: Application, wanted: frozenset[str]) -> Found:
     """Rates, costs and losses at one operating point; un-normalised ones are the same intervals times the dummy's."""
     found: Found = {}
     one = Application(app.prior, app.cost_fn, app.cost_fp)
@@ -340,7 +341,7 @@ def _at_application(sample: TwoClassSample, app: Application) -> Found:
         found |= {"fnr": _single(pair.fnr), "fpr": _single(pair.fpr), "dcf_u": _single(pair.cost(*prices))}
         if not free:
             found["dcf"] = _single(actual[1])
-    if not free and math.isfinite(app.factor):
+    if wanted & _MINIMA and not free and math.isfinite(app.factor):
         least, chosen = minimum_cost(sample, points)
         found["min_dcf"] = _single(least)
         found["cross_fitted_min_dcf"] = chosen if isinstance(chosen, NotEstimable) else _single(chosen)

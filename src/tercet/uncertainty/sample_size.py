@@ -22,6 +22,8 @@ from tercet.uncertainty._two_class import NewcombeArea
 from tercet.uncertainty.intervals import checked_level
 
 _UNCOUNTABLE = 2.0**53  # numbers of trials from here on are not all whole in floating point
+_WINDOW = 9.0  # standard deviations beyond which a binomial count is left out
+_MANY = 100.0  # errors that one standard deviation spans, from which on their number is as good as normal
 _MOST_FACTOR = 64.0  # how much more than the normal approximation the search allows
 
 
@@ -67,8 +69,8 @@ def sample_size(
 
     Targets and non-targets are in the proportion that needs the fewest trials, A : B, the standard deviations that one
     target and one non-target bring into the cost. Their number is the least at which the longer arm of the default
-    interval (MOVER) is short enough even when the cost comes out as high as its `assurance` quantile; and by the rule
-    of 30 at least 30 errors of each kind are expected.
+    interval (MOVER) is short enough even when errors come out so many that it is as long as with probability
+    `assurance` at most; and by the rule of 30 at least 30 errors of each kind are expected.
 
     Parameters
     ----------
@@ -156,7 +158,7 @@ def sample_size_for_rate(
 ) -> int:
     """How many trials of a class give its error rate an interval whose longer arm is at most half_width.
 
-    The interval is that of `evaluate`: Clopper-Pearson below ten errors, Wilson from there on.
+    The interval is that of `evaluate`: Clopper-Pearson below 13 errors, Wilson from there on.
 
     Parameters
     ----------
@@ -179,17 +181,33 @@ def sample_size_for_rate(
     Examples
     --------
     >>> sample_size_for_rate(0.1, 0.02, assurance=0.5)
-    1015
+    1013
     """
     p, plan = _inside(rate, "rate"), _Plan.of(half_width, level, assurance, design_effect)
-    quantile = _quantile(plan.assurance)
 
     def fits(size: float) -> bool:
-        seen = min(p + quantile * math.sqrt(p * (1.0 - p) / size), max(p, 0.5))
-        low, high = (float(end) for end in Proportion(seen, size).limits(plan.level))
-        return max(high - seen, seen - low) <= plan.width
+        count, spread = math.ceil(size), math.sqrt(p * (1.0 - p) / math.ceil(size))
+        if count * spread < _MANY:
+            return _short_enough(p, count, plan) >= plan.assurance
+        seen = min(p + _quantile(plan.assurance) * spread, max(p, 0.5))
+        low, high = Proportion(seen, float(count)).limits(plan.level)
+        return bool(np.maximum(high - seen, seen - low) <= plan.width)
 
     return plan.least(fits, max(p * (1.0 - p) * (_quantile((1.0 + plan.level) / 2.0) / plan.width) ** 2, 1.0))
+
+
+def _short_enough(rate: float, size: int, plan: _Plan) -> float:
+    """The probability of a number of errors whose interval has arms that are short enough: a sum of binomials."""
+    from scipy.special import bdtr
+
+    reach = _WINDOW * (math.sqrt(size * rate * (1.0 - rate)) + 1.0)
+    first, last = max(math.floor(size * rate - reach), 0), min(math.ceil(size * rate + reach), size)
+    errors = np.arange(first, last + 1.0)
+    low, high = Proportion(errors / size, float(size)).limits(plan.level)
+    fine = np.maximum(high - errors / size, errors / size - low) <= plan.width
+    upto = bdtr(np.arange(first - 1.0, last + 1.0), size, rate)
+    upto[0] = 0.0  # nothing is below, or as good as nothing
+    return float(np.diff(upto)[fine].sum())
 
 
 def sample_size_for_auc(
@@ -339,10 +357,14 @@ def _factor(
     def fits(scale: float) -> bool:
         counts = [max(scale * size, 1.0) for size in sizes]
         errors = [math.sqrt(rate * (1.0 - rate) / count) for rate, count in zip(rates, counts, strict=True)]
-        whole = math.hypot(*(factor * error for factor, error in zip(factors, errors, strict=True)))
+        # The squared arm is about the sum of factor^2 rate (1 - rate) / count: how fast it grows with each rate.
+        slopes = [
+            factor**2 * (1.0 - 2.0 * rate) / count for factor, rate, count in zip(factors, rates, counts, strict=True)
+        ]
+        whole = math.hypot(*(slope * error for slope, error in zip(slopes, errors, strict=True))) or 1.0
         high = [
-            min(rate + quantile * factor * error * error / whole, 0.5 if rate < 0.5 else rate)
-            for rate, factor, error in zip(rates, factors, errors, strict=True)
+            min(rate + quantile * slope * error * error / whole, 0.5 if rate < 0.5 else rate)
+            for rate, slope, error in zip(rates, slopes, errors, strict=True)
         ]
         cost = Sum(tuple(Proportion(rate, count) for rate, count in zip(high, counts, strict=True)), tuple(factors))
         low, up = cost.limits(level)

@@ -328,7 +328,7 @@ def test_intervals_at_the_evaluated_applications_are_those_of_the_result(browser
 
 @pytest.mark.parametrize("count", [40, 700])
 def test_intervals_anywhere_else_are_pythons_closed_forms(browser, folder, count):
-    """Wilson, Clopper-Pearson below ten errors, MOVER: as evaluate(..., ci=0.95) computes them."""
+    """Wilson, Clopper-Pearson below 13 errors, MOVER: as evaluate(..., ci=0.95) computes them."""
     trials = tc.Trials.of_llr(*simulated(count, seed=count), name="one")
     points = random_points(60, 8)
     url = written(tc.evaluate(trials), folder, f"closed-{count}")

@@ -1,6 +1,6 @@
 // ---- intervals in closed form, for a threshold fixed beforehand and independent trials: those of uncertainty/_limits.py.
-// A rate has Wilson's limits, below ten errors (or ten right decisions) Clopper and Pearson's; a cost has MOVER's.
-const FEW = 10;
+// A rate has Wilson's limits, below 13 errors (or 13 right decisions) Clopper and Pearson's; a cost has MOVER's.
+const FEW = 13;
 function atMost(k, n, p) {  // the probability of at most k of n
   let term = Math.exp(n * Math.log1p(-p)), sum = term;
   for (let i = 1; i <= k; i++) sum += term *= (n - i + 1) / i * (p / (1 - p));
