@@ -44,7 +44,7 @@ def test_the_cost_sample_reaches_its_half_width_as_often_as_assured(fnr, fpr, ap
     squares = np.zeros(20000)
     for rate, count, cost in zip((fnr, fpr), size[:2], costs, strict=True):
         errors = rng.binomial(count, rate, 20000)
-        low, high = proportion_limits(errors.astype(float), np.full(20000, float(count)), 0.95)
+        _, high = proportion_limits(errors.astype(float), np.full(20000, float(count)), 0.95)
         squares += (cost * (high - errors / count)) ** 2  # few errors: the upper arm is the longer one
     short = np.mean(np.sqrt(squares) <= width)
     assert 0.79 <= short <= 0.85
