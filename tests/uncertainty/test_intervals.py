@@ -403,3 +403,14 @@ def test_p_values_and_limits_are_one_construction(value, error, null):
         assert min(abs(low - null), abs(high - null)) < 1e-6
     one, other = (p_value(estimate, null, side) for side in ("greater", "less"))
     assert one + other == pytest.approx(1.0)
+
+
+def test_two_groups_show_no_correlation_of_the_rates():
+    """Two groups always correlate fully: misses of one and false alarms of the other shortened the cost's interval."""
+    labels, groups = np.tile([1, 0], 20), np.repeat([0, 1], 20)
+    llr = np.where(labels == 1, 1.0, -1.0) * 2.0
+    llr[[0, 2, 4]], llr[[21, 23]] = -2.0, 2.0  # the first group misses, the second accepts wrongly
+    found = tc.evaluate(tc.Trials.of_llr(llr, labels, groups={"g": groups}), [(0.5, 1, 1)], ci=0.95, by="g").intervals
+    rates = [found[f"applications.0.{name}"] for name in ("fnr", "fpr")]
+    up = math.hypot(*(one.high - one.value for one in rates))
+    assert found["applications.0.dcf"].high == pytest.approx(sum(one.value for one in rates) + up)

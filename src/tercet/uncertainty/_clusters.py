@@ -20,6 +20,7 @@ from tercet.errors import UndefinedError
 
 Places = NDArray[np.intp]
 ONE_GROUP = "all trials of a class sit in one group, so how they vary from group to group cannot be known"
+_CORRELATED = 4  # groups from which on Fisher's z of a correlation has a variance
 _MODERATE = 300  # exponents of weights whose squares, and their sums, are doubles
 
 
@@ -39,13 +40,16 @@ class Way(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Means, their covariance matrix, and how many independent units stand behind each of them."""
+    """Means, their covariance matrix, and the number of groups that it comes from."""
 
     means: Floats
     covariance: Floats
+    groups: int
 
     def correlations(self) -> Floats:
-        """0 where a mean has no variance."""
+        """0 where a mean has no variance, and from fewer than four groups: two always correlate fully."""
+        if self.groups < _CORRELATED:
+            return np.eye(len(self.means))
         spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.covariance / np.outer(spread, spread)
@@ -121,7 +125,8 @@ class Clusters:
             if way.sign > 0.0 and np.trace(part) > np.trace(single):
                 single = part
         # Differences of variances can fall below the larger of them: then that one is kept.
-        return Moments(means, single if (np.diag(covariance) < np.diag(single)).any() else covariance)
+        kept = single if (np.diag(covariance) < np.diag(single)).any() else covariance
+        return Moments(means, kept, min(way.groups for way in self.ways))
 
     def _influence(self, way: Way, place: int, sums: Floats, mean: float, total: float) -> Floats:
         """How much the mean moves when a group is left out (exactly with one grouping, to first order with two)."""
