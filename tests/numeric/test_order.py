@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tercet._numeric.order import RowKeys, sort_in_place
+from tercet._numeric.order import RowKeys, ascending
 
 SCORES = st.one_of(
     st.floats(allow_nan=False),
@@ -17,7 +17,6 @@ SCORES = st.one_of(
 
 def ordered(scores):
     order = RowKeys(scores)
-    sort_in_place(order.keys)
     found = order.ranked(order.keys)
     return order, found.rows, found.scores
 
@@ -51,7 +50,24 @@ def test_what_is_carried_along_stays_with_its_score():
     scores = np.append(1.0 + rng.integers(0, 99, 5000) * 2.0**-52, [-1e300, 1e300])
     carried = np.arange(5002.0)
     order = RowKeys(scores, carried)
-    sort_in_place(order.keys)
     found = order.ranked(order.keys)
     np.testing.assert_array_equal(found.carried[1:], carried[found.rows])
     np.testing.assert_array_equal(found.scores, scores[found.rows])
+
+
+@pytest.mark.parametrize("kind", ["random", "few values", "one value", "infinite", "sorted", "one in 10^5", "none"])
+def test_many_rows_are_sorted_on_either_side_of_a_middle(kind):
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=300_001)
+    values = {
+        "few values": np.round(values), "one value": np.zeros(300_001), "sorted": np.sort(values),
+        "infinite": np.where(values > -0.5, np.inf, values),
+    }.get(kind, values)  # fmt: skip
+    marks = rng.random(300_001) < {"one in 10^5": 1e-5, "none": 0.0}.get(kind, 0.3)
+    marked, others = ascending(
+        len(values),
+        (int(marks.sum()), lambda rows: values[rows][marks[rows]]),
+        (int((~marks).sum()), lambda rows: values[rows][~marks[rows]]),
+    )
+    np.testing.assert_array_equal(marked, np.sort(values[marks]))
+    np.testing.assert_array_equal(others, np.sort(values[~marks]))

@@ -7,8 +7,9 @@ score as the row number leaves; the few neighbours that differ only in what was 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,20 @@ from numpy.typing import NDArray
 from tercet._numeric.parallel import many, over_parts, together
 from tercet._typing import Array, Floats
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 15
 _AT_A_TIME = 1 << 12
+_SAMPLE = 1 << 12  # rows that tell about where the median lies
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
 Keys = NDArray[np.int64]
+T = TypeVar("T", np.float64, np.int64)
 
 
 class RowKeys:
-    """The keys of some scores. Those of rows that are marked lie above all others, so one sort parts two classes.
+    """The sorted keys of some scores. Those of rows that are marked lie above all others, which parts two classes.
 
     >>> order = RowKeys(np.array([0.5, -1.0, 0.25]))
-    >>> ranking = order.ranked(np.sort(order.keys))
+    >>> ranking = order.ranked(order.keys)
     >>> ranking.rows.tolist(), ranking.scores.tolist()
     ([1, 2, 0], [-1.0, 0.25, 0.5])
     """
@@ -39,26 +42,23 @@ class RowKeys:
         low, high = _as_ordered(np.array(ends)).tolist()
         self.row_bits = max(count - 1, 0).bit_length()
         self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
-        self.keys: Keys = np.empty(count, np.int64)
 
-        def fill(part: slice) -> None:
-            for start in range(part.start, part.stop, _BLOCK):
-                rows = slice(start, min(start + _BLOCK, part.stop))
-                keys = _as_ordered(scores[rows])
-                keys -= low  # as numbers without sign, wrapped round
-                unsigned = keys.view(np.uint64)
-                unsigned >>= self.cut
-                unsigned <<= self.row_bits
-                keys |= np.arange(rows.start, rows.stop)
-                if marks is not None:
-                    keys |= np.left_shift(marks[rows], 63, dtype=np.int64)
-                keys ^= _SIGN
-                self.keys[rows] = keys
+        def block(rows: slice) -> Keys:
+            keys = _as_ordered(scores[rows])
+            keys -= low  # as numbers without sign, wrapped round
+            unsigned = keys.view(np.uint64)
+            unsigned >>= self.cut
+            unsigned <<= self.row_bits
+            keys |= np.arange(rows.start, rows.stop, rows.step)
+            if marks is not None:
+                keys |= np.left_shift(marks[rows], 63, dtype=np.int64)
+            keys ^= _SIGN
+            return keys
 
-        over_parts(fill, count)
+        (self.keys,) = ascending(count, (count, block))  # each is a number of its own, so one sort orders the rows
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
-        """The rows of keys that have been sorted, by ascending score, and their numbers unless nobody needs them."""
+        """The rows of some of the keys, by ascending score, and their numbers unless nobody needs them."""
         carries = self.carried is not None
         sizes = (len(keys) if numbered else 0, len(keys), len(keys) + 1 if carries else 0)
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
@@ -117,24 +117,79 @@ def sorted_ranks(among: Array, values: Array, side: Literal["left", "right"] = "
         return among.searchsorted(values, side)
     found = np.empty(len(values), np.intp)
 
-    def fill(part: slice) -> None:
-        for start in range(part.start, part.stop, _AT_A_TIME):
-            own = slice(start, min(start + _AT_A_TIME, part.stop))
-            low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
-            np.add(among[low:high].searchsorted(values[own], side), low, out=found[own])
+    def place(own: slice, low: int, span: Array) -> None:
+        np.add(span.searchsorted(values[own], side), low, out=found[own])
 
-    over_parts(fill, len(values))
+    _over_spans(among, values, place)
     return found
 
 
-def sort_in_place(*arrays: NDArray[np.float64] | Keys) -> None:
-    """Sorts on two cores or more: the halves around a median are independent."""
-    rows = sum(map(len, arrays))
-    middles = [len(values) // 2 if many(len(values)) else 0 for values in arrays]
-    halved = [partial(values.partition, middle) for values, middle in zip(arrays, middles, strict=True) if middle]
-    if halved:
-        together(halved, rows)
-        arrays = tuple(
-            half for values, middle in zip(arrays, middles, strict=True) for half in (values[:middle], values[middle:])
-        )
-    together([values.sort for values in arrays], rows)
+def ranks_and_ties(among: Array, values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The same on the left side, and the places of the values that are found among the others.
+
+    >>> [column.tolist() for column in ranks_and_ties(np.array([1.0, 2.0]), np.array([0.0, 2.0, 3.0]))]
+    [[0, 1, 2], [1]]
+    """
+    found, tied = np.empty(len(values), np.intp), np.zeros(len(values), np.bool_)
+
+    def place(own: slice, low: int, span: Array) -> None:
+        places = span.searchsorted(values[own])
+        np.add(places, low, out=found[own])
+        if len(span):
+            np.equal(span.take(places, mode="clip"), values[own], out=tied[own])
+
+    _over_spans(among, values, place)
+    return found, np.flatnonzero(tied)
+
+
+def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array], None]) -> None:
+    """Calls place with a few values at a time, the rank of the first of them and the span that holds their places."""
+
+    def walk(part: slice) -> None:
+        for start in range(part.start, part.stop, _AT_A_TIME):
+            own = slice(start, min(start + _AT_A_TIME, part.stop))
+            low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
+            place(own, low, among[low:high])
+
+    over_parts(walk, len(values))
+
+
+def ascending(rows: int, *columns: tuple[int, Callable[[slice], NDArray[T]]]) -> list[NDArray[T]]:
+    """Columns sorted, each given by its size and by a function of a slice of rows to new values.
+
+    Where there are many rows, two cores fetch and sort what lies on either side of a value near the median.
+
+    >>> odd = lambda rows: np.array([3.0, 1.0, 2.0])[rows]
+    >>> ascending(3, (3, odd))[0].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if not many(rows):
+        found = [fetch(slice(0, rows, 1)) for _, fetch in columns]
+        for values in found:
+            values.sort()
+        return found
+    found, jobs = [], []
+    for size, fetch in columns:
+        sample = fetch(slice(0, rows, max(rows // _SAMPLE, 1)))
+        sample.sort()
+        found.append(np.empty(size, sample.dtype))
+        for lower in (True, False):
+            jobs.append((size, partial(_fill_side, found[-1], fetch, rows, sample[len(sample) // 2 :][:1], lower)))
+    together([job for _, job in sorted(jobs, key=lambda job: -job[0])], rows)
+    return found
+
+
+def _fill_side(
+    values: NDArray[T], fetch: Callable[[slice], NDArray[T]], rows: int, middle: NDArray[T], lower: bool
+) -> None:
+    """The values below the middle, in ascending order, or at the other end the rest; without a middle all are rest."""
+    from_end, count = values if lower else values[::-1], 0
+    for start in range(0, rows, _BLOCK):
+        some = fetch(slice(start, min(start + _BLOCK, rows), 1))
+        if len(middle):
+            some = some.compress(some < middle if lower else some >= middle)  # far quicker than some[...]
+        elif lower:
+            continue
+        from_end[count : count + len(some)] = some
+        count += len(some)
+    (values[:count] if lower else values[len(values) - count :]).sort()

@@ -329,7 +329,9 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
         if not trials.is_matrix:
             return np.where(labels[rows], scores[rows], 1.0 - scores[rows])
         some = scores[rows]
-        return some.ravel().take(np.arange(0, some.size, some.shape[1]) + labels[rows])
+        places = np.arange(0, some.size, some.shape[1])
+        places += labels[rows]
+        return some.ravel().take(places, mode="clip")  # to clip is quicker than to check
 
     if weights is None:
         return _mean_log(own, len(labels)) / math.log(unit)
@@ -356,7 +358,7 @@ def log_loss_of_ranked(curve: Curve) -> float:
     ))  # fmt: skip
 
 
-_ROWS = 1 << 15  # at a time, so that they stay in the cache
+_ROWS = 1 << 16  # at a time, so that they stay in the cache
 
 
 def _mean_log(own: Callable[[slice], Floats], count: int) -> float:
@@ -368,7 +370,7 @@ def _mean_log(own: Callable[[slice], Floats], count: int) -> float:
             shares = own(slice(start, min(start + _ROWS, part.stop)))
             if not shares.all():
                 return None
-            total += exact_sum(-np.log(shares))
+            total += exact_sum(shares, lambda some: np.negative(np.log(some, out=some), out=some))
         return total
 
     sums = over_parts(part_sum, count)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
-from tercet._numeric.order import sorted_ranks
+from tercet._numeric.order import ranks_and_ties, sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import chosen, frozen, listed, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
@@ -683,8 +683,7 @@ class _Meeting(NamedTuple):
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.groups()
-        low = sorted_ranks(many.scores, scores)
-        tied = np.flatnonzero(many.scores[np.minimum(low, len(many.scores) - 1)] == scores)
+        low, tied = ranks_and_ties(many.scores, scores)
         high = low
         if len(tied):
             high = low.copy()
@@ -720,9 +719,8 @@ class _Meeting(NamedTuple):
     def half_wins(self) -> int:
         """Twice the pairs in which the target is higher, tied pairs counting once."""
         pairs = 2 * self.targets.total * self.nontargets.total
-        weights = steps_of(self.running)
-        wins = _dot(weights, self._weight(self.low), pairs)
-        wins += wins if self.high is self.low else _dot(weights, self._weight(self.high), pairs)
+        wins = _dot(self.running, self._weight(self.low), pairs)
+        wins += wins if self.high is self.low else _dot(self.running, self._weight(self.high), pairs)
         return wins if self.of_targets else pairs - wins
 
     def corners(self) -> tuple[Column, Column]:
@@ -738,11 +736,12 @@ class _Meeting(NamedTuple):
         return misses, rejected
 
 
-def _dot(weights: Column, counts: Column, largest: int) -> int:
-    """Sum of weight x count, of which no total is above the largest."""
-    if largest < 2**62 and not isinstance(weights, Wide) and not isinstance(counts, Wide):
-        return int(np.dot(weights, counts))
-    return whole_dot(weights, counts)
+def _dot(running: Column, counts: Column, largest: int) -> int:
+    """Sum of weight x count, of which no total is above the largest, for running totals of the weights."""
+    if largest < 2**62 and not isinstance(running, Wide) and not isinstance(counts, Wide):
+        every_one = int(running[-1]) == len(counts)  # the weights are whole and above 0
+        return int(counts.sum() if every_one else np.dot(np.diff(running), counts))
+    return whole_dot(steps_of(running), counts)
 
 
 def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
@@ -812,9 +811,11 @@ def _doubles(column: Column) -> Floats:
 
 def _survivors(plane: _Plane) -> NDArray[np.intp]:
     """The places of all vertices and of few other points."""
-    places = np.arange(len(plane.x))
-    if len(places) > _SAMPLE**2:
-        sample = np.append(places[:-1:_SAMPLE], places[-1])
+    last = len(plane.x) - 1
+    if last < _SAMPLE**2:
+        places = np.arange(last + 1)
+    else:
+        sample = np.append(np.arange(0, last, _SAMPLE), last)
         ends = sample[_survivors(_Plane(plane.x[sample], plane.y[sample], plane.slack))]
         ends = ends[_chain(plane.x[ends].tolist(), plane.y[ends].tolist())]
         places = _below_chords(plane, ends)

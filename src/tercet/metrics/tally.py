@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import as_integers
-from tercet._numeric.order import Keys, RowKeys, sort_in_place
-from tercet._numeric.parallel import together
+from tercet._numeric.order import Keys, RowKeys, ascending
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
@@ -122,7 +121,7 @@ class Ranked:
     def __add__(self, other: Ranked) -> Ranked:
         if self.cumulative is None and other.cumulative is None:
             both = np.concatenate((self.scores, other.scores))
-            sort_in_place(both)
+            (both,) = ascending(len(both), (len(both), lambda rows: both[rows].copy()))
             return Ranked(frozen(both))
         bits = (self.total + other.total).bit_length()
         sides = [side.groups() for side in (self, other)]
@@ -223,8 +222,12 @@ class Tally:
         if trials.is_matrix:
             return cls.of(two_columns(trials))
         if trials.weights is None:
-            sides = together([lambda: trials.scores[labels], lambda: trials.scores[~labels]], len(labels))
-            sort_in_place(*sides)
+            scores, count = trials.scores, int(np.count_nonzero(labels))
+            sides = ascending(
+                len(labels),
+                (count, lambda rows: scores[rows].compress(labels[rows])),
+                (len(labels) - count, lambda rows: scores[rows].compress(~labels[rows])),
+            )
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
             return cls(targets, nontargets, trials.meaning, trials.trained_prior)
         scores, weights = trials.scores, trials.weights
@@ -368,7 +371,6 @@ def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tup
     bits = math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length()
     integers = None if bits <= INT64_BITS or fits_limbs(bits, unit) else as_integers(weights)[0]
     order = RowKeys(scores, weights, labels)
-    sort_in_place(order.keys)
     others = len(labels) - int(np.count_nonzero(labels))
 
     def ranked(keys: Keys) -> Ranked:
@@ -384,7 +386,6 @@ def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tup
 def _grouped(scores: Floats, weights: Column) -> Ranked:
     """Distinct scores with the running total of their weights."""
     order = RowKeys(scores)
-    sort_in_place(order.keys)
     found = order.ranked(order.keys)
     return _merged(found.scores, running_totals(weights, found.rows))
 
