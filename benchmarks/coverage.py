@@ -250,7 +250,7 @@ BLAME_PRIORS = (0.5, 0.1, 0.01)
 
 
 def calibrated(size: int, seed: int) -> tc.Trials:
-    """Calibrated Gaussian llrs with d' = 1.5, so many of each class."""
+    """Calibrated Gaussian llrs with d' = 1.5, this many of each class."""
     rng = np.random.default_rng([seed, size])
     labels = np.repeat([1, 0], size)
     return tc.Trials.of_llr(1.5**2 * np.where(labels == 1, 0.5, -0.5) + 1.5 * rng.standard_normal(2 * size), labels)

@@ -2,7 +2,7 @@
 
     python benchmarks/field_studies.py promises|prevalence|spoofing [--sets N] [--minutes M]
 
-Each study stops after so many sets or minutes, whichever comes first, and prints the number of sets it made.
+Each study stops after this many sets or minutes, whichever comes first, and prints the number of sets it made.
 """
 
 from __future__ import annotations

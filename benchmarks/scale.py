@@ -332,7 +332,7 @@ def large(report: Report, folder: Path, rows: int, kind: str) -> tuple[str, dict
 
 
 def several_classes(report: Report, folder: Path, rows: int, classes: int = 10) -> None:
-    """Logits of so many classes, in row groups of 250,000 rows."""
+    """Logits of this many classes, in row groups of 250,000 rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -157,8 +157,8 @@ def two_classes(note: Notebook, systems: dict[float, tc.Trials]) -> None:
     evaluated = {e: tc.evaluate(trials.versus("inferno", "paradiso"), POINTS) for e, trials in systems.items()}
     note.step(
         "Decisions for four applications (prior of inferno, cost of a miss, cost of a false alarm)",
-        "The llr is compared with minus the log-odds of prior and costs: dear misses or a high prior make inferno the "
-        "more frequent answer.",
+        "The llr is compared with minus the log-odds of prior and costs: costly misses or a high prior make inferno "
+        "the more frequent answer.",
     )
     results = evaluated[0.001].applications
     for point, result, printed in zip(POINTS, results, TABLES, strict=True):

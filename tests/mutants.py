@@ -118,8 +118,8 @@ MUTANTS = (
         (
             (
                 "application.py",
-                "return cheap + np.where(dear == 0.0, 0.0, priced)",
-                "return cheap / factor + dear",
+                "return cheap + np.where(costly == 0.0, 0.0, priced)",
+                "return cheap / factor + costly",
             ),
         ),
     ),

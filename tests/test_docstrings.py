@@ -65,6 +65,21 @@ def test_a_docstring_describes_all_that_goes_in_and_comes_out(path):
     assert problems(value, path) == []
 
 
+def test_so_does_every_name_in_the_all_of_a_module_without_underscore():
+    """Also what users reach only by the name of its module, such as displays."""
+    root = Path(importlib.import_module("tercet").__file__).parent
+    paths = [path.relative_to(root).with_suffix("").parts for path in root.rglob("*.py") if "cli" not in path.parts]
+    named = {".".join(("tercet", *parts)).removesuffix(".__init__") for parts in paths}
+    found = {}
+    for module in [importlib.import_module(name) for name in sorted(named) if "._" not in name]:
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__.startswith("tercet"):
+                found[f"{value.__module__}.{value.__qualname__}"] = value
+    assert len(found) > 220
+    assert {path: wrong for path, value in found.items() if (wrong := problems(value, path))} == {}
+
+
 def shown_number(doc):
     """Whether an example prints a number, or shows an error: a docstring's examples are run as doctests."""
     wants = [example.want for example in doctest.DocTestParser().get_examples(doc or "")]

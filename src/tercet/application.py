@@ -24,7 +24,7 @@ NO_NORMALISER = (
     "Use the un-normalised dcf_u."
 )
 
-# Working points of public evaluations: name -> (prior, C_fn, C_fp, source). An evaluation with two points
+# Operating points of public evaluations: name -> (prior, C_fn, C_fp, source). An evaluation with two points
 # averages their normalised costs.
 _NAMED: dict[str, tuple[float, float, float, str]] = {
     "sre08": (0.01, 10, 1, "NIST speaker recognition evaluations 1998-2008"),
@@ -394,7 +394,7 @@ class ApplicationMean:
 
 
 def tau(prior: float, cost_fn: float, cost_fp: float) -> float:
-    """logit(prior) + ln C_fn - ln C_fp: the one place where a working point becomes a threshold."""
+    """logit(prior) + ln C_fn - ln C_fp: the one place where a operating point becomes a threshold."""
     if cost_fn == 0.0 or cost_fp == 0.0:
         return math.inf if cost_fp == 0.0 else -math.inf
     rough = logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
@@ -421,14 +421,14 @@ def normalised_dcf(log_odds: object, fnr: object, fpr: object, factor: Reals | N
     """
     log_odds, fnr, fpr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)
     cheap = np.where(log_odds <= 0.0, fnr, fpr)  # the error whose factor is 1
-    dear = np.where(log_odds <= 0.0, fpr, fnr)
+    costly = np.where(log_odds <= 0.0, fpr, fnr)
     with np.errstate(over="ignore", invalid="ignore"):
         factor = np.exp(np.abs(log_odds)) if factor is None else factor
-        priced = factor * dear
+        priced = factor * costly
         if np.isinf(factor).any():  # beyond |tau| = 709 a small rate may still have a finite cost
             root = np.exp(np.abs(log_odds) / 2.0)
-            priced = np.where(np.isinf(factor), root * dear * root, priced)
-        return cheap + np.where(dear == 0.0, 0.0, priced)
+            priced = np.where(np.isinf(factor), root * costly * root, priced)
+        return cheap + np.where(costly == 0.0, 0.0, priced)
 
 
 def _big_ratio(above: int, below: int) -> float:

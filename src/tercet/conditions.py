@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, group_name, shown
-from tercet._typing import JSON, EerDefinition, Facts
+from tercet._numeric.validation import frozen, group_name, shown, text
+from tercet._typing import JSON, Array, Counts, EerDefinition, Facts, Floats
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result, evaluate
 from tercet.metrics.binomial import Interval, clopper_pearson
 from tercet.metrics.mean_cost import without_means
 from tercet.metrics.tally import Tally
+from tercet.outofcore.conditions import parted
+from tercet.outofcore.scan import Scan
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty._rows import group_codes, grouping
 from tercet.uncertainty.bootstrap import Method, settings_of
@@ -181,7 +186,7 @@ class Conditions:
 
 
 def by_condition(
-    trials: Trials,
+    trials: Trials | Scan,
     column: str,
     applications: Iterable[object] = (),
     *,
@@ -199,14 +204,15 @@ def by_condition(
 
     Parameters
     ----------
-    trials : Trials
-        Labelled trials with group columns.
+    trials : Trials or Scan
+        Labelled trials with group columns; or a scan of files that have the column, whose rows are parted by it in the
+        temporary folder, so that memory stays bounded.
     column : str
         The group column whose values are the conditions.
     applications : iterable, default ()
         Operating points, as `evaluate` takes them.
     ci : float, optional
-        Level of confidence intervals; none without it.
+        Level of confidence intervals; none without it. They need the trials in memory.
     by : str or tuple of str, optional
         The group column, or two, resampled as a whole.
     method : str, optional
@@ -234,95 +240,184 @@ def by_condition(
     >>> found.rates["b"][0].fnr    # what exists there: neither target of site b is missed
     0.0
     """
-    column = group_name(column, as_trials(trials).groups, "column")
-    if ci is not None:
-        settings_of(ci, 1000 if resamples is None else resamples, seed, by, method, None)
-        for name in grouping(by):
-            group_codes(trials, name)
-    apps, doubts = listed(applications), dict[str, str]()
-    bare: JSON = {"eer": eer, "bayes_plot": bayes_plot}
-    asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
+    with _parted(trials, column, ci) as parts:
+        if ci is not None:
+            settings_of(ci, 1000 if resamples is None else resamples, seed, by, method, None)
+            for name in grouping(by):
+                group_codes(as_trials(trials), name)
+        bare: JSON = {"eer": eer, "bayes_plot": bayes_plot}
+        asked = {**bare, "ci": ci, "by": by, "method": method, "resamples": resamples, "seed": seed}
+        return _conditions(trials, column, parts, listed(applications), bare, None if ci is None else asked)
 
-    def evaluated(name: str, part: Trials) -> Evaluation | MulticlassEvaluation:
-        return _evaluated(part, apps, bare, None if ci is None else asked, name, doubts)
 
-    values = trials.groups[column].astype(str)
-    parts = {name: trials.select(values == name) for name in np.unique(values).tolist()}
+def _conditions(
+    trials: Trials | Scan, column: str, parts: _Parts, apps: Sequence[object], bare: JSON, asked: JSON | None
+) -> Conditions:
+    """The evaluation of each value, and of all of them together."""
+    without: dict[str, str] = {}
+
+    def evaluated(name: str, part: Trials | Scan) -> Evaluation | MulticlassEvaluation:
+        return _evaluated(part, apps, bare, asked, name, without)
+
     results: JSON = {}
     undefined: dict[str, str] = {}
     rates: dict[str, tuple[OneClassRate, ...]] = {}
-    for name, part in parts.items():
+    for name in sorted(parts.counts):
         try:
-            _need_every_class(part)
-            evaluate(part, apps, **bare)
-            results[name] = evaluated(f"{column} = {name}", part)
+            _need_every_class(parts.counts[name], parts.classes)
+            results[name] = evaluated(f"{column} = {name}", parts.rows_of([name]))
         except UndefinedError as error:
             undefined[name] = str(error)
-            rates[name] = _one_class_rates(part, apps, None if by else ci)
-    kept = trials.select(np.isin(values, list(results)))
-    weighted = evaluated(EQUALISED, equalised_trials(kept, column)) if results else None
-    counted = evaluate(kept, apps, **bare) if results else None
+            without.pop(f"{column} = {name}", None)
+            ci = None if asked is None or asked["by"] else asked["ci"]
+            rates[name] = _one_class_rates(parts.pieces(name), parts.counts[name], apps, ci)
+    weighted = counted = None
+    if results:
+        factors, grid = equal_factors({name: parts.sums[name] for name in results})
+        weighted = evaluated(EQUALISED, parts.weighted(factors, grid))
+        counted = evaluate(parts.rows_of(list(results)), apps, **bare)
+    sizes = {name: _sizes(parts.sums[name], parts.classes) for name in sorted(parts.counts)}
     return Conditions(
-        column, MappingProxyType({name: _sizes(part) for name, part in parts.items()}), MappingProxyType(results),
-        MappingProxyType(undefined), evaluated(POOLED, trials), weighted, counted, MappingProxyType(doubts),
-        MappingProxyType(rates),
+        column, MappingProxyType(sizes), MappingProxyType(results), MappingProxyType(undefined),
+        evaluated(POOLED, trials), weighted, counted, MappingProxyType(without), MappingProxyType(rates),
     )  # fmt: skip
 
 
+class _Parts(Protocol):
+    """Trials by the values of a column, in memory or not."""
+
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+    @property
+    def counts(self) -> Mapping[str, Counts]: ...
+    @property
+    def sums(self) -> Mapping[str, Floats]: ...
+    def pieces(self, name: str) -> Iterable[Trials]: ...
+    def rows_of(self, names: Sequence[str]) -> Trials | Scan: ...
+    def weighted(self, factors: Mapping[str, Floats], grid: float) -> Trials | Scan: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartedTrials:
+    """Trials in memory by the values of a column."""
+
+    trials: Trials
+    values: Array
+    counts: Mapping[str, Counts]  # rows by class
+    sums: Mapping[str, Floats]  # weights by class
+
+    @classmethod
+    def of(cls, trials: Trials, column: str) -> PartedTrials:
+        """The trials, their values counted."""
+        values, size = trials.groups[column].astype(str), len(trials.classes)
+        names, codes = np.unique(values, return_inverse=True)
+        cells = codes * size + trials.known_labels().astype(np.intp)
+        tables = [np.bincount(cells, own, len(names) * size).reshape(-1, size) for own in (None, trials.weights)]
+        counts, sums = (dict(zip(names.tolist(), table, strict=True)) for table in tables)
+        return cls(trials, values, counts, sums)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return self.trials.classes
+
+    def pieces(self, name: str) -> list[Trials]:
+        """The trials of one value."""
+        return [self.rows_of([name])]
+
+    def rows_of(self, names: Sequence[str]) -> Trials:
+        """The trials of some values."""
+        return self.trials.select(np.isin(self.values, names))
+
+    def weighted(self, factors: Mapping[str, Floats], grid: float) -> Trials:
+        """The trials of some values, weights times a factor of their value and class, as multiples of 1 / grid."""
+        kept, values = self.rows_of(list(factors)), self.values[np.isin(self.values, list(factors))]
+        places = np.unique(values, return_inverse=True)[1]
+        table = np.array([factors[name] for name in sorted(factors)])
+        own = np.ones(len(kept)) if kept.weights is None else kept.weights
+        share = own * table[places, kept.known_labels().astype(np.intp)]
+        return replace(kept, weights=frozen(np.rint(share * grid) / grid))
+
+
+@contextmanager
+def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_Parts]:
+    """The trials by the values of the column; those of a scan wait in the temporary folder."""
+    if not isinstance(trials, Scan):
+        column = group_name(column, as_trials(trials).groups, "column")
+        yield PartedTrials.of(trials, column)
+        return
+    if ci is not None:
+        raise InputError("Intervals need the trials in memory: read them with tercet.read, or leave ci= out.")
+    with parted(trials, text(column, "column")) as parts:
+        if not parts.counts:
+            raise UndefinedError("There is nothing to evaluate: no trials.")
+        yield parts
+
+
 def _evaluated(
-    part: Trials, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, doubts: dict[str, str]
+    part: Trials | Scan, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, without: dict[str, str]
 ) -> Evaluation | MulticlassEvaluation:
     """With intervals where they can be had; else without, and why."""
     if asked is not None:
         try:
             return evaluate(part, apps, **asked)
         except (InputError, UndefinedError) as error:
-            doubts[name] = str(error)
+            without[name] = str(error)
     return evaluate(part, apps, **bare)
 
 
-def _one_class_rates(part: Trials, apps: Sequence[object], ci: float | None) -> tuple[OneClassRate, ...]:
+def _one_class_rates(
+    pieces: Iterable[Trials], counts: Counts, apps: Sequence[object], ci: float | None
+) -> tuple[OneClassRate, ...]:
     """The error rate of the only class at each operating point; none for raw scores and several classes."""
-    labels = part.known_labels()
-    if len(part.classes) > 2 or part.is_matrix or part.meaning == "raw" or len(set(labels.tolist())) != 1:
-        return ()
-    targets, tally = bool(labels[0]), Tally.of(part).as_llr()
-    side = tally.targets if targets else tally.nontargets
+    points = (
+        [*map(Application.of, without_means(apps)[0])] if np.count_nonzero(counts) == 1 and len(counts) == 2 else []
+    )
+    targets, whole = bool(counts[1:].any()), True
+    errors, total = [Fraction(0)] * len(points), Fraction(0)
+    for piece in pieces if points else ():
+        if piece.is_matrix or piece.meaning == "raw":
+            return ()
+        tally = Tally.of(piece).as_llr()
+        unit, whole = Fraction(2) ** tally.unit, whole and piece.weights is None
+        total += unit * (tally.targets if targets else tally.nontargets).total
+        for place, app in enumerate(points):
+            errors[place] += unit * int(tally.at(app.threshold)[0 if targets else 1])
     found = []
-    for app in map(Application.of, without_means(apps)[0]):
-        errors = int(tally.at(app.threshold)[0 if targets else 1])
-        rate = errors / side.total
-        exact = ci is not None and part.weights is None
-        ends = clopper_pearson(errors, side.total, checked_level(ci)) if exact else None
+    for app, wrong in zip(points, errors, strict=True):
+        rate = float(wrong / total)
+        ends = clopper_pearson(int(wrong), int(total), checked_level(ci)) if ci is not None and whole else None
         found.append(OneClassRate(app, app.threshold, rate if targets else None, None if targets else rate, ends))
     return tuple(found)
 
 
-def _sizes(part: Trials) -> JSON:
+def _sizes(heavy: Floats, classes: Sequence[str]) -> JSON:
     """How many trials of each class, as "input" in the JSON says it."""
-    heavy = np.bincount(part.known_labels(), part.weights, len(part.classes))
     sizes = [int(size) if size == int(size) else float(size) for size in heavy.tolist()]
     if len(sizes) == 2:
         return {"trials": sum(sizes), "targets": sizes[1], "nontargets": sizes[0]}
-    return {"trials": sum(sizes), "classes": dict(zip(part.classes, sizes, strict=True))}
+    return {"trials": sum(sizes), "classes": dict(zip(classes, sizes, strict=True))}
 
 
-def _need_every_class(part: Trials) -> None:
+def _need_every_class(counts: Counts, classes: Sequence[str]) -> None:
     """K-class evaluations say what is undefined inside; a missing class makes them no condition to average."""
-    sizes = np.bincount(part.known_labels(), minlength=len(part.classes))
-    if len(part.classes) > 2 and (sizes == 0).any():
-        raise UndefinedError(f"there are no trials of class {shown(part.classes[int(sizes.argmin())])}.")
+    if len(classes) > 2 and (counts == 0).any():
+        raise UndefinedError(f"there are no trials of class {shown(classes[int(counts.argmin())])}.")
+
+
+def equal_factors(sums: Mapping[str, Floats]) -> tuple[dict[str, Floats], float]:
+    """Factors by value and class that give each value the same weight in each class, and the grid of the products.
+
+    Weights are whole multiples of 1 / grid, a power of two as fine as 64-bit sums allow.
+    """
+    most = max(float(own.max()) for own in sums.values())
+    cells = sum(int(np.count_nonzero(own)) for own in sums.values())
+    grid = 2.0 ** min(60 - math.ceil(math.log2(max(most * cells, 2.0))), 40)
+    with np.errstate(divide="ignore"):
+        return {name: most / own for name, own in sums.items()}, grid
 
 
 def equalised_trials(kept: Trials, column: str) -> Trials:
-    """The trials weighted so that each condition has the same weight in each class.
-
-    Whole multiples of a power of two, as fine as 64-bit sums allow.
-    """
-    codes = np.unique(kept.groups[column].astype(str), return_inverse=True)[1]
-    cells = codes * len(kept.classes) + kept.known_labels().astype(np.intp)
-    own = np.ones(len(kept)) if kept.weights is None else kept.weights
-    sums = np.bincount(cells, own)
-    share = own * (sums.max() / sums[cells])
-    grid = 2.0 ** min(60 - math.ceil(math.log2(max(share.sum(), 2.0))), 40)
-    return replace(kept, weights=frozen(np.rint(share * grid) / grid))
+    """The trials weighted so that each condition has the same weight in each class."""
+    parts = PartedTrials.of(kept, column)
+    return parts.weighted(*equal_factors(parts.sums))

@@ -464,11 +464,11 @@ def evaluate(
         return _evaluate_source(trials, asked, bayes_plot, eer, name)
     if not isinstance(trials, Tally):
         trials = as_trials(trials)
-    doubt = AskedIntervals.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
+    limits = AskedIntervals.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
     if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
         found = _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
-        return found if doubt is None else replace(found, intervals=doubt.intervals(trials, asked, trials))
+        return found if limits is None else replace(found, intervals=limits.intervals(trials, asked, trials))
     tally = trials if isinstance(trials, Tally) else Tally.of(trials)
     called = name if name is not None or isinstance(trials, Tally) else trials.name
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
@@ -477,7 +477,7 @@ def evaluate(
     two = evaluation_of(summary, apps, grid, eer, called, losses)
     if isinstance(trials, Trials):
         two = replace(two, class_names=trials.classes)
-    return two if doubt is None else replace(two, intervals=doubt.intervals(trials, apps, losses))
+    return two if limits is None else replace(two, intervals=limits.intervals(trials, apps, losses))
 
 
 def _evaluate_source(

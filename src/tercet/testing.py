@@ -263,7 +263,7 @@ def eer(
     return fnr + share * (next_fnr - fnr), threshold
 
 
-# --- Costs at a working point ---
+# --- Costs at a operating point ---
 
 
 def dcf_u(fnr: Number, fpr: Number, prior: Number, cost_fn: Number = 1, cost_fp: Number = 1) -> Fraction:

@@ -658,7 +658,7 @@ class Trials(Shown):
 
     @property
     def is_matrix(self) -> bool:
-        """Whether the scores are one row a sample and one column a class."""
+        """Whether the scores are one row per sample and one column per class."""
         return self.scores.ndim == 2
 
     @property
@@ -670,7 +670,7 @@ class Trials(Shown):
     def log_likelihoods(self) -> Floats:
         """The score matrix as log-likelihoods, each row up to a constant."""
         if not self.is_matrix:
-            raise InputError(f"log-likelihoods need one column a class, not two-class scores ({self.meaning}).")
+            raise InputError(f"log-likelihoods need one column per class, not two-class scores ({self.meaning}).")
         if self.meaning == "log-likelihoods":
             return self.scores
         assert isinstance(self.trained_prior, tuple)
@@ -1003,7 +1003,7 @@ def log_odds(scores: Floats, meaning: str) -> Floats:
             return np.asarray(np.log(scores) - np.log1p(-scores))
     if meaning in ("llr", "log-odds", "raw"):
         return scores
-    raise InputError(f"Scores that are {meaning} have one column a class: cut out two classes with versus().")
+    raise InputError(f"Scores that are {meaning} have one column per class: cut out two classes with versus().")
 
 
 def logit(probability: float) -> float:
@@ -1022,7 +1022,7 @@ def probability(value: object, name: str) -> float:
 
 
 def prior_vector(prior: object, classes: int, name: str) -> Floats:
-    """One prior a class, positive and summing to one within 1e-6; scaled to sum to one."""
+    """One prior per class, positive and summing to one within 1e-6; scaled to sum to one."""
     vector = numbers(prior, name)
     if len(vector) != classes:
         raise InputError(f"{name} has {len(vector)} entries for {classes} classes.")
@@ -1105,7 +1105,7 @@ def _matrix(
     values = _upright(numbers(scores, "scores", ndim=2), labels, given, orientation)
     count = values.shape[1]
     if count < 2:
-        raise InputError(f"scores must have one column a class, at least two, not {count}.")
+        raise InputError(f"scores must have one column per class, at least two, not {count}.")
     called = class_names(given, count)
     _check_matrix(values, meaning)
     return _assembled(

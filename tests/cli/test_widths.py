@@ -91,7 +91,7 @@ def folder(tmp_path_factory):
 
 
 def printed(folder, words, columns, monkeypatch):
-    """What a terminal of so many columns shows."""
+    """What a terminal of this many columns shows."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(click.testing._NamedTextIOWrapper, "isatty", lambda self: True)

@@ -20,7 +20,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib").use("Agg")
 
 HERE = pathlib.Path(__file__).parent
-EVERY = int(os.environ.get("TERCET_CONTRACT_EVERY", "40"))  # 1 of so many calls is made
+EVERY = int(os.environ.get("TERCET_CONTRACT_EVERY", "40"))  # 1 of this many calls is made
 
 
 def _loaded(name):

@@ -143,7 +143,7 @@ def mutated(data: bytes, rng: np.random.Generator) -> bytes:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """At most so many seconds of the processor, or six times as many by the clock: a busy machine is no hang."""
+    """At most this many seconds of the processor, or six times as many by the clock: a busy machine is no hang."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"more than {SECONDS} s")
@@ -268,7 +268,7 @@ def _brief(found: tuple[str, Any]) -> str:
 
 
 def run(files: int, seed: int, keep: Path | None = None, scan_every: int = 20, first: int = 0) -> Counter[str]:
-    """Reads so many mutated files; failures are printed, and kept where a folder is named."""
+    """Reads this many mutated files; failures are printed, and kept where a folder is named."""
     good, counts = seeds(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="tercet-fuzz-") as name:
         folder = Path(name)

@@ -2,7 +2,7 @@
 
     python tests/io/test_kills.py 100
 
-kills each kind of write so many times; CI kills each three times.
+kills each kind of write this many times; CI kills each three times.
 """
 
 from __future__ import annotations

@@ -86,10 +86,10 @@ def test_the_best_is_above_the_system_treating_all_and_treating_none(data, grid,
 
 def test_harm_is_taken_off_the_system_and_not_off_the_references():
     trials = tc.Trials.of_llr([2.0, -1.0, 1.0, -3.0], [1, 1, 0, 0])
-    free, dear = tc.decision_curve(trials), tc.decision_curve(trials, harm=0.01)
-    assert np.allclose(free.net_benefit - dear.net_benefit, 0.01, rtol=0, atol=1e-15)
-    assert (free.treat_all == dear.treat_all).all()
-    assert (dear.treat_none == 0.0).all()
+    free, costly = tc.decision_curve(trials), tc.decision_curve(trials, harm=0.01)
+    assert np.allclose(free.net_benefit - costly.net_benefit, 0.01, rtol=0, atol=1e-15)
+    assert (free.treat_all == costly.treat_all).all()
+    assert (costly.treat_none == 0.0).all()
     assert len(free.threshold) == 99
 
 

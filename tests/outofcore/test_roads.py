@@ -157,3 +157,175 @@ def test_files_without_labels_are_refused(tmp_path, trials):
     pq.write_table(pa.table({"score": trials[0]}), tmp_path / "a.parquet")
     with pytest.raises(tc.InputError, match="has no labels: they come from a column"):
         evaluated(tmp_path / "a.parquet", APPS)
+
+
+# Conditions
+
+
+def with_sites(trials, seed=4):
+    """The same trials at three sites, of which one has targets only."""
+    sites = np.random.default_rng(seed).choice(list("abc"), ROWS)
+    return trials[0], trials[1] | (sites == "c"), trials[2], sites
+
+
+def write_sites(folder, kind, rows):
+    columns = {"score": rows[0], "label": rows[1], "w": rows[2], "site": rows[3]}
+    path = folder / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table(columns), path, row_group_size=250)
+        return path
+    table = [dict(zip(columns, (s, int(y), w, c), strict=True)) for s, y, w, c in zip(*map(list, rows), strict=True)]
+    lines = ["score,label,w,site", *(",".join(map(str, row.values())) for row in table)]
+    if kind == "jsonl":
+        lines = [json.dumps({key: getattr(value, "item", lambda v=value: v)() for key, value in row.items()})
+                 for row in table]  # fmt: skip
+    data = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(data) if kind.endswith("gz") else data)
+    return path
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("kind", ["parquet", "csv", "csv.gz", "jsonl"])
+def test_conditions_of_a_scan_have_the_bits_of_memory(tmp_path, trials, small, monkeypatch, kind, weights):
+    monkeypatch.setattr("tercet.outofcore.conditions._ROWS", 400)
+    path = write_sites(tmp_path, kind, with_sites(trials))
+    truth = tc.by_condition(tc.read(path, group_columns=["site"], weight_column=weights), "site", APPS)
+    found = tc.by_condition(tc.scan(path, weight_column=weights), "site", APPS)
+    assert found.sizes == truth.sizes
+    assert (found.undefined, found.rates) == (truth.undefined, truth.rates)
+    assert set(found.results) == {"a", "b"}
+    assert set(found.rates) == {"c"}
+    for name in found.results:
+        assert_same_bits(found.results[name], truth.results[name])
+    assert_same_bits(found.pooled, truth.pooled)
+    assert_same_bits(found.equalised, truth.equalised)
+    assert truth.counted.input.items() <= found.counted.input.items()
+
+
+def test_conditions_of_several_classes_have_the_numbers_of_memory(tmp_path):
+    rng = np.random.default_rng(5)
+    truth, sites = rng.integers(0, 3, 300), rng.choice(list("xy"), 300)
+    rows = rng.normal(size=(300, 3)) + np.eye(3)[truth]
+    lines = ["a,b,c,label,site"]
+    lines += [f"{a!r},{b!r},{c!r},{'abc'[y]},{s}" for (a, b, c), y, s in zip(rows.tolist(), truth, sites, strict=True)]
+    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n")
+    how = {"meaning": "log-likelihoods", "class_columns": ["a", "b", "c"]}
+    apps = [tc.Application.multiclass([0.2, 0.3, 0.5])]
+    in_memory = tc.by_condition(tc.read(tmp_path / "m.csv", group_columns=["site"], **how), "site", apps)
+    found = tc.by_condition(tc.scan(tmp_path / "m.csv", **how), "site", apps)
+    for one, other in ((found.results["x"], in_memory.results["x"]), (found.equalised, in_memory.equalised)):
+        assert (one.log_loss, one.brier, one.accuracy) == (other.log_loss, other.brier, other.accuracy)
+        assert one.applications == other.applications
+
+
+def test_conditions_of_chunks_are_groups_of_their_trials(trials):
+    scores, labels, _, sites = with_sites(trials)
+
+    class Halves:
+        def __init__(self, grouped):
+            self.grouped = grouped
+
+        def chunks(self):
+            for part in (slice(0, 700), slice(700, None)):
+                groups = {"site": sites[part]} if self.grouped else None
+                yield tc.Trials.of_llr(scores[part], labels[part], groups=groups)
+
+    truth = tc.by_condition(tc.Trials.of_llr(scores, labels, groups={"site": sites}), "site", APPS)
+    assert_same_bits(tc.by_condition(tc.scan(Halves(True)), "site", APPS).results["a"], truth.results["a"])
+    with pytest.raises(tc.InputError, match="column='site' is not a group of the chunks"):
+        tc.by_condition(tc.scan(Halves(False)), "site", APPS)
+    with pytest.raises(tc.InputError, match="chunks must be Trials"):
+        tc.by_condition(tc.scan(tc.outofcore.scan.Arrays(scores, labels)), "site", APPS)
+
+
+@pytest.mark.parametrize(
+    ("scanned", "column", "more", "says"),
+    [
+        ({}, "nowhere", {}, "has no column 'nowhere'"),
+        ({}, 3, {}, "column must be text"),
+        ({}, "site", {"ci": 0.95}, "Intervals need the trials in memory"),
+        ({"engine": "dask"}, "site", {}, "leave engine= out"),
+        ({}, "score", {}, "more than 20 values"),
+    ],
+)
+def test_conditions_that_a_scan_cannot_answer_are_refused(
+    tmp_path, trials, monkeypatch, scanned, column, more, says
+):  # fmt: skip
+    monkeypatch.setattr("tercet.outofcore.conditions._MOST", 20)
+    path = write_sites(tmp_path, "csv", with_sites(trials))
+    with pytest.raises(tc.InputError, match=says):
+        tc.by_condition(tc.scan(path, **scanned), column, APPS, **more)
+
+
+# The command line keeps to --memory-limit
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Runs a command in this process; a row counts as 100 kB, so that small files are large."""
+    from click.testing import CliRunner
+
+    from tercet.cli.main import main
+
+    monkeypatch.setattr("tercet.outofcore.scan.IN_MEMORY_ROW", 10**5)
+
+    def run(*words, **more):
+        found = CliRunner().invoke(main, [str(word) for word in words], **more)
+        return found.exit_code, found.stdout, found.stderr
+
+    return run
+
+
+def test_conditions_of_a_large_file_are_scanned_on_the_command_line(tmp_path, trials, command, monkeypatch):
+    path = write_sites(tmp_path, "csv", with_sites(trials))
+    asked = ("evaluate", path, "--app", "0.5,1,1", "--condition-column", "site", "--json")
+    code, out, err = command(*asked, "--verbose", "--memory-limit", "350MB")
+    assert code == 0, err
+    assert "in bounded memory" in err
+    monkeypatch.undo()
+    truth = json.loads(command(*asked)[1])
+    found = json.loads(out)
+    for one, other in zip(found["conditions"][0]["rows"], truth["conditions"][0]["rows"], strict=True):
+        for key in ("fnr", "fpr", "dcf", "min_dcf", "threshold"):
+            assert [row[key] for row in one["applications"]] == [row[key] for row in other["applications"]]
+
+
+def test_standard_input_is_scanned_where_it_is_too_large(tmp_path, trials, command):
+    data = lines(trials).encode()
+    code, out, err = command(
+        "evaluate", "-", "--app", "0.5,1,1", "--verbose", "--memory-limit", "350MB", "--json", input=data
+    )
+    assert code == 0, err
+    assert "in bounded memory" in err
+    assert json.loads(out)["systems"][0]["name"] == "stdin"
+
+
+def test_several_systems_are_counted_together(tmp_path, trials, command):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    paths = [parquet(tmp_path / name, trials)[0] for name in "ab"]
+    alone = memory_needed(paths[0])
+    code, _, err = command("evaluate", *paths, "--app", "0.5,1,1", "--memory-limit", f"{alone + 1}B")
+    assert code == 1
+    assert "Several systems at a time would take about 531 MB" in err
+
+
+def test_training_keeps_to_the_memory_limit(tmp_path, trials, command):
+    path, _ = parquet(tmp_path, trials)
+    asked = ("calibrate", "fit", path, "-o", tmp_path / "m.json", "--memory-limit", "350MB")
+    code, _, err = command(*asked)
+    assert code == 0, err
+    assert "not judged by folds" in err
+    assert json.loads((tmp_path / "m.json").read_text())["training"]["trials"] == ROWS
+    code, _, err = command(*asked, "--folds", "3")
+    assert code == 1
+    assert "--folds would take about 381 MB" in err
+
+
+def test_what_needs_every_row_says_how_much_it_needs(tmp_path, command):
+    rows = "".join(f"{k % 7 - 3},{k % 5 - 2},{k % 3},{'abc'[k % 3]}\n" for k in range(2000))
+    (tmp_path / "m.csv").write_text("a,b,c,label\n" + rows)
+    more = ("--meaning", "log-likelihoods", "--class-columns", "a,b,c", "--memory-limit", "400MB")
+    for option in ("--min-risk", "--one-vs-rest"):
+        code, _, err = command("evaluate", tmp_path / "m.csv", *more, option, "--format", "json")
+        assert code == 1
+        assert f"{option} would take about" in err

@@ -211,7 +211,7 @@ def test_systems_of_several_classes_are_compared_too():
 
 def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     app = {"prior": 0.01, "cost_fn": 10.0, "cost_fp": 1.0, "dcf": 0.4, "min_dcf": 0.3, "dcf_ci": [0.3, 0.5],
-           "warnings": ["3 misses, fewer than 30: badly known"]}  # fmt: skip
+           "warnings": ["3 misses, fewer than 30: unreliable"]}  # fmt: skip
     facts = {"meaning": "llr", "input": {"trials": 30, "targets": 10, "nontargets": 20}, "eer": {"value": 0.1},
              "eer_ci": [0.05, None], "applications": [app]}  # fmt: skip
     lonely = {"value": "Turin", "input": {"trials": 5, "targets": 0, "nontargets": 5}, "applications": [],

@@ -56,7 +56,7 @@ def test_equal_systems_are_tied_and_the_sentence_says_so():
     for one in found.differences:
         assert (one.value, one.p_value) == (0.0, 1.0)
     dcf = found.of("applications.0.dcf")[0]
-    assert dcf.low < 0.0 < dcf.high  # not told apart by so many trials is not the same
+    assert dcf.low < 0.0 < dcf.high  # not told apart by this many trials is not the same
     assert "Clopper-Pearson" in dcf.method
 
 

@@ -24,7 +24,7 @@ RATES = ("fnr", "fpr", "dcf_u", "dcf", "min_dcf", "min_dcf_u", "cross_fitted_min
 
 
 def decisions(misses, alarms, targets=100, nontargets=100):
-    """Trials with so many errors at the threshold 0, scores otherwise alike."""
+    """Trials with this many errors at the threshold 0, scores otherwise alike."""
     llr = np.r_[np.where(np.arange(targets) < misses, -1.0, 1.0), np.where(np.arange(nontargets) < alarms, 1.0, -1.0)]
     return tc.Trials.of_llr(llr, np.repeat([1, 0], [targets, nontargets]))
 

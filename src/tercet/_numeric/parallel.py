@@ -15,7 +15,7 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 
 
 def many(rows: int) -> bool:
-    """Whether so many rows are worth a second core, and there is one."""
+    """Whether this many rows are worth a second core, and there is one."""
     return rows >= _WORTHWHILE and CORES > 1
 
 

@@ -23,7 +23,7 @@ INT64_BITS = 62
 EXACT_BITS = 40  # of two factors together: 2**13 such products add exactly in a double, 53 bits
 PIECE = 20  # bits of a factor
 BLOCK = 1 << 13
-ROUNDED_ONCE = LIMB + 53  # totals of so many bits have an upper limb that is a double
+ROUNDED_ONCE = LIMB + 53  # totals of this many bits have an upper limb that is a double
 _MASK = (1 << LIMB) - 1
 _SCALES = 900  # powers of two up to here, and those of a limb more, are doubles that multiply without rounding
 Integers = NDArray[np.int64]
@@ -136,7 +136,7 @@ def _lowest_bit(weights: Floats) -> float:
 
 
 def fits_limbs(bits: int, unit: int) -> bool:
-    """Whether totals of so many bits, in units of 2**unit, can be held as limbs that are made of doubles."""
+    """Whether totals of this many bits, in units of 2**unit, can be held as limbs that are made of doubles."""
     return bits <= INT64_BITS + LIMB and abs(unit) < _SCALES
 
 
@@ -145,7 +145,7 @@ Fetch: TypeAlias = Callable[[slice], tuple[Integers, Integers]]
 
 
 def recast(column: Column, bits: int) -> Column:
-    """A column of whole numbers >= 0 in a form that holds so many bits, int64 or limbs where they do."""
+    """A column of whole numbers >= 0 in a form that holds this many bits, int64 or limbs where they do."""
     if isinstance(column, Wide):
         return column if bits <= INT64_BITS + LIMB else column.objects()
     if bits <= INT64_BITS:
@@ -181,7 +181,7 @@ def running_totals(weights: Column, rows: Integers) -> Column:
 
 
 def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
-    """The same for positive doubles that are multiples of 2**unit, of which all totals need at most so many bits.
+    """The same for positive doubles that are multiples of 2**unit, of which all totals need at most this many bits.
 
     The weights stand after a free place, and their memory becomes the totals': fresh pages cost more than the sums.
     """

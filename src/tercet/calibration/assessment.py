@@ -32,7 +32,17 @@ _MOST_POINTS = 400  # of a band
 
 
 class ReliabilityBin(NamedTuple):
-    """Rows whose forecast falls in one bin: mean forecast, observed share with its Wilson interval, rows."""
+    """Rows whose forecast falls in one bin.
+
+    Attributes
+    ----------
+    forecast, observed : float
+        The mean forecast, and the share of targets.
+    low, high : float
+        The Wilson interval of that share.
+    rows : int
+        How many rows there are.
+    """
 
     forecast: float
     observed: float

@@ -228,7 +228,7 @@ def load_model(text: str | bytes) -> Saved:
 
 
 def _gathered(systems: Sequence[Trials]) -> tuple[Trials, list[Floats]]:
-    """The first system's trials, and every system's scores with one column a class."""
+    """The first system's trials, and every system's scores with one column per class."""
     if len(systems[0].classes) > 2:
         return systems[0], [one.log_likelihoods for one in systems]
     single = [one_column(one) for one in systems]

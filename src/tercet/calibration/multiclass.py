@@ -192,7 +192,7 @@ def _prior_for(trials: Trials, prior: object, kind: str, count: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Features of one weight a system (and an offset a class), each system's scores standardised."""
+    """Features of one weight per system (and an offset per class), each system's scores standardised."""
 
     systems: list[Floats]  # samples x classes, centred and scaled
     centres: Floats  # systems x classes

@@ -450,7 +450,7 @@ def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning
     """Posteriors or log-odds as they would be at another prior.
 
     Log-odds gain logit(to) - logit(from); posteriors are multiplied by to / from, class by class, and made to sum to
-    one again. Posteriors may be the target's alone or one column a class.
+    one again. Posteriors may be the target's alone or one column per class.
 
     Parameters
     ----------

@@ -13,12 +13,10 @@ from tercet.report.text import short
 
 
 def equal_classes(paths: Sequence[str], source: Facts) -> list[MulticlassApplication]:
-    """Equal classes and equal costs, for as many classes as the first file has; standard input is not looked at."""
+    """Equal classes and equal costs, for as many classes as the first file has."""
     from tercet.io import read_chunks
 
     names = source.get("class_columns")
-    if names is None and paths[0] == "-":
-        return []
     count = len(names) if names else len(next(iter(read_chunks(paths[0], 1, **source))).classes)
     return [Application.multiclass([1.0 / count] * count)]
 

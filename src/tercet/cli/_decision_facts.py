@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -77,11 +77,6 @@ def in_columns(columns: dict[str, str]) -> Iterator[None]:
         for name, column in columns.items():
             words = re.sub(rf"\b{name}\b", f"--{name.replace('_', '-')}-column {shown(column)}", words)
         raise InputError(words) from None
-
-
-def with_columns(source: Facts, columns: Iterable[str]) -> Facts:
-    """Reading options that also bring these columns along."""
-    return {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
 
 
 def curve_options(options: Facts) -> Facts | None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import tercet
 from tercet._typing import Value
 from tercet.cli._output import Bar, Facts, log, say
-from tercet.cli._values import read_options, size_in_bytes
+from tercet.cli._values import read_options, size_in_bytes, with_columns
 from tercet.errors import InputError
 from tercet.io._limits import in_words
-from tercet.metrics.case_costs import CaseCostEvaluation
-from tercet.metrics.net_benefit import DecisionCurve
+from tercet.outofcore.limits import PROCESS
+from tercet.outofcore.scan import Scan, memory_needed
 
 _NEED_ROWS = {
-    "ci": "--ci", "condition_columns": "--condition-column", "calibrate_on": "--calibrate-on",
-    "with_posteriors": "--with-posteriors", "group_columns": "--group-column",
-    "one_vs_rest": "--one-vs-rest",
+    "ci": "--ci", "calibrate_on": "--calibrate-on", "with_posteriors": "--with-posteriors",
+    "group_columns": "--group-column", "one_vs_rest": "--one-vs-rest",
+    "min_risk": "--min-risk", "folds": "--folds", "by": "--by", "out_of_fold": "--out-of-fold", "apps": "--app",
 }  # fmt: skip
 
 
@@ -29,19 +29,22 @@ def limits_of(options: Facts) -> Facts:
     return limits | {"memory_limit": size_in_bytes(limits["memory_limit"])}
 
 
-def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
-    """Scans by itself what does not fit under --memory-limit, and refuses what would need every row of it."""
-    limit = size_in_bytes(options["memory_limit"])
-    files = [path for path in paths if path != "-" and Path(path).is_file()]
-    if options["engine"] is not None or not files:
-        return
-    from tercet.outofcore.scan import memory_needed
+def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Sequence[str] = ()) -> None:
+    """Scans by itself what does not fit under --memory-limit, and refuses what would need every row of it.
 
-    needed = max(memory_needed(path, read_options(source)) for path in files)
+    All files are in memory at once. `columns` are read beside the scores.
+    """
+
+    limit = size_in_bytes(options["memory_limit"])
+    if options["engine"] is not None:
+        return
+    wanted = with_columns(read_options(source), columns)
+    held = [path for path in (*paths, *options.get("calibrate_on", ())) if Path(path).is_file()]
+    needed = PROCESS + sum(memory_needed(path, wanted) - PROCESS for path in held)
     if needed <= limit:
         log(f"reading into memory: about {in_words(needed)}, memory limit {options['memory_limit']}.")
         return
-    asked = next((words for name, words in _NEED_ROWS.items() if options.get(name)), None)
+    asked = next((words for name, words in _NEED_ROWS.items() if options.get(name) or source.get(name)), None)
     if asked is not None or len(paths) > 1:
         what, way_out = (
             asked or "Several systems at a time",
@@ -54,40 +57,10 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts) -> None:
     options["engine"] = "local"
 
 
-def evaluate_parts(
-    paths: Sequence[str],
-    asked: Sequence[Value],
-    source: Facts,
-    costs: dict[str, str],
-    curve: Facts | None,
-    *,
-    bayes_plot: Any,
-    eer: Any,
-    **limits: Value,
-) -> tuple[Any, list[CaseCostEvaluation], DecisionCurve | None]:
-    """All files as parts of one system: their evaluation, costs by the columns `costs`, and the decision curve."""
-    if costs and limits["engine"] == "dask":
-        raise InputError("Costs per case are read on this machine: take --engine local.")
-    with Bar(" ".join(paths)) as bar:
-        trials = tercet.scan(list(paths), progress=bar, notes=say, **_columns(source), **limits)
-        found = tercet.evaluate(trials, asked, bayes_plot=bayes_plot, eer=eer)
-        given = [{"cost_fn": app.cost_fn, "cost_fp": app.cost_fp} | costs for app in asked] if costs else []
-        rows = [tercet.scan_case_costs(trials, app.prior, **one) for app, one in zip(asked, given, strict=False)]
-        drawn = None if curve is None else tercet.decision_curve(trials, **curve)
-    return found, rows, drawn
-
-
-def fit_parts(maker: Any, paths: Sequence[str], prior: object, settings: Facts, source: Facts, **limits: Value) -> Any:
-    """A calibrator trained on all files as parts of one system."""
-    at = {} if prior is None else {"prior": prior}
-    with Bar(" ".join(paths)) as bar:
-        return maker.fit(
-            tercet.scan(list(paths), progress=bar, notes=say, **_columns(source), **limits), **at, **settings
-        )
-
-
-def _columns(source: Facts) -> Facts:
-    """The reading options of files that are parts of one system; others are refused."""
+@contextmanager
+def scanned(paths: Sequence[str], source: Facts, **limits: Value) -> Iterator[Scan]:
+    """All files as the parts of one system, with a progress bar."""
     if source.get("group_columns"):
         raise InputError("--engine does not go with --group-column and --group-map: leave one of them out.")
-    return source
+    with Bar(" ".join(paths)) as bar:
+        yield tercet.scan(list(paths), progress=bar, notes=say, **source, **limits)

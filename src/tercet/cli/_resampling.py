@@ -8,11 +8,10 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from tercet._typing import EerDefinition, Value
+from tercet._typing import Value
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, read_trials
 from tercet.cli._values import grouping, level, method, training_prior
-from tercet.conditions import by_condition
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation
 from tercet.trials import Trials
@@ -131,20 +130,3 @@ def with_intervals(
             facts = facts | {"bands": own.to_dict()}
         found.append(replace(one, facts=facts, bands=own))
     return found
-
-
-def conditions_of(
-    systems: Sequence[System],
-    columns: Sequence[str],
-    asked: Sequence[object],
-    draws: Resampling | None,
-    eer: EerDefinition,
-) -> list[Facts]:
-    """The entries of "conditions" in the JSON: one for each system and column."""
-    entries = []
-    for one in systems:
-        for column in columns:
-            options: Facts = {} if draws is None else draws.asked
-            found = by_condition(one.used(), column, asked, eer=eer, **options)
-            entries.append({"system": str(one.known().get("name") or "system"), **found.to_dict()})
-    return entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -194,6 +194,11 @@ def read_options(source: Facts) -> Facts:
     if made:
         own |= {"group_columns": [one for one in own["group_columns"] if one not in made], "keep_ids": True}
     return own
+
+
+def with_columns(source: Facts, columns: Iterable[str]) -> Facts:
+    """Reading options that also bring these columns along."""
+    return {**source, "group_columns": [*dict.fromkeys([*source.get("group_columns", ()), *columns])]}
 
 
 def grouping(source: Facts) -> str | tuple[str, str] | None:

@@ -8,7 +8,6 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import with_columns
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
 from tercet.cli._options import (
     METHODS,
@@ -20,9 +19,9 @@ from tercet.cli._options import (
     source_options,
 )  # fmt: skip
 from tercet.cli._output import Facts, say
-from tercet.cli._parts import fit_parts, limits_of
-from tercet.cli._systems import names_in, read_pieces, read_systems, read_trials
-from tercet.cli._values import method, reading, training_prior
+from tercet.cli._parts import choose_road, limits_of, scanned
+from tercet.cli._systems import local_files, names_in, read_pieces, read_systems, read_trials
+from tercet.cli._values import method, reading, training_prior, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -76,17 +75,21 @@ def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
     settings |= {name: value for name, value in wanted.items() if value is not None}
     options |= {"names": names_in(source)}
     options["prior"] = training_prior(options["prior"], options["method"], "--prior")
-    if options["engine"] is not None:
-        model = fit_parts(maker, scores, options["prior"], settings, source, **limits_of(options))
-        write_text_atomically(out, model.to_json())
-        say(f"the model, trained on all {model.training['trials']} trials and not judged by folds, is in {out}.")
-        return 0
-    if len(scores) > 1:
-        raise click.UsageError(
-            f"calibrate fit was given {len(scores)} files: fuse combines systems, --engine takes the parts of one."
-        )
-    refuse_other_groups(source, options)
-    systems = read_systems(scores, source)
+    with local_files(scores) as files:
+        choose_road(files, source, options)
+        if options["engine"] is not None:
+            at = {} if options["prior"] is None else {"prior": options["prior"]}
+            with scanned(files, source, **limits_of(options)) as trials:
+                model = maker.fit(trials, **at, **settings)
+            write_text_atomically(out, model.to_json())
+            say(f"the model, trained on all {model.training['trials']} trials and not judged by folds, is in {out}.")
+            return 0
+        if len(scores) > 1:
+            raise click.UsageError(
+                f"calibrate fit was given {len(scores)} files: fuse combines systems, --engine takes the parts of one."
+            )
+        refuse_other_groups(source, options)
+        systems = read_systems(files, source)
     fit_and_save(systems, systems[0].used(), maker, settings, options, out)
     return 0
 

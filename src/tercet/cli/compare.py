@@ -13,7 +13,7 @@ from tercet._numeric.plain import plain
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
+from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns
 from tercet.cli._options import (
     SEVERAL,
     TWO_CLASS,
@@ -25,7 +25,7 @@ from tercet.cli._options import (
 )
 from tercet.cli._output import Facts, say, stamp
 from tercet.cli._systems import read_systems
-from tercet.cli._values import applications, grouping, level, log_odds_grid, reading
+from tercet.cli._values import applications, grouping, level, log_odds_grid, reading, with_columns
 from tercet.report import tables, text
 from tercet.report.terminal import print_lines, print_one, width
 

@@ -6,12 +6,12 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns, with_columns
+from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns
 from tercet.cli._models import saved_model
 from tercet.cli._options import WORDS, application_options, source_options
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_in, names_of, read_trials
-from tercet.cli._values import applications, reading, without_settings
+from tercet.cli._values import applications, reading, with_columns, without_settings
 from tercet.cli.rule import saved_rule
 from tercet.decision import decide, decisions, neyman_pearson
 from tercet.metrics.confusion import as_matrix

@@ -25,7 +25,6 @@ from tercet.cli._decision_facts import (
     draw_decision_facts,
     in_columns,
     print_decision_facts,
-    with_columns,
     with_decision_facts,
 )
 from tercet.cli._hints import hints_about
@@ -43,9 +42,19 @@ from tercet.cli._options import (
     source_options,
 )
 from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
-from tercet.cli._parts import choose_road, evaluate_parts, limits_of
-from tercet.cli._systems import System, arranged, local_files, named, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, Means, grouping, level, log_odds_grid, points_and_means, reading
+from tercet.cli._parts import choose_road, limits_of, scanned
+from tercet.cli._systems import System, arranged, local_files, name_of, named, read_systems, with_files
+from tercet.cli._values import (
+    DEFAULT_PRIORS,
+    Means,
+    grouping,
+    level,
+    log_odds_grid,
+    points_and_means,
+    reading,
+    with_columns,
+)
+from tercet.conditions import Conditions, by_condition
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
@@ -66,7 +75,7 @@ _OPTIONS = options(
     option("--sigma", type=float, metavar="K", needs=("plots",), meanings=TWO_CLASS,
            help="Draw boxes of K standard deviations on ROC and DET."),
     option("--condition-column", "condition_columns", multiple=True, metavar="NAME", meanings=SCORES,
-           excludes=("engine", "metrics"), help="Also results by gender, channel, site, ..., pooled and equalised."),
+           excludes=("metrics",), help="Also results by gender, channel, site, ..., pooled and equalised."),
     option("--one-vs-rest", is_flag=True, meanings=SEVERAL, excludes=("metrics",),
            needs=("output=json", "output=table", "report"), help="Also evaluate each class against the others."),
     option("--calibrate-on", multiple=True, metavar="FILE", reads=True, meanings=SCORES, excludes=("engine",),
@@ -119,16 +128,14 @@ def command(scores: tuple[str, ...], **options: Value) -> int:
         show([one.known() for one in arranged(systems, options["sort"])], style)
         return 0
     check_cost_columns(options, apps)
-    choose_road(scores, source, options)
-    bounded = options["engine"] is not None
-    asked: list[Value] = [*apps]
-    if not apps:
-        asked = equal_classes(scores, source) if source["meaning"] in SEVERAL else [*map(Application, DEFAULT_PRIORS)]
-    conditions: list[Facts] = []
-    if bounded:
-        systems = [_in_parts(scores, asked, source, options, style)]
-    else:
-        systems, conditions = _in_memory(scores, asked, source, options, style)
+    with local_files(scores) as files:
+        choose_road(files, source, options, [*options["condition_columns"], *cost_columns(options).values()])
+        bounded = options["engine"] is not None
+        asked: list[Value] = [*apps]
+        if not apps:
+            several = source["meaning"] in SEVERAL
+            asked = equal_classes(files, source) if several else [*map(Application, DEFAULT_PRIORS)]
+        systems, conditions = (_in_parts if bounded else _in_memory)(files, asked, source, options, style)
     systems = [_with_means(one, means) for one in systems]
     _check_wanted(systems, style)
     for one in systems:
@@ -141,25 +148,33 @@ def command(scores: tuple[str, ...], **options: Value) -> int:
 
 
 def _in_parts(
-    scores: Sequence[str], asked: Sequence[Application], source: Facts, options: Facts, style: Style
-) -> System:
-    """All files as the parts of one system, in bounded memory."""
-    settings = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
-    columns = cost_columns(options)
-    with in_columns(columns):
-        found, costs, curve = evaluate_parts(
-            scores, asked, source, columns, curve_options(options), **settings, **limits_of(options)
-        )
-    facts = {**found.to_dict(), "name": options["names"][0] if options["names"] else found.name}
+    files: Sequence[str], asked: Sequence[Application], source: Facts, options: Facts, style: Style
+) -> tuple[list[System], list[Facts]]:
+    """All files as the parts of one system, in bounded memory, and the results by condition."""
+    columns, asked_curve, eer = cost_columns(options), curve_options(options), options["eer"]
+    if columns and options["engine"] == "dask":
+        raise InputError("Costs per case are read on this machine: take --engine local.")
+    curve, costs = None, []
+    with in_columns(columns), scanned(files, source, **limits_of(options)) as trials:
+        found = tercet.evaluate(trials, asked, bayes_plot=options["bayes_plot"], eer=eer)
+        if columns:
+            given = [{"cost_fn": app.cost_fn, "cost_fp": app.cost_fp} | columns for app in asked]
+            costs = [tercet.scan_case_costs(trials, app.prior, **one) for app, one in zip(asked, given, strict=True)]
+        if asked_curve is not None:
+            curve = tercet.decision_curve(trials, **asked_curve)
+        conditions = [tercet.by_condition(trials, name, asked, eer=eer) for name in options["condition_columns"]]
+    name = options["names"][0] if options["names"] else name_of(files[0]) if len(files) == 1 else found.name
+    facts = {**found.to_dict(), "name": name}
     if costs:
         facts["case_costs"] = [cost_facts(app, columns, row) for app, row in zip(asked, costs, strict=True)]
     if curve is not None:
         facts["decision_curve"] = curve.to_dict()
-    return _with_wanted(System(scores[0], str(facts["name"] or "system"), None, None, found, facts, curve=curve), style)
+    system = _with_wanted(System(files[0], name or "system", None, None, found, facts, curve=curve), style)
+    return [system], [_condition_facts(system, one) for one in conditions]
 
 
 def _in_memory(
-    scores: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style
+    files: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
     columns = options["condition_columns"]
@@ -167,12 +182,11 @@ def _in_memory(
     split = with_columns(source, [*columns, *cost_columns(options).values()])
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
-    with local_files(scores) as files:
-        systems = read_systems(files, split, options["names"])
-        if calibration is not None:
-            systems = calibration.applied(systems)
-        carried = settings | ({} if draws is None or calibration is not None else draws.asked)
-        systems = [_evaluated(one, asked, source, carried | {"one_vs_rest": rest}, style) for one in systems]
+    systems = read_systems(files, split, options["names"])
+    if calibration is not None:
+        systems = calibration.applied(systems)
+    carried = settings | ({} if draws is None or calibration is not None else draws.asked)
+    systems = [_evaluated(one, asked, source, carried | {"one_vs_rest": rest}, style) for one in systems]
     if calibration is not None:
         systems = calibration.named(systems)
     if draws is not None:
@@ -186,7 +200,13 @@ def _in_memory(
         from tercet.report.embedded_rows import with_rows
 
         systems = [replace(one, facts=with_rows(one.known(), one.used(), seed=options["seed"])) for one in systems]
-    return systems, _resampling.conditions_of(systems, columns, asked, draws, options["eer"])
+    by_name: Facts = {"eer": options["eer"], **({} if draws is None else draws.asked)}
+    conditions = [
+        _condition_facts(one, by_condition(one.used(), column, asked, **by_name))
+        for one in systems
+        for column in columns
+    ]
+    return systems, conditions
 
 
 def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Facts, style: Style) -> System:
@@ -198,6 +218,11 @@ def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Fa
                 row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
         facts = found.to_dict()
     return _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
+
+
+def _condition_facts(one: System, found: Conditions) -> Facts:
+    """An entry of "conditions" in the JSON."""
+    return {"system": str(one.known().get("name") or "system"), **found.to_dict()}
 
 
 def _with_wanted(one: System, style: Style) -> System:

@@ -8,11 +8,10 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import with_columns
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
 from tercet.cli._options import WORDS, fit_options, quality_option, source_options
 from tercet.cli._systems import distinct_names, names_in, read_systems
-from tercet.cli._values import method, prior, reading
+from tercet.cli._values import method, prior, reading, with_columns
 
 
 @new_command(epilog=WORDS)

@@ -6,12 +6,11 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import with_columns
 from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
 from tercet.cli._output import chosen_format, say, working
 from tercet.cli._rows import Row, print_rows
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, level, one_group, reading
+from tercet.cli._values import application, level, one_group, reading, with_columns
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 
 

@@ -30,13 +30,13 @@ def command(
     by = one_group(source)
     if partitions:
         source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), *partitions)))
-    doubt: Facts = {} if ci is None else {"ci": level(ci), "by": by}
+    limits: Facts = {} if ci is None else {"ci": level(ci), "by": by}
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
         trials = read_trials(path, source)
         with working(f"evaluating {name_of(path)}"):
-            found = c_primary(trials, points, partitions=partitions, **doubt)
+            found = c_primary(trials, points, partitions=partitions, **limits)
         row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}
         for name, ends in (("c_primary", found.actual_interval), ("min_c_primary", found.minimum_interval)):
             row |= {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}

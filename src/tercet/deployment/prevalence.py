@@ -293,7 +293,7 @@ def _maximum_likelihood(trials: Trials, calibration: Trials | None, level: float
     low = _end(mixture.score, reach, found, -1.0)
     high = _end(mixture.score, -reach, found, 1.0)
     value, low, high = (0.0 if at <= -_FAR else 1.0 if at >= _FAR else sigmoid(at) for at in (found, low, high))
-    if value in (0.0, 1.0):  # no estimate can know more than labels would: none of so many
+    if value in (0.0, 1.0):  # no estimate can know more than labels would: none of that many
         ends = clopper_pearson(round(value * len(trials)), len(trials), level)
         low, high = min(low, ends.low), max(high, ends.high)
     method = "em; inverted score test" + ("" if calibration is None else " with the calibrator's covariance")

@@ -1,4 +1,4 @@
-"""The door for files: what is at a path becomes plain bytes on disk, or is refused.
+"""How every file comes in: what is at a path becomes plain bytes on disk, or is refused.
 
 Standard input, pipes, gzip and zstd are first spilled to a temporary file, so that everything after this
 can read twice, knows the real size, and never trusts a compressed file about it.

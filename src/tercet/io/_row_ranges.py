@@ -210,7 +210,7 @@ class ArrayRanges:
         return made
 
     def of_length(self, rows: int, said: str) -> ArrayRanges:
-        """The same, turned so that there are so many samples, or refused with what was said of them."""
+        """The same, turned so that there are this many samples, or refused with what was said of them."""
         if rows not in self.scores.shape:
             shape = " x ".join(map(str, self.scores.shape))
             raise InputError(f"{said}, and {self.scores.called} {shape} scores: they are matched by position.")

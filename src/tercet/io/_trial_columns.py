@@ -69,7 +69,7 @@ class TrialColumns:
 
 
 def is_matrix(meaning: str) -> bool:
-    """Whether scores of this meaning have one column a class."""
+    """Whether scores of this meaning have one column per class."""
     return meaning in MATRIX_MEANINGS
 
 
@@ -109,7 +109,7 @@ def _two_class_trials(
         "raw": Trials.of_scores,
     }
     if meaning not in makers:
-        raise InputError(f"scores that are {meaning} have one column a class; there is a single column of scores.")
+        raise InputError(f"scores that are {meaning} have one column per class; there is a single column of scores.")
     trials: Trials = makers[meaning](got.scores, labels, **more)
     return trials if classes is None else replace(trials, classes=classes)
 
@@ -136,7 +136,7 @@ def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prio
     }
     if meaning not in makers:
         raise InputError(
-            f"scores of shape {got.scores.shape} have a column a class: their meaning is {' or '.join(makers)}."
+            f"scores of shape {got.scores.shape} have one column per class: their meaning is {' or '.join(makers)}."
         )
     trials: Trials = makers[meaning](got.scores, labels, classes=classes, **more)
     return trials if got.classes is None else replace(trials, classes=tuple(got.classes))

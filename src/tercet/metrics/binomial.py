@@ -1,4 +1,4 @@
-"""Intervals and tests in closed form: proportions, boxes around working points, areas under the ROC, decisions."""
+"""Intervals and tests in closed form: proportions, boxes around operating points, areas under the ROC, decisions."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
 
 
 def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
-    """The p beside which so many, or so few, have the probability of one tail."""
+    """The p beside which this many, or so few, have the probability of one tail."""
     from scipy.special import betainccinv, betaincinv
 
     if out_of > _MOST_EXACT:
@@ -244,7 +244,7 @@ def enough_errors(count: float) -> bool:
 
 
 class Box(NamedTuple):
-    """The rectangle of k standard deviations around a working point of the ROC."""
+    """The rectangle of k standard deviations around a operating point of the ROC."""
 
     fpr: Interval
     fnr: Interval

@@ -1,4 +1,4 @@
-"""Costs that differ by case: decisions, what they cost in the user's currency, and what could be had at best."""
+"""Costs that differ by case: decisions, what they cost in the user's currency, and the least that they could cost."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ class CaseCostEvaluation:
         return self.savings / self.dummy_cost if self.dummy_cost > 0.0 else None
 
     def per(self, cases: float = 1000.0) -> float:
-        """The cost of so many cases.
+        """The cost of this many cases.
 
         Parameters
         ----------

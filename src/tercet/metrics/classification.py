@@ -362,7 +362,7 @@ _ROWS = 1 << 16  # at a time, so that they stay in the cache
 
 
 def _mean_log(own: Callable[[slice], Floats], count: int) -> float:
-    """Mean of -ln share over so many rows, exact but for the logs; infinite where a share is 0."""
+    """Mean of -ln share over this many rows, exact but for the logs; infinite where a share is 0."""
 
     def part_sum(part: slice) -> int | None:
         total = 0

@@ -31,7 +31,8 @@ from tercet.trials import class_names, probability, weight_column
 
 CELLS = ("tp", "fn", "fp", "tn")
 NO_ACTION = (
-    "No action is called like the class {}, so right and wrong cannot be told: name the actions after the classes."
+    "No action is called like the class {}, so it is not known which decisions are right: name the actions after the "
+    "classes."
 )
 _EMPTY = {
     ("tp", "fn"): "there are no targets",

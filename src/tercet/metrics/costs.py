@@ -651,7 +651,7 @@ def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
 
 
 def class_prior(trials: Trials, prior: object = None, *, absent: bool = False) -> Floats:
-    """The given prior, one entry a class, or the frequencies of the labels (0 for an absent class, if allowed)."""
+    """The given prior, one entry per class, or the frequencies of the labels (0 for an absent class, if allowed)."""
     if prior is not None:
         return prior_of(prior, len(trials.classes))
     labels = trials.known_labels().astype(np.intp)

@@ -24,7 +24,21 @@ _OF_RATES = ("lr_plus", "lr_minus", "dor", "balanced_accuracy", "adjusted_balanc
 
 
 class Rate(NamedTuple):
-    """A number with all its names; value None has a reason."""
+    """A number with all its names.
+
+    Attributes
+    ----------
+    name : str
+        The name that tercet uses.
+    also : tuple of str
+        Other names of the same number.
+    value : float or None
+        The number; None where it is undefined.
+    interval : Interval or None
+        Its confidence limits, where they exist.
+    reason : str or None
+        Why it is undefined.
+    """
 
     name: str
     also: tuple[str, ...]

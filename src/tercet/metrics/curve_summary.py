@@ -35,7 +35,7 @@ _TOLERANCE = 0.999e-4  # of a normalised cost, a little kept for rounding
 _FINE = 0.4  # of the tolerance: what of either class may hide between two scores that are looked at
 _EDGES = np.linspace(-REACH, REACH, 257)  # of the cells in which scores are looked at equally often
 _FEW = 50.0  # less where few are borne: there chance makes the points
-_ALL = 1000  # so many scores are kept whole
+_ALL = 1000  # this many scores are kept whole
 _GRID = 200  # quantiles of each class, for drawing
 _EXTREMES = 300  # the worst errors of each side, kept one by one
 _LENGTH = 0.05  # of a line, in llr, to begin with
@@ -173,7 +173,7 @@ class _Side(NamedTuple):
     at: Floats  # weight of its scores <= each
     under: Floats  # and < each
     middle: Floats  # of the weights between each score and the next
-    dear: Floats  # the highest price of one count there, in normalised cost
+    costly: Floats  # the highest price of one count there, in normalised cost
 
     @classmethod
     def of(cls, side: Ranked, scores: Floats, lowest: Floats, factors: Floats) -> _Side:
@@ -219,8 +219,8 @@ class _Looked(NamedTuple):
         least = factors[0][1:] * misses + factors[1][:-1] * alarms
         allowed = _TOLERANCE * np.maximum(least, 1.0)
         allowed[(x[1:] <= -REACH) | (x[:-1] >= REACH)] = math.inf
-        hidden = one.dear * (one.middle - one.at[:-1]) + other.dear * (other.middle - other.at[:-1])
-        line = one.dear * np.diff(one.at) + other.dear * np.diff(other.at)
+        hidden = one.costly * (one.middle - one.at[:-1]) + other.costly * (other.middle - other.at[:-1])
+        line = one.costly * np.diff(one.at) + other.costly * np.diff(other.at)
         return cls(tally, scores, x, (one, other), allowed, allowed - hidden, line > allowed, np.diff(x) / 2.0)
 
     def needed(self, rounded: bool) -> _Kept:
@@ -248,7 +248,7 @@ class _Looked(NamedTuple):
         pieces = self.half * (2.0 / _LENGTH)
         for side in self.sides:
             one = np.max(side.at - side.under)  # what a score weighs, at most
-            pieces += one * np.diff(side.at) * (side.dear / self.allowed) ** 2 / _CHANCE
+            pieces += one * np.diff(side.at) * (side.costly / self.allowed) ** 2 / _CHANCE
         kept = np.abs(self.x) >= REACH
         kept[[0, -1]] = True
         kept[1:] |= np.diff(np.floor(np.cumsum(np.minimum(pieces, 1.0))), prepend=0.0) > 0.0
@@ -285,9 +285,9 @@ class _Looked(NamedTuple):
             np.abs(reading, out=reading)
             steep *= half
             reading += steep
-            reading *= side.dear[inner]
+            reading *= side.costly[inner]
             off += reading
-            last += side.dear[beyond] * np.where(stays, rise * (late > 0.0), slope * late)
+            last += side.costly[beyond] * np.where(stays, rise * (late > 0.0), slope * late)
         good: Flags = np.logical_and.reduceat(off <= self.room[inner], firsts)
         return good & (last <= np.minimum(self.allowed[high - 1], self.allowed[beyond]))
 
@@ -299,7 +299,7 @@ class _Looked(NamedTuple):
     def _round(self, marks: Floats, places: Places) -> None:
         """Moves points to the shortest number before the next score, where a line from the last score would do."""
         places = places[(places > 0) & (places < len(self.room))]
-        cost = sum(side.dear[places] * (side.at[places] - side.at[places - 1]) for side in self.sides)
+        cost = sum(side.costly[places] * (side.at[places] - side.at[places - 1]) for side in self.sides)
         places = places[cost <= np.minimum(self.allowed[places - 1], self.allowed[places])]
         marks[places] = shortest(self.x[places], llrs_of(self.tally, self._follow(places)))
 

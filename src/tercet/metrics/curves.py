@@ -26,7 +26,7 @@ from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials
 
 _SAMPLE = 64  # every 64th point gives a hull that most others lie above
-_FEW = 32  # so many points are walked along faster than compared as arrays
+_FEW = 32  # this many points are walked along faster than compared as arrays
 _NEIGHBOURS = np.array([-1, 0, 1])
 EER_DEFINITIONS: tuple[EerDefinition, ...] = ("rocch", "interpolated", "nearest")
 
@@ -695,7 +695,7 @@ class _Meeting(NamedTuple):
         return self.nontargets if self.of_targets else self.targets
 
     def _weight(self, places: NDArray[np.intp]) -> Column:
-        """The weight of so many of the lowest scores of the larger class."""
+        """The weight of this many of the lowest scores of the larger class."""
         running = self._larger.cumulative
         return places if running is None else take(running, places)
 

@@ -22,7 +22,7 @@ from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, to_llr
 
 _TIED = 1e-12  # breakpoints so close, relative to their size, are one
-_TINY = 14  # so many distinct rows are enumerated
+_TINY = 14  # this many distinct rows are enumerated
 _STARTS = 48  # random starts of the search for few rows; for many as the work allows
 _NODES = 20_000
 _BOXES = 3000

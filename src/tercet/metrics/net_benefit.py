@@ -84,7 +84,7 @@ class DecisionCurve(Shown):
     def interventions_avoided(self, per: float = 100.0) -> Floats:
         """Interventions that the system avoids compared with treating everyone, missing no more than it gains.
 
-        (net benefit - net benefit of treating everyone) x (1 - t) / t, for so many cases.
+        (net benefit - net benefit of treating everyone) x (1 - t) / t, for that many cases.
 
         Parameters
         ----------

@@ -99,7 +99,7 @@ def over_blocks(function: Callable[[slice], object], rows: int, classes: int, /)
 
 
 def likelihoods_of(trials: Trials) -> Floats:
-    """Log-likelihoods, one column a class; a two-class llr stands for (0, llr), or (-llr, 0) where it is positive."""
+    """Log-likelihoods, one column per class; a two-class llr stands for (0, llr), or (-llr, 0) where it is positive."""
     if as_trials(trials).is_matrix:
         return trials.log_likelihoods
     llr = trials.llr

@@ -75,7 +75,7 @@ class Ranked:
     @overload
     def weight_of_lowest(self, counts: int) -> int: ...
     def weight_of_lowest(self, counts: Counts | int) -> Counts | int:
-        """The weight of so many of the lowest scores."""
+        """The weight of this many of the lowest scores."""
         return counts if self.cumulative is None else self.cumulative[counts]
 
     def float_weight(self, counts: NDArray[np.intp]) -> Floats:

@@ -79,7 +79,7 @@ def distinct_edges(*keys: Integers) -> Floats:
 
 
 def between(low: Integers, high: Integers, pieces: Array) -> Integers:
-    """Patterns that cut every range low..high into so many even pieces (fewer where it is too narrow)."""
+    """Patterns that cut every range low..high into this many even pieces (fewer where it is too narrow)."""
     first = low.astype(np.uint64)
     span = high.astype(np.uint64) - first  # modulo 2**64: right even where the difference leaves int64
     steps = np.maximum(span // np.maximum(pieces, 1).astype(np.uint64), np.uint64(1))
@@ -180,7 +180,7 @@ def places_upto(scores: Array, ends: Floats) -> NDArray[np.intp]:
 
 
 def weight_of(side: Ranked, places: NDArray[np.intp]) -> Counts:
-    """The weight of so many of the lowest scores."""
+    """The weight of this many of the lowest scores."""
     return places if side.running is None else side.running[places]
 
 

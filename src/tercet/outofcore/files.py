@@ -152,7 +152,7 @@ class Plan:
 
 
 def cut_into_parts(starts: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of at most so many rows: whole row groups together, a larger row group cut evenly."""
+    """Ranges of at most this many rows: whole row groups together, a larger row group cut evenly."""
     first, last = 0, len(starts) - 1
     while first < last:
         end = max(bisect_right(starts, starts[first] + rows) - 1, first + 1)

@@ -12,6 +12,7 @@ from tercet.io._limits import in_words
 PROCESS = 220 << 20  # bytes of Python, numpy and duckdb before any row is read
 KEPT_ROW = 72  # bytes a collected row takes until the hull is made
 IN_MEMORY_ROW = 60  # bytes a row takes when all of them are evaluated at once
+TEXT_ROW = 120  # bytes that a group column adds to a row in memory: its text, codes, and rows selected by it
 _PART_ROW = 24  # bytes a row of a part takes while it is read, split and sorted
 _BIN = 220  # bytes a bin takes in counts, sums and points
 _MOST_EDGES, _LEAST_EDGES = 1 << 18, 1 << 12
@@ -43,7 +44,7 @@ class Budget(NamedTuple):
 
     @classmethod
     def of(cls, memory_limit: object, workers: int = CORES, processes: int = 1, columns: int = 1) -> Budget:
-        """What fits under a limit in bytes, with so many numbers in each row."""
+        """What fits under a limit in bytes, with this many numbers in each row."""
         limit = whole(memory_limit, "memory_limit", 1)
         row = _PART_ROW if columns == 1 else 40 * columns
         least = processes * PROCESS + workers * _LEAST_PART * row + _LEAST_EDGES * _BIN + (16 << 20)
@@ -61,7 +62,7 @@ class Budget(NamedTuple):
         )
 
     def beside(self, size: int, what: str) -> Budget:
-        """What is left of it beside so many bytes of something else."""
+        """What is left of it beside this many bytes of something else."""
         most = max(self.kept * KEPT_ROW, self.spare)
         if size > most:
             more = in_words(size - most)

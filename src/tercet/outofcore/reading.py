@@ -292,7 +292,7 @@ class Reader:
                 self._used += _size(tally)
 
     def leave(self, size: int) -> None:
-        """Makes room for so many bytes of something else."""
+        """Makes room for this many bytes of something else."""
         while self._sorted and self._used + size > self._room:
             self._used -= _size(self._sorted.popitem()[1])
 
@@ -405,7 +405,7 @@ def sorted_classes(
     meaning: str,
     trained_prior: float | None,
 ) -> Tally:
-    """The tally of unweighted rows that come in pieces (first row, scores, which are targets), so many together.
+    """The tally of unweighted rows that come in pieces (first row, scores, which are targets), this many together.
 
     One array holds both classes, so no row is held twice; float32 stays what it is where no conversion to llrs is
     needed, and sorts twice as fast.

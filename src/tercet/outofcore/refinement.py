@@ -134,7 +134,7 @@ class Points:
         return Ranges(bins, scores_of(self.keys[bins]), scores_of(self.keys[bins + 1]), rows)
 
     def split(self, chosen: NDArray[np.bool_], count: int) -> Floats:
-        """About so many new edges inside chosen bins, shared by their rows, even in the bit pattern."""
+        """About this many new edges inside chosen bins, shared by their rows, even in the bit pattern."""
         bins = np.flatnonzero(chosen)
         rows = np.diff(self.rows)[bins]
         low, high = keys_of(self.next[bins]), keys_of(self.top[bins + 1])

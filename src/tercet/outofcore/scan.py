@@ -33,15 +33,15 @@ from tercet.outofcore.classes import scanned_classes
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
-from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, Budget
+from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, TEXT_ROW, Budget
 from tercet.outofcore.refinement import two_class_summary
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
 Engine = Literal["local", "dask", "spark"] | Executor
 StrPath = str | os.PathLike[str]
-_TEXT_ROW = 8  # bytes of text that a row takes at least, where only the size of a file is known
-_ARRAY_ROW = 4  # bytes of a number in an array, at least
+_TEXT_BYTES = 8  # that a row takes in a text file at least, where only the size of the file is known
+_ARRAY_BYTES = 4  # of a number in an array, at least
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -356,7 +356,7 @@ def open_source(
 
     For callers, such as the command line, that take files of any size. Both results go into `tercet.evaluate` and into
     the `fit` of `Logistic`, `Isotonic` and `Gaussian`; `isinstance(result, Scan)` tells which road was taken. What
-    else is asked of the trials (resampling, conditions, cross-fitting, decisions) needs them in memory: say so with
+    else is asked of the trials (resampling, cross-fitting, decisions) needs them in memory: say so with
     `needs_rows`, and a file that would not fit is refused before it is read.
 
     Parameters
@@ -418,12 +418,13 @@ def memory_needed(path: StrPath, options: Facts = MappingProxyType({})) -> int:
     columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
         8 if options.get("meaning") in MATRIX_MEANINGS else 1
     )
+    row = IN_MEMORY_ROW * columns + TEXT_ROW * len(tuple_of(options.get("group_columns"), "group_columns"))
     with open(path, "rb") as data:
         head = data.read(4)
     if head != b"PAR1":
-        return PROCESS + os.stat(path).st_size // (_ARRAY_ROW if head == b"\x93NUM" else _TEXT_ROW) * IN_MEMORY_ROW
+        return PROCESS + os.stat(path).st_size // (_ARRAY_BYTES if head == b"\x93NUM" else _TEXT_BYTES) * row
     with plain_file(path, 10**9) as file:
-        return PROCESS + footer_of(file).rows * IN_MEMORY_ROW * columns
+        return PROCESS + footer_of(file).rows * row
 
 
 def _refuse_reading_options(options: Facts) -> None:
@@ -435,4 +436,4 @@ def _refuse_reading_options(options: Facts) -> None:
             raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
 
 
-__all__ = ["Arrays", "Chunks", "Scan", "memory_needed", "open_source", "scan"]
+__all__ = ["Arrays", "Chunks", "Scan", "open_source", "scan"]

@@ -309,7 +309,7 @@ def _moments(table: Floats, codes: Ints, sizes: Ints, kind: str) -> tuple[Floats
 
 
 def _pieces(sizes: Ints, rows: int) -> Ints:
-    """(class, start, stop) of runs of at most so many samples, in an order sorted by class."""
+    """(class, start, stop) of runs of at most this many samples, in an order sorted by class."""
     ends = np.cumsum(sizes).tolist()
     spans = [(k, end - size, end) for k, (end, size) in enumerate(zip(ends, sizes.tolist(), strict=True))]
     return np.array([(k, at, min(at + rows, end)) for k, start, end in spans for at in range(start, end, rows)])
@@ -413,11 +413,11 @@ def _fraction(value: object) -> float:
 
 
 def _samples(samples: object, width: int | None = None) -> Floats:
-    """A matrix of features, one row a sample; doubles are not copied, and looked at when they are summed."""
+    """A matrix of features, one row per sample; doubles are not copied, and looked at when they are summed."""
     array = column(samples, "samples")
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(
-            f"samples must be a matrix, one row a sample and one column a feature, not an array of shape "
+            f"samples must be a matrix, one row per sample and one column a feature, not an array of shape "
             f"{array.shape}. A single sample is [[...]], a single feature samples[:, None]."
         )
     if width is not None and array.shape[1] != width:

@@ -1,4 +1,4 @@
-"""Texts as counts of words: one multinomial a class."""
+"""Texts as counts of words: one multinomial per class."""
 
 from __future__ import annotations
 
@@ -363,5 +363,5 @@ def _pseudo_count(value: object) -> float:
 def _stored_counts(value: object, name: str) -> NDArray[np.int64]:
     array = column(value, name)
     if array.ndim != 2 or array.dtype.kind != "i" or array.min(initial=0) < 0:
-        raise saved.damaged(f"{name} must be whole numbers of at least 0, one row a word and one column a class")
+        raise saved.damaged(f"{name} must be whole numbers of at least 0, one row per word and one column per class")
     return array.astype(np.int64)

@@ -31,7 +31,7 @@ def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
     trials, labels = as_trials(trials), trials.known_labels()
     count = len(trials.classes)
     if not trials.is_matrix:
-        raise InputError("Rows are kept of trials with one column a class; of two classes the page needs none.")
+        raise InputError("Rows are kept of trials with one column per class; of two classes the page needs none.")
     if count > CLASSES:
         raise InputError(f"A page can edit the costs of at most {CLASSES} classes, not of {count}.")
     if int(most) != most or most < count:

@@ -238,7 +238,7 @@ def _short_numbers(values: Sequence[float | str], decimals: int) -> list[float |
 
 
 def _raised(value: float, decimals: int) -> float:
-    """The next number of so many decimals, or the number itself where it has no more."""
+    """The next number of this many decimals, or the number itself where it has no more."""
     return value if round(value, decimals) == value else math.ceil(value * 10.0**decimals) / 10.0**decimals
 
 

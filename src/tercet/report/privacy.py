@@ -26,7 +26,7 @@ def private(document: Facts) -> Facts:
     Between two points of a curve lie at least 10 trials of a class or none, its thresholds are the shortest numbers
     between two scores, and a bin of the histogram with fewer than 10 trials is shown as empty. The curve says under
     "private" how far a cost read off it may be off. Rates, costs and intervals of the operating points stay exact. A
-    trial whose weight is a whole number counts as so many trials.
+    trial whose weight is a whole number counts as that many trials.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _coarse(system: Facts) -> Facts:
 
 
 def _curve(system: Facts) -> Facts:
-    """The points of a curve that at least so many trials of either class, or none of it, lie between."""
+    """The points of a curve that at least this many trials of either class, or none of it, lie between."""
     curve = system["curve"]
     misses, alarms = (np.array(curve[key], np.int64) for key in ("misses", "false_alarms"))
     places = [0]

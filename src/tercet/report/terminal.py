@@ -120,7 +120,7 @@ def _without_settings(table: Table) -> tuple[Table, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How cells are written: intervals over so many lines more, remarks as words or marks."""
+    """How cells are written: intervals over this many lines more, remarks as words or marks."""
 
     interval_lines: int
     marks: bool

@@ -1,4 +1,4 @@
-"""The page's answer without JavaScript: what happens in so many cases, what it costs, which threshold to use.
+"""The page's answer without JavaScript: what happens in this many cases, what it costs, which threshold to use.
 
 Its sentences are those of page/verdict.js, letter for letter, at the operating point at which the page opens.
 """
@@ -216,7 +216,7 @@ Counted = tuple[int, tuple[int, int] | None]
 
 
 def _per_cases(found: Answer, prior: float) -> tuple[Counted, Counted, tuple[int, int]]:
-    """Targets found and false alarms in so many cases: margins rounded first, then cells by largest remainder."""
+    """Targets found and false alarms in this many cases: margins rounded first, then cells by largest remainder."""
     power = min(max(math.ceil(2 - math.log10(min(prior, 1 - prior))), _LEAST_CASES), _MOST_CASES)
     targets, others = apportioned(10**power, [prior, 1.0 - prior])
     hit = apportioned(targets, [1.0 - found.fnr, found.fnr])[0]

@@ -265,7 +265,7 @@ class NoisyLabels(NamedTuple):
     fnr, fpr, dcf, auc : Bound
         Corrected numbers with their intervals; `dcf` is None where no normalised cost exists.
     possible : bool
-        Whether the trials allow for so many wrong labels: no corrected rate lies below 0 with its whole interval.
+        Whether the trials allow for this many wrong labels: no corrected rate lies below 0 with its whole interval.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def address(point):
 
 
 def read(browser, url, points, rule="bayes", box=None, entry=None):
-    """The live numbers at each working point, typed into the page's boxes; the prior's box takes per cent."""
+    """The live numbers at each operating point, typed into the page's boxes; the prior's box takes per cent."""
     browser.get(url)
     return browser.execute_script(READ, [(per_cent(p), repr(fn), repr(fp)) for p, fn, fp in points], rule, box, entry)
 
@@ -65,7 +65,7 @@ def value(text):
 
 
 def truth(evaluation, point, threshold=None):
-    """The numbers at a working point, from the tally by the definitions."""
+    """The numbers at a operating point, from the tally by the definitions."""
     app = tc.Application(*point)
     tally = evaluation.curve.tally.as_llr() if threshold is None else evaluation.curve.tally
     targets, nontargets = evaluation.curve.targets, evaluation.curve.nontargets
@@ -95,7 +95,7 @@ def per_cases(prior, hits, misses, alarms, rejected):
 
 
 def random_points(count, seed, reach=9.0):
-    """Working points whose log-odds lie within the promised range."""
+    """Operating points whose log-odds lie within the promised range."""
     rng = np.random.default_rng(seed)
     points = []
     while len(points) < count:

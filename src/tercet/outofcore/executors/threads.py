@@ -12,7 +12,7 @@ from tercet.outofcore.executors import Add, Partial, Plain
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """An executor of so many threads, with no more than two batches per thread under way."""
+    """An executor of this many threads, with no more than two batches per thread under way."""
 
     workers: int = CORES
 

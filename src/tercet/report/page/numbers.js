@@ -5,7 +5,7 @@ function decimal(a) {
   const digits = (whole + rest).replace(/^0+/, ""), zeros = (whole + rest).length - digits.length;
   return [digits.replace(/0+$/, ""), whole.length - zeros + Number(power)];
 }
-function rounded([digits, exponent], count) {  // to so many digits, half to even
+function rounded([digits, exponent], count) {  // to this many digits, half to even
   if (count < 0) return ["", 0];
   const kept = digits.slice(0, count).padEnd(count, "0"), rest = digits.slice(count);
   const odd = count > 0 && Number(kept[count - 1]) % 2 === 1, half = rest === "5" ? odd : rest[0] >= "5";

@@ -83,8 +83,8 @@ function between(s, score) {  // what the counts at a threshold certainly lie be
   return {fnr: [s.m[i] / s.T, s.m[j] / s.T], fpr: [s.f[j] / s.F, s.f[i] / s.F]};
 }
 function dcf(tau, fnr, fpr) {  // a rate of zero adds nothing, whatever its factor
-  const [cheap, dear] = tau <= 0 ? [fnr, fpr] : [fpr, fnr];
-  return cheap + (dear === 0 ? 0 : Math.exp(Math.abs(tau)) * dear);
+  const [cheap, costly] = tau <= 0 ? [fnr, fpr] : [fpr, fnr];
+  return cheap + (costly === 0 ? 0 : Math.exp(Math.abs(tau)) * costly);
 }
 const logit = p => Math.log(p) - Math.log1p(-p);
 const tauOf = w => logit(w.prior) + (Math.log(w.fn) - Math.log(w.fp));

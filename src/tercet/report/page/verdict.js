@@ -11,7 +11,7 @@ const thresholdWords = (s, score, llr) => short(score) + (asLlr(s, llr) ? ` (${a
 const isOther = s => state.rule === "manual" && s.place !== state.s;
 const factsHere = s => facts(s, isOther(s) ? {...state, rule: "bayes"} : state);
 const casesShown = p => 10 ** clamp(Math.ceil(2 - Math.log10(Math.min(p, 1 - p))), 5, 12);  // so that the rarer class has a hundred
-function perCases(s, now, p = state.prior) {  // in so many cases at this prior: margins rounded first, cells by largest remainder
+function perCases(s, now, p = state.prior) {  // in this many cases at this prior: margins rounded first, cells by largest remainder
   const N = casesShown(p), targets = apportioned(N, [p, 1 - p])[0];
   const [hit, miss] = apportioned(targets, [s.T - now.m, now.m]), [alarm, reject] = apportioned(N - targets, [now.f, s.F - now.f]);
   const ends = {}, of = (pair, n) => pair?.map(rate => Math.round(rate * n)), other = pair => pair && [1 - pair[1], 1 - pair[0]];
@@ -91,7 +91,7 @@ function fillUnits(now) {
 }
 const INTERVALS = {dcf: short, min: short, fnr: percent, fpr: percent, dcfu: short};
 const readOff = n => Math.abs(n - Math.round(n)) > 1e-6;  // between two kept points, not counted
-function fillTable(s, now) {  // the confusion matrix: per so many cases with intervals, and as counted
+function fillTable(s, now) {  // the confusion matrix: per this many cases with intervals, and as counted
   const n = perCases(s, now), counted = {hit: s.T - now.m, miss: now.m, alarm: now.f, reject: s.F - now.f};
   for (const key of ["hit", "miss", "alarm", "reject"]) {
     show(`c-${key}`, n[key], group(n[key]));

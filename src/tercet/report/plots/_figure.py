@@ -236,7 +236,7 @@ def plot(
         that holds at all points at once what `roc_band(trials, simultaneous=True)` gives ("roc", "det") or
         `net_benefit_band` ("decision-curve").
     sigma : float, optional
-        Boxes of so many standard deviations around the decisions ("roc", "det").
+        Boxes of this many standard deviations around the decisions ("roc", "det").
     parts : bool, optional
         The share of misses and false alarms in the cost ("bayes-error").
     log : bool, optional
@@ -390,6 +390,16 @@ def kinds_of(evaluation: object) -> list[str]:
     """The figures that a result has: raw scores have none that needs llrs.
 
     Several classes have the confusion matrix, and with one_vs_rest=True those of each class against the rest.
+
+    Parameters
+    ----------
+    evaluation : Evaluation, MulticlassEvaluation, or another result that `tercet.plot` takes
+        What is to be drawn.
+
+    Returns
+    -------
+    list of str
+        The kinds that `tercet.plot` takes.
     """
     raw = getattr(evaluation, "meaning", None) == "raw"
     without = hasattr(evaluation, "applications") and not evaluation.applications
@@ -588,7 +598,20 @@ def _legend_columns(names: Sequence[str], wide: float) -> int:
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure whole or not at all; the ending names the format, and the same figure gives the same bytes."""
+    """Write a figure whole or not at all; the ending names the format, and the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        What is written.
+    path : path
+        Where it goes; it ends in .png, .svg or .pdf.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
     target = Path(checked_path(path, "path"))
     ending = target.suffix[1:].lower()
     if ending not in FORMATS:

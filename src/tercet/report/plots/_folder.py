@@ -36,7 +36,7 @@ def save_all(
     bands : Bands or list of Bands, optional
         Bands of each evaluation, drawn where a figure can show them.
     sigma : float, optional
-        Boxes of so many standard deviations on ROC and DET.
+        Boxes of this many standard deviations on ROC and DET.
 
     Returns
     -------

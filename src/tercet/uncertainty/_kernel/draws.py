@@ -24,7 +24,7 @@ from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]
 
-MOST_REDRAWS = 1000  # so many resamples in a row without a class: the data cannot be resampled this way
+MOST_REDRAWS = 1000  # this many resamples in a row without a class: the data cannot be resampled this way
 LARGE = 1 << 14  # rows above which counts are drawn row by row instead of draw by draw
 _BLOCKS = 200  # parts of a class (or of the groups) that are left out in turn
 _DOUBTFUL = 255

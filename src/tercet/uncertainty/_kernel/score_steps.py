@@ -64,7 +64,7 @@ class Steps(NamedTuple):
 
 
 def depth_of(steps: int) -> int:
-    """How many of so many steps make a block."""
+    """How many of this many steps make a block."""
     return 1 if steps < _FEW else DEPTH
 
 

@@ -186,7 +186,7 @@ def _places(side: Floats, thresholds: Floats, inner: Floats) -> Places:
 
 
 def _factors(plan: Plan, steps: Steps) -> tuple[Floats, Floats]:
-    """How dear misses and false alarms are, for every minimum that is searched."""
+    """How costly misses and false alarms are, for every minimum that is searched."""
     taus = plan.log_odds if "minimum" in plan.wants else np.empty(0)
     miss = np.maximum(np.exp(np.minimum(taus, 0.0)), _SMALLEST)
     alarm = np.maximum(np.exp(-np.maximum(taus, 0.0)), _SMALLEST)

@@ -85,7 +85,7 @@ def test_its_size_is_bounded_whatever_the_number_of_classes():
 def test_what_does_not_fit_is_refused_with_a_sentence():
     trials = several()
     two = tc.Trials.of_llr([1.0, -1.0], [1, 0])
-    with pytest.raises(InputError, match="one column a class"):
+    with pytest.raises(InputError, match="one column per class"):
         kept_rows(two)
     with pytest.raises(InputError, match="no labels"):
         kept_rows(tc.Trials.of_log_likelihoods([[0.0, 1.0, 2.0]]))
