@@ -444,7 +444,6 @@ WRITES = _Writes()
 ANYTHING: dict[str, set[str]] = {
     "*": set(),
     "scan": {"target"},
-    "outofcore.open_source": {"target"},
     "io.open_source": {"target"},  # judged when rows are read
     "sklearn.cost_scorer": {"target"},  # judged when it scores
     "sklearn.scorer": {"target"},

@@ -213,8 +213,6 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "scan": {**{k: v for k, v in options.items() if k not in ("group_columns", "keep_ids", "labelled", "memory")},
                  "source": stored["scores"], "memory_limit": 10**9, "engine": "local", "scheduler": None, "workers": 1,
                  "resume": None, "hashes": False},
-        "outofcore.open_source": {**options, "paths": stored["scores"], "memory_limit": 10**9, "needs_rows": None,
-                                  "engine": None, "scheduler": None, "workers": None, "resume": None},
         "io.open_source": {**options, "path": stored["scores"], "one_thread": True},
         "read": {"path": stored["scores"], **options, **dict.fromkeys(("score", "label", "weight", "groups", "ids"))},
         "io.read": {"path": stored["scores"], **options, **dict.fromkeys(("score", "label", "weight", "groups", "ids"))},

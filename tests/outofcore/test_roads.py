@@ -9,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tercet as tc
-from tercet.outofcore import open_source
-from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, Budget
+from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, TEXT_ROW, Budget
 from tercet.outofcore.scan import memory_needed
 
 from .helpers import APPS, assert_same_bits, evaluated
@@ -115,26 +114,11 @@ def test_both_roads_refuse_the_same_files_in_the_same_words(tmp_path, text, says
     assert words[0] == words[1]
 
 
-def test_size_decides_which_road_is_taken(tmp_path, trials):
+def test_what_memory_takes_is_known_before_a_file_is_read(tmp_path, trials):
     path, _ = parquet(tmp_path, trials)
-    needed = memory_needed(path)
-    assert needed == PROCESS + ROWS * IN_MEMORY_ROW
-    assert isinstance(open_source(path, memory_limit=10**9), tc.Trials)
-    limit = needed - 1 if needed > 250 << 20 else 10**9
-    found = open_source([path], memory_limit=limit, engine="local")
-    assert isinstance(found, tc.Scan)
-    assert_same_bits(tc.evaluate(found, APPS), tc.evaluate(tc.read(path), APPS))
-
-
-def test_a_file_that_is_too_large_for_memory_is_scanned(tmp_path, trials, monkeypatch):
-    monkeypatch.setattr("tercet.outofcore.scan.IN_MEMORY_ROW", 10**6)
-    path, _ = parquet(tmp_path, trials)
-    assert isinstance(open_source(path), tc.Scan)
-    with pytest.raises(
-        tc.InputError, match=r"--ci needs every row of one file in memory, about 1\.73 GB here, .* 1 GB"
-    ):
-        open_source(path, needs_rows="--ci")
-    assert isinstance(open_source(path, memory_limit=2 * 10**9, needs_rows="--ci"), tc.Trials)
+    assert memory_needed(path) == PROCESS + ROWS * IN_MEMORY_ROW
+    assert memory_needed(path, {"class_columns": ["a", "b", "c"]}) == PROCESS + 3 * ROWS * IN_MEMORY_ROW
+    assert memory_needed(path, {"group_columns": ["w"]}) == PROCESS + ROWS * (IN_MEMORY_ROW + TEXT_ROW)
 
 
 @pytest.mark.parametrize(
@@ -307,6 +291,16 @@ def test_several_systems_are_counted_together(tmp_path, trials, command):
     code, _, err = command("evaluate", *paths, "--app", "0.5,1,1", "--memory-limit", f"{alone + 1}B")
     assert code == 1
     assert "Several systems at a time would take about 531 MB" in err
+
+
+def test_a_file_is_scanned_where_it_does_not_fit_and_what_needs_every_row_is_refused(tmp_path, trials, command):
+    path, _ = parquet(tmp_path, trials)
+    asked = ("evaluate", path, "--app", "0.5,1,1", "--verbose", "--memory-limit")
+    assert "in bounded memory" in command(*asked, "350MB")[2]
+    assert "reading into memory: about 381 MB" in command(*asked, "400MB")[2]
+    code, _, err = command(*asked, "350MB", "--ci", "95")
+    assert code == 1
+    assert "--ci would take about 381 MB of memory, and --memory-limit is 350MB: raise it, or leave --ci out." in err
 
 
 def test_training_keeps_to_the_memory_limit(tmp_path, trials, command):

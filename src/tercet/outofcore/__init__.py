@@ -1,5 +1,5 @@
 """Evaluation and fitting in bounded memory, by passes over parts of the data."""
 
-from tercet.outofcore.scan import Arrays, Chunks, Scan, open_source
+from tercet.outofcore.scan import Arrays, Chunks, Scan
 
-__all__ = ["Arrays", "Chunks", "Scan", "open_source"]
+__all__ = ["Arrays", "Chunks", "Scan"]

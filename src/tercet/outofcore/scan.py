@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 
 from tercet._numeric.parallel import together
-from tercet._numeric.validation import callback, flag, shown, text, whole
+from tercet._numeric.validation import callback, flag, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
@@ -22,7 +22,7 @@ from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, plain_file
-from tercet.io._request import FileOptions, ReadOptions, Request, tuple_of
+from tercet.io._request import Request, tuple_of
 from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
@@ -334,85 +334,6 @@ def scan(
     return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
 
-class SourceOptions(FileOptions, total=False):
-    """The options of a file, and where a scan of it works."""
-
-    engine: Engine | None
-    scheduler: str | None
-    workers: int | None
-    resume: StrPath | None
-
-
-def open_source(
-    paths: StrPath | Sequence[StrPath],
-    *,
-    memory_limit: int = 10**9,
-    needs_rows: str | None = None,
-    notes: Callable[[str], None] | None = None,
-    progress: Progress | None = None,
-    **options: Unpack[SourceOptions],
-) -> Trials | Scan:
-    """The trials of one system by the better road: in memory where they fit under the limit, else as a scan.
-
-    For callers, such as the command line, that take files of any size. Both results go into `tercet.evaluate` and into
-    the `fit` of `Logistic`, `Isotonic` and `Gaussian`; `isinstance(result, Scan)` tells which road was taken. What
-    else is asked of the trials (resampling, cross-fitting, decisions) needs them in memory: say so with
-    `needs_rows`, and a file that would not fit is refused before it is read.
-
-    Parameters
-    ----------
-    paths : path or list of paths
-        One file, or the files that are the parts of one system (always scanned).
-    memory_limit : int, optional
-        Bytes that the run may take.
-    needs_rows : str, optional
-        What needs every row in memory, in the words of the caller's interface (``"--ci"``).
-    notes, progress : callable, optional
-        As `tercet.read` and `tercet.scan` take them.
-    **options
-        The reading options of `tercet.read`, and `engine`, `scheduler`, `workers`, `resume` of `tercet.scan`; with any
-        of the latter the files are scanned.
-
-    Returns
-    -------
-    Trials or Scan
-        Ready for `tercet.evaluate`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from tercet.outofcore import open_source
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "scores.csv")
-    ...     _ = path.write_text("score,label\\n1.5,1\\n-0.5,0\\n")
-    ...     found = open_source(path)    # small, so in memory
-    >>> type(found).__name__, len(found)
-    ('Trials', 2)
-    """
-    reading: JSON = dict(options)
-    where = {key: reading.pop(key, None) for key in ("engine", "scheduler", "workers", "resume")}
-    asked = {key: value for key, value in where.items() if value is not None}
-    memory_limit = whole(memory_limit, "memory_limit", 0)
-    if needs_rows is not None:
-        text(needs_rows, "needs_rows")
-    files = listed_files(paths)
-    for path in files:
-        Request.of(path, **{key: value for key, value in reading.items() if key in ReadOptions.__annotations__})
-    told: JSON = {"notes": notes, "progress": progress}
-    needed = sum(memory_needed(path, reading) for path in files)
-    if needs_rows is not None and (needed > memory_limit or asked or len(files) > 1):
-        raise InputError(
-            f"{needs_rows} needs every row of one file in memory, about {in_words(needed)} here, and the limit is "
-            f"{in_words(memory_limit)}: raise it, or leave {needs_rows} out."
-        )
-    if not asked and len(files) == 1 and needed <= memory_limit:
-        return read(files[0], **reading, **told)
-    known = {
-        key: value for key, value in reading.items() if key not in ("group_columns", "keep_ids", "labelled", "memory")
-    }
-    return scan(files, memory_limit=memory_limit, **known, **asked, **told)
-
-
 def memory_needed(path: StrPath, options: Facts = MappingProxyType({})) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
     columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
@@ -436,4 +357,4 @@ def _refuse_reading_options(options: Facts) -> None:
             raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
 
 
-__all__ = ["Arrays", "Chunks", "Scan", "open_source", "scan"]
+__all__ = ["Arrays", "Chunks", "Scan", "scan"]
