@@ -248,3 +248,19 @@ def test_costs_of_each_case_vary_by_two_group_columns(scores, tmp_path):
     found = tc.evaluate_case_costs(trials, costs, ci=0.95, by=("person", "shop"))
     assert facts["cost_ci"] == list(found.cost_ci)
     assert facts["min_cost_ci"] == list(found.min_cost_ci)
+
+
+def test_gaps_take_joint_resamples(scores, tmp_path):
+    grouped = tmp_path / "grouped.csv"
+    lines = scores[0].read_text().splitlines()
+    grouped.write_text(
+        "\n".join([lines[0] + ",site", *(f"{row},{'ab'[k % 2]}" for k, row in enumerate(lines[1:])), ""])
+    )
+    words = ("gaps", grouped, "--between", "site", "--app", "0.1,5,1", "--bootstrap", "200", "--seed", "3")
+    done = run(*words, "--json")
+    found = tc.group_gaps(tc.read(grouped, group_columns=["site"]), "site", (0.1, 5, 1), resamples=200, seed=3)
+    facts = json.loads(done.stdout)
+    assert facts["worst_in"] == found.worst_in
+    assert facts["gaps"][0]["ratio_ci"] == list(found.gaps[0].ratio_ci[:2])
+    assert "% of the resamples" in done.stderr
+    run("gaps", grouped, "--between", "site", "--app", "0.1", "--seed", "3", code=2)

@@ -105,3 +105,59 @@ def test_weights_many_groups_and_raw_scores_are_refused():
         tc.group_gaps(many, "g", 0.5)
     with pytest.raises(tc.InputError, match="quantity"):
         tc.group_gaps(trials_of(ROWS, site=list("aaaabbbb")), "site", 0.5).of("eer")
+
+
+def speakers_of(rng, shared, size=400, speakers=40):
+    owner = np.repeat(np.arange(speakers), size // speakers)
+    labels = np.arange(size) % 2 == 0
+    llrs = np.where(labels, 1.0, -1.0) + shared * rng.normal(size=speakers)[owner] + rng.normal(size=size)
+    groups = {"site": np.arange(size) // 2 % 2, "speaker": owner}
+    return tc.Trials.of_llr(llrs, labels, groups=groups)
+
+
+def test_the_rates_of_a_group_cover_over_speakers_too():
+    rng, held, sets = np.random.default_rng(3), {"speaker": 0, None: 0}, 300
+    true = 0.5 * math.erfc(1.0 / math.sqrt(2.0 * 2.0))
+    for _ in range(sets):
+        trials = speakers_of(rng, 1.0)
+        for by in held:
+            ends = tc.group_gaps(trials, "site", 0.5, by=by).groups[0].intervals["fnr"]
+            held[by] += ends.low <= true <= ends.high
+    assert 0.92 <= held["speaker"] / sets <= 0.99
+    assert held[None] / sets < 0.92
+
+
+@pytest.mark.parametrize("by", [None, "speaker"])
+def test_joint_resamples_agree_with_the_closed_forms(by):
+    trials = speakers_of(np.random.default_rng(4), 0.7, 2000, 100)
+    closed = tc.group_gaps(trials, "site", (0.2, 3, 1), by=by)
+    drawn = tc.group_gaps(trials, "site", (0.2, 3, 1), by=by, resamples=4000, seed=1)
+    for one, other in zip(closed.gaps, drawn.gaps, strict=True):
+        assert (one.difference, one.ratio) == (other.difference, other.ratio)
+        width = one.difference_ci.high - one.difference_ci.low
+        assert abs(other.difference_ci.low - one.difference_ci.low) < 0.15 * width
+        assert abs(other.difference_ci.high - one.difference_ci.high) < 0.15 * width
+        assert abs(math.log(other.ratio_ci.high / one.ratio_ci.high)) < 0.1
+        assert abs(math.log(other.ratio_ci.low / one.ratio_ci.low)) < 0.1
+        assert "joint percentile bootstrap" in other.difference_ci.method
+    assert drawn.worst == closed.worst
+    assert closed.worst_in == {}
+    assert all(0.5 < share <= 1.0 for share in drawn.worst_in.values())
+    assert drawn == tc.group_gaps(trials, "site", (0.2, 3, 1), by=by, resamples=4000, seed=1)
+
+
+def test_groups_that_differ_in_everything_are_not_certain_to():
+    rows = [(-1, 1)] * 6 + [(1, 1)] * 6 + [(-1, 0)] * 12
+    site, speaker = list("a" * 6 + "b" * 6 + "a" * 6 + "b" * 6), [k % 3 for k in range(24)]
+    gap = tc.group_gaps(trials_of(rows, site=site, speaker=speaker), "site", 0.5, by="speaker").of("fnr")[0]
+    assert gap.difference == 1.0
+    assert gap.difference_ci.low < 1.0
+    assert gap.p_value > 0.0
+
+
+def test_numbers_that_most_resamples_lack_keep_their_closed_form():
+    rows = [(1, 1), (-1, 0), (-1, 1), (1, 0), (1, 1), (1, 1), (-1, 0), (-1, 0)]
+    trials = trials_of(rows, site=list("aabbbbbb"), speaker=list("xyuuvvww"))
+    found = tc.group_gaps(trials, "site", 0.5, by="speaker", resamples=999)
+    assert "bootstrap" in found.of("fnr")[0].difference_ci.method
+    assert "student" in found.of("dcf_u")[0].difference_ci.method

@@ -21,6 +21,15 @@ from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
+@option(
+    "--bootstrap",
+    "resamples",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Percentile intervals of N joint resamples instead of closed forms.",
+)
+@option("--seed", type=int, default=0, show_default=True, needs=("resamples",), help="Seed of the resamples.")
 @figure_option
 @option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
         help="What the figure shows.")  # fmt: skip
@@ -28,13 +37,15 @@ from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Value) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = one_group(source)
+    by, draws = one_group(source), {key: options.pop(key) for key in ("resamples", "seed")}
     trials = read_trials(scores, with_columns(source, [between]))
     with working(f"comparing the groups of {between}"):
-        found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci))
+        found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci), **draws)
     for group in found.groups:
         for reason in group.reasons.values():
             say(reason)
+    for quantity, share in found.worst_in.items():
+        say(f"{quantity}: {found.worst[quantity]} is the worst group, and in {100.0 * share:.3g} % of the resamples.")
     print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
     if options["figure"] is not None:
         from tercet.report.plots import plot

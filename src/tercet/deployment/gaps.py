@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import chosen, group_name, names, shown, words_of
+from tercet._numeric.validation import chosen, group_name, names, shown, whole, words_of
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.training import one_column
 from tercet.decision import decide
-from tercet.errors import InputError, UndefinedError
+from tercet.errors import InputError
 from tercet.metrics.binomial import Interval, wilson
 from tercet.metrics.counting import ratio_interval
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, as_trials, probability
+from tercet.uncertainty._limits import Mean
 
+Flags = NDArray[np.bool_]
 QUANTITIES = ("fnr", "fpr", "acceptance_rate", "dcf_u")
 _NEEDS = {"fnr": (1,), "fpr": (0,), "acceptance_rate": (0, 1), "dcf_u": (0, 1)}
 _CALLED = ("non-targets", "targets")
+_MOST_RESAMPLES = 1_000_000
+_MOST_UNDEFINED = 0.5  # of the resamples
 _MANY = 20  # groups beyond which all pairs are more than anyone reads
 
 
@@ -67,7 +71,7 @@ class Gap(NamedTuple):
     ratio : float or None
         First over second; None where the second is 0.
     ratio_ci : Interval or None
-        Its interval; None for costs and where trials are grouped.
+        Its interval; None where neither group has errors, and for costs and groups where one of the two has none.
     p_value, adjusted : float
         Of no difference: one minus the largest level whose interval leaves out 0; and after Holm's correction over
         all gaps of the report.
@@ -111,6 +115,8 @@ class GroupGaps:
         For each quantity the group where it is highest. Apparent: with many small groups the worst is worst by chance.
     level : float
         Of the intervals.
+    worst_in : dict
+        In which share of the joint resamples each `worst` group is the worst again; empty without resamples.
 
     Examples
     --------
@@ -128,6 +134,7 @@ class GroupGaps:
     gaps: tuple[Gap, ...]
     worst: dict[str, str]
     level: float
+    worst_in: dict[str, float] = field(default_factory=dict)
 
     def of(self, quantity: str) -> tuple[Gap, ...]:
         """The gaps in one quantity.
@@ -154,7 +161,7 @@ class GroupGaps:
             Plain values.
         """
         return {
-            "column": self.column, "level": self.level, "worst": self.worst,
+            "column": self.column, "level": self.level, "worst": self.worst, "worst_in": self.worst_in,
             "groups": [
                 {**one._asdict(), "intervals": {key: list(ends[:2]) for key, ends in one.intervals.items()}}
                 for one in self.groups
@@ -176,6 +183,8 @@ def group_gaps(
     reference: object = None,
     by: str | None = None,
     ci: float = 0.95,
+    resamples: int = 0,
+    seed: int = 0,
 ) -> GroupGaps:
     """Differences and ratios of error rates, acceptance rates and costs between groups at an operating point.
 
@@ -191,9 +200,17 @@ def group_gaps(
         The group that all others are compared with; every pair unless given.
     by : str, optional
         Another column of groups whose trials depend on each other (speakers, patients), also across the compared
-        groups: intervals then come from the sums over these groups (linearisation, Student's t).
+        groups: intervals then come from the sums over these groups (linearisation, Student's t), and are never
+        narrower than those of independent trials.
     ci : float, default 0.95
-        Level of the intervals: MOVER with Wilson's for differences, MOVER-R for ratios.
+        Level of the intervals: MOVER with Wilson's for differences, MOVER-R for ratios of rates, Student's t on the log
+        scale for ratios of costs.
+    resamples : int, default 0
+        Where above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
+        within each compared group, or whole groups of `by` across all of them. Where more than half of them lack a
+        class that the number needs, it keeps its closed form.
+    seed : int, default 0
+        Of the resamples.
 
     Returns
     -------
@@ -213,127 +230,211 @@ def group_gaps(
     if own.weights is not None:
         raise InputError("Gaps are taken of trials without weights: repeat rows instead.")
     values, clusters = _groups(own, column, "column"), None if by is None else _groups(own, by, "by")
-    cells = _Cells(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
-    found: list[str] = np.unique(values).tolist()
-    if len(found) < 2:
+    counts = _Counts.of(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
+    if len(counts.names) < 2:
         raise InputError(f"{column} has one group only: gaps need at least two.")
-    rows = tuple(_rates(cells, name, level) for name in found)
-    pairs = _pairs(found, reference)
-    gaps = [
-        _gap(cells, quantity, first, second, level)
-        for quantity in QUANTITIES
-        for first, second in pairs
-        if cells.exists(quantity, first) and cells.exists(quantity, second)
+    rows = tuple(_rates(counts, place, level) for place in range(len(counts.names)))
+    draws = whole(resamples, "resamples", 0, _MOST_RESAMPLES)
+    drawn = counts.resampled(draws, whole(seed, "seed", 0)) if draws else None
+    pairs = [
+        (counts.names.index(first), counts.names.index(second)) for first, second in _pairs(counts.names, reference)
     ]
-    worst = {}
+    gaps = [
+        _gap(counts, quantity, pair, level, drawn)
+        for quantity in QUANTITIES
+        for pair in pairs
+        if all(counts.exists(quantity, place) for place in pair)
+    ]
+    worst, again = {}, {}
     for quantity in QUANTITIES:
-        known = [(row.values[quantity], row.group) for row in rows if row.values[quantity] is not None]
+        known = [place for place in range(len(rows)) if counts.exists(quantity, place)]
         if known:
-            worst[quantity] = max(known, key=lambda one: one[0] or 0.0)[1]
-    return GroupGaps(column, app, rows, _holm(gaps), worst, level)
+            top = max(known, key=lambda place: rows[place].values[quantity] or 0.0)
+            worst[quantity] = rows[top].group
+            if drawn is not None:
+                found = np.nan_to_num(drawn.values(quantity)[:, known], nan=-math.inf)
+                again[quantity] = float((found.argmax(axis=1) == known.index(top)).mean())
+    return GroupGaps(column, app, rows, _holm(gaps), worst, level, again)
 
 
-class _Cells(NamedTuple):
-    """Labels, decisions and groups of every trial."""
+class _Counts(NamedTuple):
+    """Targets, misses, non-targets and false alarms of each compared group, of every cluster or of every resample."""
 
-    labels: NDArray[np.bool_]
-    accepted: NDArray[np.bool_]
-    groups: NDArray[np.str_]
-    clusters: NDArray[np.str_] | None
+    names: list[str]
+    cells: NDArray[np.int64]  # [cluster or resample, group, count]
+    clustered: bool
     app: Application
 
-    def exists(self, quantity: str, group: str) -> bool:
-        """Whether the group holds the classes that a quantity divides by."""
-        own = self.labels[self.groups == group]
-        return all(bool((own == bool(kind)).any()) for kind in _NEEDS[quantity])
+    @classmethod
+    def of(
+        cls,
+        labels: Flags,
+        accepted: Flags,
+        groups: NDArray[np.str_],
+        clusters: NDArray[np.str_] | None,
+        app: Application,
+    ) -> _Counts:
+        """The counts of trials; without clusters there is one."""
+        names, group = np.unique(groups, return_inverse=True)
+        units = np.zeros(len(group), np.intp) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        place, size = units * len(names) + group, (int(units.max()) + 1) * len(names)
+        events = (labels, labels & ~accepted, ~labels, ~labels & accepted)
+        cells = np.stack([np.bincount(place[event], minlength=size) for event in events], axis=-1)
+        return cls(names.tolist(), cells.reshape(-1, len(names), 4), clusters is not None, app)
 
-    def shares(self, quantity: str, group: str, sign: float) -> list[list[Share]]:
-        """The quantity as a weighted sum of rates."""
-        own = self.groups == group
-        counts = {
-            kind: (int((own & self.accepted & (self.labels == kind)).sum()), int((own & (self.labels == kind)).sum()))
-            for kind in (True, False)
-        }
-        (hits, targets), (alarms, nontargets) = counts[True], counts[False]
-        if quantity == "fnr":
-            return [[Share(sign, targets - hits, targets)]]
-        if quantity == "fpr":
-            return [[Share(sign, alarms, nontargets)]]
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """[group, count] over all clusters."""
+        return np.asarray(self.cells.sum(axis=0))
+
+    def exists(self, quantity: str, place: int) -> bool:
+        """Whether a group holds the classes that a quantity divides by."""
+        return all(self.totals[place, 0 if kind else 2] > 0 for kind in _NEEDS[quantity])
+
+    def parts(
+        self, quantity: str, cells: NDArray[np.int64]
+    ) -> list[tuple[float, NDArray[np.int64], NDArray[np.int64]]]:
+        """The quantity as a weighted sum of rates: (weight, counted, out of)."""
+        targets, misses, nontargets, alarms = np.moveaxis(cells, -1, 0)
         if quantity == "acceptance_rate":
-            return [[Share(sign, hits + alarms, targets + nontargets)]]
-        miss, alarm = self.app.prior * self.app.cost_fn, (1.0 - self.app.prior) * self.app.cost_fp
-        return [[Share(sign * miss, targets - hits, targets)], [Share(sign * alarm, alarms, nontargets)]]
+            return [(1.0, targets - misses + alarms, targets + nontargets)]
+        both = ((self.app.prior * self.app.cost_fn, misses, targets),
+                ((1.0 - self.app.prior) * self.app.cost_fp, alarms, nontargets))  # fmt: skip
+        return [*both] if quantity == "dcf_u" else [(1.0, *both[quantity == "fpr"][1:])]
 
-    def moves(self, quantity: str, group: str) -> Floats:
-        """Each trial's influence on the quantity of a group."""
-        total = np.zeros(len(self.labels))
-        own = self.groups == group
-        parts = {
-            "fnr": [(own & self.labels, ~self.accepted, 1.0)],
-            "fpr": [(own & ~self.labels, self.accepted, 1.0)],
-            "acceptance_rate": [(own, self.accepted, 1.0)],
-            "dcf_u": [(own & self.labels, ~self.accepted, self.app.prior * self.app.cost_fn),
-                      (own & ~self.labels, self.accepted, (1.0 - self.app.prior) * self.app.cost_fp)],
-        }[quantity]  # fmt: skip
-        for rows, event, weight in parts:
-            total[rows] += weight * (event[rows] - event[rows].mean()) / rows.sum()
+    def shares(self, quantity: str, place: int, sign: float = 1.0) -> list[list[Share]]:
+        """The same as terms of MOVER, for one group."""
+        parts = self.parts(quantity, self.totals[place])
+        return [[Share(sign * weight, int(counted), int(out_of))] for weight, counted, out_of in parts]
+
+    def value(self, quantity: str, place: int) -> float:
+        """The quantity in one group."""
+        parts = self.parts(quantity, self.totals[place])
+        return math.fsum(weight * (int(counted) / int(out_of)) for weight, counted, out_of in parts)
+
+    def values(self, quantity: str) -> Floats:
+        """The quantity in each resample and group; NaN where a class was not drawn."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = self.parts(quantity, self.cells)
+            return np.asarray(sum(weight * (counted / out_of) for weight, counted, out_of in parts))
+
+    def moves(self, quantity: str, place: int) -> Floats:
+        """Each cluster's influence on the quantity of a group."""
+        own = zip(self.parts(quantity, self.cells[:, place]), self.parts(quantity, self.totals[place]), strict=True)
+        total = np.zeros(len(self.cells))
+        for (weight, counted, out_of), (_, all_counted, all_of) in own:
+            total += weight * (counted - all_counted / all_of * out_of) / all_of
         return total
 
+    def resampled(self, draws: int, seed: int) -> _Counts:
+        """Joint resamples: whole clusters, or trials within each compared group."""
+        rng = np.random.default_rng(seed)
+        if self.clustered:
+            often = rng.multinomial(len(self.cells), np.full(len(self.cells), 1.0 / len(self.cells)), draws)
+            return self._replace(cells=np.tensordot(often, self.cells, 1))
+        found = []
+        for targets, misses, nontargets, alarms in self.totals.tolist():
+            kinds = np.array([misses, targets - misses, alarms, nontargets - alarms])
+            drawn = rng.multinomial(kinds.sum(), kinds / kinds.sum(), draws)
+            found.append(np.stack((drawn[:, :2].sum(1), drawn[:, 0], drawn[:, 2:].sum(1), drawn[:, 2]), axis=-1))
+        return self._replace(cells=np.stack(found, axis=1))
 
-def _value(samples: Sequence[Sequence[Share]]) -> float:
-    return math.fsum(share.coefficient * (share.counted / share.out_of) for part in samples for share in part)
 
-
-def _rates(cells: _Cells, group: str, level: float) -> GroupRates:
-    own = cells.labels[cells.groups == group]
+def _rates(counts: _Counts, place: int, level: float) -> GroupRates:
     values: dict[str, float | None] = {}
     intervals, reasons = {}, {}
+    group, totals = counts.names[place], counts.totals[place]
     for quantity in QUANTITIES:
-        if not cells.exists(quantity, group):
-            missing = next(_CALLED[kind] for kind in _NEEDS[quantity] if not (own == bool(kind)).any())
+        if not counts.exists(quantity, place):
+            missing = next(_CALLED[kind] for kind in _NEEDS[quantity] if totals[0 if kind else 2] == 0)
             values[quantity], reasons[quantity] = None, f"{quantity} is undefined: there are no {missing} in {group}."
             continue
-        samples = cells.shares(quantity, group, 1.0)
-        values[quantity] = _value(samples)
-        ends = (
-            wilson(samples[0][0].counted, samples[0][0].out_of, level) if quantity != "dcf_u" else mover(samples, level)
-        )
+        samples, values[quantity] = counts.shares(quantity, place), counts.value(quantity, place)
+        ends = wilson(*samples[0][0][1:], level) if quantity != "dcf_u" else mover(samples, level)
+        if counts.clustered:
+            ends = _wider(ends, _student(counts.moves(quantity, place), counts.value(quantity, place)), level)
         intervals[quantity] = ends._replace(low=max(ends.low, 0.0))
-    return GroupRates(group, int(own.sum()), int((~own).sum()), values, intervals, reasons)
+        if quantity != "dcf_u":
+            intervals[quantity] = intervals[quantity]._replace(high=min(ends.high, 1.0))
+    return GroupRates(group, int(totals[0]), int(totals[2]), values, intervals, reasons)
 
 
-def _gap(cells: _Cells, quantity: str, first: str, second: str, level: float) -> Gap:
-    one, other = cells.shares(quantity, first, 1.0), cells.shares(quantity, second, 1.0)
-    value, under = _value(one), _value(other)
-    if cells.clusters is None:
-        samples = [*one, *cells.shares(quantity, second, -1.0)]
-        ends, p_value = mover(samples, level), _p_value(lambda at: mover(samples, at)[:2])
-    else:
-        ends, p_value = _over_clusters(cells, quantity, first, second, value - under, level)
+def _gap(counts: _Counts, quantity: str, pair: tuple[int, int], level: float, drawn: _Counts | None) -> Gap:
+    first, second = pair
+    value, under = (counts.value(quantity, place) for place in pair)
+    samples = [*counts.shares(quantity, first), *counts.shares(quantity, second, -1.0)]
+    ends, p_value = mover(samples, level), _p_value(lambda at: mover(samples, at)[:2])
+    one, other = (counts.moves(quantity, place) for place in pair)
+    if counts.clustered:
+        found = _student(one - other, value - under)
+        ends, p_value = _wider(ends, found, level), max(p_value, _two_sided(found))
     ratio = value / under if under > 0.0 else None
     ratio_ci = None
-    if quantity != "dcf_u" and cells.clusters is None and value + under > 0.0:
-        ratio_ci = ratio_interval(one[0][0][1:], other[0][0][1:], level)
-    return Gap(quantity, first, second, value - under, ends, ratio, ratio_ci, p_value, p_value)
+    if quantity != "dcf_u" and not counts.clustered and value + under > 0.0:
+        above, below = (counts.shares(quantity, place)[0][0][1:] for place in pair)
+        ratio_ci = ratio_interval(above, below, level)
+    elif value > 0.0 and under > 0.0:
+        ratio_ci = _log_ratio(counts, quantity, pair, level)
+    if drawn is not None:
+        a, b = (drawn.values(quantity)[:, place] for place in pair)
+        if np.isnan(a - b).mean() <= _MOST_UNDEFINED:
+            ends, p_value = _percentiles(a - b, level), _draws_beyond(a - b)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio_ci = _percentiles(a / b, level) if value + under > 0.0 else None
+    name = counts.names
+    return Gap(quantity, name[first], name[second], value - under, ends, ratio, ratio_ci, p_value, p_value)
 
 
-def _over_clusters(
-    cells: _Cells, quantity: str, first: str, second: str, difference: float, level: float
-) -> tuple[Interval, float]:
-    """Student's interval from the sums of influence over groups of dependent trials."""
-    from scipy.special import stdtr, stdtrit
+def _student(moves: Floats, value: float) -> Mean:
+    """A number that varies by the sums of influence over clusters; those without influence do not count."""
+    used = moves[moves != 0.0]
+    count = max(len(used), 2)
+    error = math.sqrt(float((used**2).sum()) * count / (count - 1))
+    return Mean(value, error, freedom=count - 1.0, how=f"student over {count} groups")
 
-    assert cells.clusters is not None
-    moves = cells.moves(quantity, first) - cells.moves(quantity, second)
-    codes = np.unique(cells.clusters, return_inverse=True)[1]
-    used = np.unique(codes[(cells.groups == first) | (cells.groups == second)])
-    sums = np.bincount(codes, moves)[used]
-    if len(sums) < 2:
-        raise UndefinedError("An interval over groups needs at least two of them.")
-    error = math.sqrt(float((sums**2).sum()) * len(sums) / (len(sums) - 1))
-    half = float(stdtrit(len(sums) - 1, (1.0 + level) / 2.0)) * error
-    p_value = 2.0 * float(stdtr(len(sums) - 1, -abs(difference) / error)) if error > 0.0 else float(difference == 0.0)
-    return Interval(difference - half, difference + half, f"student over {len(sums)} groups"), p_value
+
+def _wider(ends: Interval, found: Mean, level: float) -> Interval:
+    """Over clusters, but never narrower than of independent trials."""
+    low, high = found.limits(level)
+    return Interval(min(low, ends.low), max(high, ends.high), f"{found.method}, at least {ends.method}")
+
+
+def _two_sided(found: Mean) -> float:
+    from scipy.special import stdtr
+
+    return 2.0 * float(stdtr(found.freedom, -abs(found.value) / found.error)) if found.error > 0.0 else 0.0
+
+
+def _log_ratio(counts: _Counts, quantity: str, pair: tuple[int, int], level: float) -> Interval:
+    """Student's t of the log ratio, by linearisation over clusters or over independent trials."""
+    value, under = (counts.value(quantity, place) for place in pair)
+    if counts.clustered:
+        one, other = (counts.moves(quantity, place) for place in pair)
+        found = _student(one / value - other / under, math.log(value / under))
+    else:
+        variances = [
+            weight**2 * (counted / out_of) * (1.0 - counted / out_of) / out_of / size**2
+            for place, size in zip(pair, (value, under), strict=True)
+            for weight, counted, out_of in counts.parts(quantity, counts.totals[place])
+        ]
+        found = Mean(math.log(value / under), math.sqrt(sum(variances)), how="normal, linearised")
+    low, high = found.limits(level)
+    return Interval(math.exp(low), math.exp(high), f"{found.method}, on the log scale")
+
+
+def _percentiles(values: Floats, level: float) -> Interval:
+    """Percentiles of the resamples in which the number exists."""
+    known = values[~np.isnan(values)]
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(known, [tail, 1.0 - tail], method="closest_observation")
+    return Interval(float(low), float(high), f"joint percentile bootstrap, {len(values)} resamples")
+
+
+def _draws_beyond(values: Floats) -> float:
+    """Twice the smaller share of resamples on one side of 0, one added."""
+    known = values[~np.isnan(values)]
+    sides = ((known <= 0.0).sum(), (known >= 0.0).sum())
+    return min(1.0, 2.0 * (1.0 + float(min(sides))) / (1.0 + len(known)))
 
 
 def _p_value(ends: Callable[[float], tuple[float, float]]) -> float:
@@ -341,8 +442,6 @@ def _p_value(ends: Callable[[float], tuple[float, float]]) -> float:
     low, high = 0.0, 1.0  # of the level: left out at low, held at high
     for _ in range(30):
         middle = (low + high) / 2.0
-        if not 0.0 < middle < 1.0:
-            break
         below, above = ends(middle)
         low, high = (middle, high) if below > 0.0 or above < 0.0 else (low, middle)
     return 1.0 - low
