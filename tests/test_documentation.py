@@ -104,7 +104,8 @@ def run_console(text, page, line):
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # instead of the reader's server
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "file:runs")  # instead of the reader's server
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     name, names = page.relative_to(ROOT).as_posix(), {"__name__": "page"}
     for line, language, text in blocks(page):
         if language == "python":
