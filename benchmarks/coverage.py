@@ -30,7 +30,7 @@ import numpy as np
 from scipy import integrate, optimize, stats
 
 import tercet as tc
-from tercet.uncertainty._limits import Proportion
+from tercet.uncertainty._limits import Proportion, Sum
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import NotEstimable, RatePair
 from tercet.uncertainty.intervals import CalibrationLosses, closed_form_intervals
@@ -267,23 +267,62 @@ def blamed(size: int, seed: int) -> dict[str, int]:
 
 
 NULL_SIZES = ((25, 25), (250, 250), (250, 4750), (2500, 2500))
+SHARED = 0.7  # the correlation of two equally good systems' scores
+COUNTED = 100_000  # draws of the trials that only one of them gets wrong
 
 
 def told_apart(size: tuple[int, int], seed: int) -> dict[str, int]:
-    """Whether two equally good systems, whose scores correlate at 0.7, are told apart at 5 %."""
+    """Whether two equally good systems are told apart at 5 % in numbers that are no rates at a given threshold."""
     rng = np.random.default_rng([seed, *size])
     labels = np.repeat([1, 0], size)
     place, scale, _ = law("gaussian")
     shared, signs = rng.standard_normal(len(labels)), np.where(labels == 1, place, -place)
     systems = [
         tc.Trials.of_llr(
-            signs + scale * (math.sqrt(0.7) * shared + math.sqrt(0.3) * rng.standard_normal(len(labels))), labels
+            signs + scale * (math.sqrt(SHARED) * shared + math.sqrt(1 - SHARED) * rng.standard_normal(len(labels))),
+            labels,
         )
         for _ in range(2)
     ]
-    rows = tc.compare(*systems, applications=list(PRIORS), names=["a", "b"])
+    rows = tc.compare(
+        *systems, applications=list(PRIORS), names=["a", "b"], quantities=["eer", "auc", "cllr", "min_dcf"]
+    )
     found = {one.quantity: int(one.p_value <= 0.05) for one in rows.differences}
     return found | {f"{one.test} {one.quantity}": int(one.p_value <= 0.05) for one in rows.tests}
+
+
+def told_apart_by_counts(size: tuple[int, int]) -> dict[str, list[int]]:
+    """The same for rates and costs, which rest on the trials that only one system gets wrong: drawn as multinomials.
+
+    The difference is MOVER's over their four rates; k of them have no p-value below 2^(1 - k).
+    """
+    rng, found = np.random.default_rng(size), {}
+    bivariate = stats.multivariate_normal([0.0, 0.0], [[1.0, SHARED], [SHARED, 1.0]])
+    for k, prior in enumerate(PRIORS):
+        at, known = f"applications.{k}.", truth("gaussian")
+        tau = math.log(prior) - math.log1p(-prior)
+        costs = (1.0, math.exp(-tau)) if tau <= 0 else (math.exp(tau), 1.0)
+        parts, differing = [], []
+        for name, count in zip(("fnr", "fpr"), size, strict=True):
+            edge = stats.norm.ppf(known[at + name])
+            only = known[at + name] - float(bivariate.cdf([edge, edge]))
+            drawn_counts = rng.multinomial(count, [only, only, 1.0 - 2.0 * only], COUNTED)[:, :2].T
+            parts.append([Proportion(own / count, float(count)) for own in drawn_counts])
+            differing.append(drawn_counts.sum(axis=0))
+        both = [-np.sqrt(a.value * b.value / ((1.0 - a.value) * (1.0 - b.value))) for a, b in parts]
+        pair = [[[1.0, own], [own, 1.0]] for own in both]
+        four = [[*pair[0][0], 0, 0], [*pair[0][1], 0, 0], [0, 0, *pair[1][0]], [0, 0, *pair[1][1]]]
+        sums = {
+            "fnr": (Sum(tuple(parts[0]), (1.0, -1.0), pair[0]), differing[0]),
+            "fpr": (Sum(tuple(parts[1]), (1.0, -1.0), pair[1]), differing[1]),
+            "dcf": (Sum((*parts[0], *parts[1]), (costs[0], -costs[0], costs[1], -costs[1]), four), sum(differing)),
+        }
+        for name, (estimate, trials) in sums.items():
+            low, high = estimate.limits(0.95)
+            shown = int(((low > 0.0) | (high < 0.0))[2.0 ** (1.0 - trials) <= 0.05].sum())
+            found[at + name] = [shown, COUNTED - shown, 0]
+            found[f"{at}{name} differing"] = [int(trials.mean()), 0, 0]
+    return found
 
 
 def rejections(name: str, cases, one, sets: int, minutes: float, out: Path) -> None:

@@ -280,3 +280,19 @@ def test_a_correction_over_all_numbers_is_never_milder():
     pairs, everything = (compare(*systems((0.3, 0.5)), APPS, correction=how) for how in ("pairs", "all"))
     for one, other in zip(pairs.differences, everything.differences, strict=True):
         assert one.adjusted <= other.adjusted
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_errors_that_only_one_system_makes_exclude_each_other(share):
+    """The difference of two shares of one sample varies by (p + q - (p - q)^2) / n, however many trials differ."""
+    count = 20000
+    only = round(share * count)
+    labels = np.r_[np.ones(count, int), np.zeros(100, int)]
+    right = np.where(labels == 1, 3.0, -3.0)
+    one, other = right.copy(), right.copy()
+    one[:only], other[only : 2 * only] = -3.0, -3.0
+    systems = [tc.Trials.of_llr(llr, labels) for llr in (one, other)]
+    found = tc.compare(*systems, [0.5], names=["a", "b"], quantities=["fnr"]).differences[0]
+    expected = 1.959964 * np.sqrt(2.0 * share / count)
+    assert found.high == pytest.approx(expected, rel=0.01)
+    assert found.low == pytest.approx(-expected, rel=0.01)

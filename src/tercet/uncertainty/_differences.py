@@ -18,7 +18,7 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import joint, likelihoods_of
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import Clusters, Places, check_groups
-from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size
+from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size, excluding
 from tercet.uncertainty._rows import group_codes, names_cross
 from tercet.uncertainty._two_class import Points, TwoClassSample, held_out_isotonic_losses, placed
 
@@ -114,7 +114,8 @@ class PairedTrials:
                 continue
             own = effective_size(value, moments.covariance[k, k], self.clusters.units[place], size)
             parts.append(Proportion(value, own, self.clusters.freedoms[place], True))
-        return Sum(tuple(parts), tuple(factors), None if moments is None else moments.correlations())
+        linked = excluding(parts) if moments is None else moments.correlations()
+        return Sum(tuple(parts), tuple(factors), linked)
 
     def influence(self, first: Losses, second: Losses) -> Floats:
         """What each trial, or each group of the first grouping, adds to the difference."""

@@ -127,6 +127,16 @@ def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> 
     return np.minimum(size, most)
 
 
+def excluding(parts: Sequence[Proportion]) -> Floats:
+    """Correlations of rates that exclude each other in pairs, the first and the second, ...: those of a multinomial."""
+    found = np.eye(len(parts))
+    for k in range(0, len(parts), 2):
+        p, q = float(parts[k].value), float(parts[k + 1].value)
+        room = (1.0 - p) * (1.0 - q)
+        found[k, k + 1] = found[k + 1, k] = -math.sqrt(min(p * q / room, 1.0)) if room > 0.0 else 0.0
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Sum:
     """A weighted sum of rates: method of variance estimates recovery, MOVER (Zou and Donner 2008).

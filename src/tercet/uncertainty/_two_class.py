@@ -34,6 +34,7 @@ from tercet.uncertainty._limits import (
     Unknown,
     Wider,
     effective_size,
+    excluding,
     normal_quantile,
 )
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
@@ -187,8 +188,8 @@ class TwoClassSample:
         ]
         return sizes[0], sizes[1]
 
-    def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Floats | None]:
-        """The rates of marked rows of each class, with their correlations."""
+    def proportions(self, columns: Sequence[tuple[int, NDArray[np.bool_]]]) -> tuple[list[Proportion], Floats]:
+        """The rates of marked rows of each class, with their correlations; two columns of a class share no row."""
         if self.clusters is not None:
             found = self.clusters.means([(side, marked.astype(np.float64)) for side, marked in columns])
             parts = [
@@ -200,7 +201,7 @@ class TwoClassSample:
             own = self.folds.weights[side]
             count = int(marked.sum()) if own is None else int(own[marked].sum())
             parts.append(Proportion(count / (self.curve.nontargets, self.curve.targets)[side], self.sizes[side]))
-        return parts, None
+        return parts, excluding(parts)
 
 
 def _fold_weights(weights: Floats, fractional: bool, tallied: int) -> tuple[NDArray[np.int64], int]:
