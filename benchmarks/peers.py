@@ -439,10 +439,10 @@ def machine() -> str:
 
 PAGE = """# Benchmarks
 
-`benchmarks/peers.py` asks the commonest questions of tercet and of the fastest public tool for each, checks that the
-answers agree, and prints the ratio of the times: the median of {repeats} turns in one run, and the least and the
-largest. Below 1 tercet is faster. Its time includes what it always does: counts and sums that are exact and do not
-depend on the order of the rows. Where nothing else is said the data are {rows:,} trials with 10 % targets, or
+`benchmarks/peers.py` runs the most common jobs in tercet and in the fastest public tool for each, checks that the
+answers agree, and prints the ratio of the times: the median of {repeats} turns in one run, the smallest and the
+largest. Below 1, tercet is faster. Its times include the counts and sums that make its results exact and independent
+of the order of the rows. Unless stated otherwise the data are {rows:,} trials with 10 % targets, or
 {rows:,} x {classes} log-likelihoods.
 
 Measured on {date} with numpy {numpy} on {cores} cores ({machine}).
@@ -450,8 +450,8 @@ When the run began, {load:.1f} other processes were competing for them.
 
 {table}
 
-`benchmarks/core.py` prints every bar of an evaluation with met or NOT MET, `benchmarks/scale.py` those of scans,
-`benchmarks/regression.py` compares two commits in one run.
+`benchmarks/core.py` checks an evaluation against its time and memory limits and prints "met" or "NOT MET" for each;
+`benchmarks/scale.py` does the same for scans, and `benchmarks/regression.py` compares two commits in one run.
 
 ## Where the time goes, and what bounds it
 
