@@ -35,8 +35,16 @@ FUNCTIONS = [
 ]
 
 
+NOT_YET = {"trials.py"}  # above the bound today; none may join it
+
+
+def test_no_module_has_more_than_500_lines_of_code():
+    sizes = {path.relative_to(FILES[0].parent).as_posix(): len(lines) for path, lines in CODE.items()}
+    assert {name: size for name, size in sizes.items() if size > 500 and name not in NOT_YET} == {}
+
+
 def test_no_function_has_more_than_40_lines_of_code():
-    """The arguments, which public functions spell out line by line, are not counted."""
+    """The arguments, which public functions spell out line by line, are not counted: docs/architecture.md says why."""
     sizes = {
         f"{path.name} {node.name}": len(CODE[path].intersection(range(node.body[0].lineno, node.end_lineno + 1)))
         for path, node in FUNCTIONS

@@ -418,3 +418,12 @@ def test_weights_of_any_unit_give_the_same_raw_map():
         assert np.array_equal(one.llrs, other.llrs)
 
     same()
+
+
+def test_a_threshold_that_accepts_everything_takes_rejections_too_whatever_the_weights():
+    for weights in (None, [0.5, 0.5, 0.25]):
+        rule = Threshold.fit(Trials.of_scores([1.0, 2.0, 0.0], [1, 1, 0], weights=weights), (0.999, 1, 1))
+        assert rule.accept_all == (rule.threshold == -math.inf)
+    rule = Threshold.fit(Trials.of_scores([1.0, 0.0, 2.0], [1, 1, 0], weights=[0.5, 0.5, 0.25]), (0.999, 1, 1))
+    assert rule.accept_all
+    assert rule([-math.inf]).tolist() == [1]

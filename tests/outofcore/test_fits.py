@@ -29,6 +29,7 @@ METHODS = [
     (Isotonic, {"raw": True}),
     (Gaussian, {}),
     (Gaussian, {"shared_variance": False}),
+    (Threshold, {}),  # its second argument is the operating point, here a prior
 ]
 IDS = [f"{method.method}-{'-'.join(more) or 'plain'}" for method, more in METHODS]
 
@@ -346,7 +347,7 @@ def test_a_question_that_cannot_be_asked_is_refused(tmp_path, trials, method, mo
 
 def test_a_calibrator_that_cannot_be_scanned_says_what_it_needs(tmp_path, trials):
     source = tc.scan(write(tmp_path / "a.parquet", *trials))
-    for ask in (lambda: Threshold.fit(source, 0.5), lambda: tc.Tally.of(source), lambda: tc.decide(source, 0.5)):
+    for ask in (lambda: tc.Beta.fit(source), lambda: tc.Tally.of(source), lambda: tc.decide(source, 0.5)):
         with pytest.raises(tc.InputError, match="Trials are needed, not a Scan"):
             ask()
     assert len(source.read()) == ROWS

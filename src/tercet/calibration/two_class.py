@@ -30,12 +30,11 @@ from tercet.calibration.training import (
     check_overlap,
     one_column,
     training_data,
-    training_facts,
     two_classes,
 )
 from tercet.errors import CalibrationError, InputError
-from tercet.metrics.curves import Curve, Hull, convex_vertices
-from tercet.trials import Trials, as_trials, check_posteriors, logit, prior_vector, probability
+from tercet.metrics.curves import Hull, convex_vertices
+from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
 
 Interpolation = Literal["step", "linear"]
 _ROWS = 1 << 14  # rows at a time when a map is applied
@@ -410,12 +409,12 @@ class Threshold(Model):
     training: Facts = field(repr=False, hash=False)
 
     @classmethod
-    def fit(cls, trials: Trials, application: object) -> Threshold:
+    def fit(cls, trials: Trials | HasTrainingData, application: object) -> Threshold:
         """The lowest threshold of least cost on labelled two-class trials, infinite scores included.
 
         Parameters
         ----------
-        trials : Trials
+        trials : Trials or Scan
             Labelled two-class trials.
         application : Application, tuple, float or str
             The operating point.
@@ -431,12 +430,13 @@ class Threshold(Model):
         1.0
         """
         app = Application.of(application)
-        tally = two_classes(as_trials(trials))
-        curve = Curve.of(tally)
-        best = curve.min_dcf(app)
-        everything = best.misses == 0 and best.false_alarms == curve.nontargets
-        facts = training_facts(trials, tally) | {"application": [app.prior, app.cost_fn, app.cost_fp]}
-        return cls(best.threshold, everything, facts)
+        app.check_normaliser()
+        with training_data(trials) as data:
+            hull, _ = data.hull()
+            facts = data.facts | {"application": [app.prior, app.cost_fn, app.cost_fp]}
+        _, threshold, misses, alarms = hull.minimum(np.array([app.log_odds]), np.array([app.factor]))
+        everything = misses.item() == 0 and alarms.item() == hull.nontargets
+        return cls(threshold.item(), everything, facts)
 
     def __call__(self, scores: object) -> NDArray[np.int8]:
         """1 where the score is above the threshold, else 0."""
