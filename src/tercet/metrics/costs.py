@@ -102,7 +102,9 @@ def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> B
 
     References
     ----------
-    Brümmer and de Villiers (2013), The BOSARIS Toolkit: theory, algorithms and code, arXiv:1304.2865.
+    van Leeuwen and Brümmer (2007), An introduction to application-independent evaluation of speaker recognition
+    systems, in Speaker Classification I, LNCS 4343, 330-353. Brümmer and de Villiers (2013), The BOSARIS Toolkit:
+    theory, algorithms and code, arXiv:1304.2865.
 
     Examples
     --------

@@ -354,7 +354,13 @@ def cost_by_threshold(canvas: Canvas, result: Evaluation) -> None:
 
 
 def cost_curve(canvas: Canvas, result: Evaluation) -> None:
-    """Drummond and Holte's cost curve: normalised expected cost against the probability-cost function."""
+    """Drummond and Holte's cost curve: normalised expected cost against the probability-cost function.
+
+    References
+    ----------
+    Drummond and Holte (2006), Cost curves: an improved method for visualizing classifier performance, Machine Learning
+    65, 95-130, doi:10.1007/s10994-006-8199-5.
+    """
     plot = _dense(result)
     share = np.array([sigmoid(x) for x in plot.log_odds.tolist()])
     scale = np.minimum(share, 1.0 - share)  # from the normalised DCF to the expected cost
