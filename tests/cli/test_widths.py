@@ -106,11 +106,11 @@ def test_every_command_is_tried_or_named():
 
 
 @pytest.mark.parametrize("called", CALLS)
-def test_no_word_or_number_is_split_at_60_80_and_120_columns(called, folder, monkeypatch):
+def test_no_word_or_number_is_split_from_60_to_200_columns(called, folder, monkeypatch):
     wide = printed(folder, CALLS[called], 300, monkeypatch)
     words = {word.strip("().,;:") for word in re.findall(r"\S+", wide)}
     numbers = {word for word in words if re.fullmatch(r"[-+−]?[\d,]*\.?\d+(e[-+]\d+)?", word)}
-    for columns in (60, 80, 120):
+    for columns in (60, 80, 120, 200):
         narrow = printed(folder, CALLS[called], columns, monkeypatch)
         longest = max(narrow.splitlines(), key=len, default="")
         assert len(longest) <= columns, longest

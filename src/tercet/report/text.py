@@ -30,11 +30,6 @@ def showable(words: str, encoding: str | None) -> str:
     return words
 
 
-def harmless_lines(words: str) -> str:
-    """Several lines, each as a terminal may show it."""
-    return "\n".join(harmless(line, 400) for line in words.split("\n"))
-
-
 def verdict(dcf: float | str | None) -> str:
     """What a normalised cost means, in a word; 1 is what the dummy costs, which decides without the scores."""
     if dcf is None or isinstance(dcf, str):
