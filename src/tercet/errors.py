@@ -21,6 +21,9 @@ class TercetError(Exception):
     UndefinedError
     """
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message))
+
 
 class InputError(TercetError, ValueError):
     """The input breaks a rule; the message names the argument, the place, the value and the way out.
@@ -58,6 +61,11 @@ class CalibrationError(TercetError):
     ...     print(type(error).__name__, str(error)[:41])
     CalibrationError Logistic calibration has no finite answer
     """
+
+
+def visible(text: str) -> str:
+    """Text as a terminal may show it: control, bidi and other invisible characters as their codes."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def did_you_mean(name: object, known: Iterable[str], most: int = 3) -> str:

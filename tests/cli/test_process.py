@@ -80,6 +80,23 @@ def test_a_file_name_that_is_not_utf8_is_read_and_shown_escaped(scores, tmp_path
     assert "sc\\xffres" in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("rows", "words", "code"),
+    [
+        ("score,label\n1,1\n2,0\n", ["--app", "0.5"], 0),  # a hint
+        ("score,label\n1,1\n2", ["--app", "0.5"], 1),  # a file that is refused
+        ("score,label\n1,1\n2,0\n", ["--meaning", "\x1b[2J"], 2),  # a wrong option
+    ],
+)
+def test_a_name_cannot_steer_the_terminal(tmp_path, rows, words, code):
+    path = tmp_path / "red\x1b[31m\u202e.csv"
+    path.write_text(rows)
+    found = run("evaluate", path, *words)
+    assert found.exit_code == code
+    assert all(one.isprintable() for one in found.stderr.split("\n"))
+    assert "\x1b" not in found.stdout
+
+
 def test_a_missing_extra_says_what_to_install(scores, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = run("evaluate", scores, "--plots", tmp_path / "plots")

@@ -447,9 +447,6 @@ ANYTHING: dict[str, set[str]] = {
     "io.open_source": {"target"},  # judged when rows are read
     "sklearn.cost_scorer": {"target"},  # judged when it scores
     "sklearn.scorer": {"target"},
-    # They describe intervals, which the clean call does not ask for.
-    "spoofing.t_dcf": {"by", "seed", "resamples"},
-    "spoofing.t_eer": {"by", "seed", "resamples"},
 }
 # Further words by which a message names an argument: of any callable, or of one.
 NAMED: dict[str, dict[str, tuple[str, ...]]] = {

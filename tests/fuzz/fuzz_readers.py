@@ -117,6 +117,42 @@ def _parquet(*, page_checksum: bool) -> Callable[[BytesIO, Any], None]:
     )
 
 
+PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (gzip.decompress, lambda data: gzip.compress(data, mtime=0)),
+    ".zst": (zstandard.decompress, zstandard.compress),
+}
+
+
+def changed(one: Seed, rng: np.random.Generator) -> bytes:
+    """A mutant of a file: of its bytes, of what is packed in it, or one that keeps its form and so is often read."""
+    unpack, pack = PACKED.get(Path(one.name).suffix, (bytes, bytes))
+    how = int(rng.integers(0, 3))
+    if how == 0:
+        return mutated(one.data, rng)
+    return pack((mutated if how == 1 else rearranged)(unpack(one.data), rng))
+
+
+def rearranged(data: bytes, rng: np.random.Generator) -> bytes:
+    """The bytes with other digits, or with lines left out, doubled or in another order."""
+    lines = data.splitlines(keepends=True)
+    how = int(rng.integers(0, 4))
+    if how and len(lines) > 2:
+        at, to = (int(one) for one in rng.integers(0, len(lines), 2))
+        if how == 1:
+            del lines[at]
+        elif how == 2:
+            lines.insert(to, lines[at])
+        else:
+            lines[at], lines[to] = lines[to], lines[at]
+        return b"".join(lines)
+    raw = bytearray(data)
+    digits = [place for place, byte in enumerate(raw) if byte in b"0123456789"]
+    for _ in range(int(rng.choice([1, 1, 3]))):
+        if digits:
+            raw[digits[int(rng.integers(0, len(digits)))]] = b"0123456789"[int(rng.integers(0, 10))]
+    return bytes(raw)
+
+
 def mutated(data: bytes, rng: np.random.Generator) -> bytes:
     """The bytes with one to four changes: flips, cuts, copies, words that mean something to a parser."""
     raw = bytearray(data)
@@ -277,7 +313,7 @@ def run(files: int, seed: int, keep: Path | None = None, scan_every: int = 20, f
             one = good[number % len(good)]
             for beside, data in one.beside.items():
                 (folder / beside).write_bytes(data)
-            data = one.data if number < len(good) else mutated(one.data, rng)
+            data = one.data if number < len(good) else changed(one, rng)
             (folder / one.name).write_bytes(data)
             files_named = {key: folder / one.options[key] for key in ("key", "labels") if key in one.options}
             scores = next(iter(one.beside), one.name) if one.name in one.options.values() else one.name

@@ -285,6 +285,36 @@ def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path: Path, writer
     assert found >= (60 if writer == "tercet" else 58)  # pyarrow's page headers are longer, and no checksum covers them
 
 
+def test_a_flipped_bit_anywhere_in_a_parquet_file_of_tercet_is_refused(tmp_path: Path):
+    path, rng = tmp_path / "a.parquet", np.random.default_rng(2)
+    write_table(path, {"score": np.arange(6.0), "label": np.arange(6) % 2, "trial": [f"t{k}" for k in range(6)]})
+    data = path.read_bytes()
+    pages = data.index(b"\x15") + 40
+    for bit in [*range(32, 8 * pages, 3), *rng.integers(8 * pages, 8 * len(data), 200).tolist()]:
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(flipped)
+        try:
+            found = read(path, id_column="trial")
+        except tc.InputError:
+            continue
+        assert found.scores.tolist() == [0, 1, 2, 3, 4, 5], f"bit {bit}"
+        assert [*found.labels, *found.ids] == [*(k % 2 == 1 for k in range(6)), *(f"t{k}" for k in range(6))]
+
+
+def test_a_footer_that_places_pages_outside_the_file_is_refused(tmp_path: Path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [1, 0]}), path, compression="none")
+    data = path.read_bytes()
+    footer = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
+    for bit in range(8 * footer, 8 * (len(data) - 8), 5):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(flipped)
+        with contextlib.suppress(tc.InputError):  # nothing else may be raised
+            read(path)
+
+
 @pytest.mark.parametrize(
     "footer", [b"\x00", b"\xff" * 40, b"\x49\xfc\xff\xff\xff\x0f", b"\x1c" * 60, b"\x19\xf8" + b"\xff" * 9]
 )

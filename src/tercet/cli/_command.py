@@ -230,6 +230,7 @@ def in_options(message: str, command: click.Command) -> str:
     flags |= {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags}
     known = _either(flags)
     long = _either(name for name in flags if name and "_" in name)
+    message = re.sub(rf"(?<![\w.-])({known})=True\b", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(.-])", lambda found: f"{flags[found[1]]} ", message)
     message = re.sub(rf"(?<![\w.-])({known})=", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<![\w.-])({long})(?![\w(])", lambda found: flags[found[1]], message)

@@ -18,6 +18,7 @@ import click
 import tercet
 from tercet._typing import JSON
 from tercet.cli._command import VERBOSITY
+from tercet.errors import visible
 from tercet.report import tables, text
 from tercet.report.quantities import Quantity, chosen
 from tercet.report.schema import VERSION
@@ -36,18 +37,18 @@ def verbosity() -> int:
 def say(words: str) -> None:
     """A note on stderr, unless --quiet."""
     if verbosity() >= 0:
-        print(f"tercet: {words}", file=sys.stderr)
+        complain(words)
 
 
 def complain(words: str) -> None:
-    """A line on stderr that --quiet does not silence."""
-    print(f"tercet: {words}", file=sys.stderr)
+    """A line on stderr that --quiet does not silence; names in it cannot steer the terminal."""
+    print(f"tercet: {visible(words)}", file=sys.stderr)
 
 
 def log(words: str) -> None:
     """A note on stderr, with --verbose only."""
     if verbosity() > 0:
-        print(f"tercet: {words}", file=sys.stderr)
+        complain(words)
 
 
 def out(words: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tercet.errors import did_you_mean
+from tercet.errors import did_you_mean, visible
 
 COMMANDS = {
     "demo": "The whole story on built-in data: table, decisions, calibration and what to type next.",
@@ -92,6 +92,7 @@ class Commands(click.Group):
         except click.exceptions.Exit as stop:
             sys.exit(stop.exit_code)
         except click.ClickException as error:
+            error.message = visible(error.message)  # type: ignore[misc]
             error.show()
             sys.exit(error.exit_code)
         except (KeyboardInterrupt, click.Abort):

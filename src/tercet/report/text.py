@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tercet._typing import JSON
 from tercet.application import sigmoid
+from tercet.errors import visible
 
 Facts = JSON
 
@@ -17,7 +18,7 @@ _ASCII = str.maketrans("▁▂▃▄▅▆▇█░▲┤│…−", "..:::###-^
 
 def harmless(text: object, most: int = 64) -> str:
     """A name as a terminal may show it: no control, bidi or other invisible characters, and not endless."""
-    clean = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
+    clean = visible(str(text))
     return clean if len(clean) <= most else clean[: most - 1] + "…"
 
 

@@ -95,7 +95,7 @@ def percentile_intervals(
     """
     settings = settings_of(ci, resamples, seed, by, "percentile", None)
     draw = _by_stratum(strata) if by is None else _by_group(sets, by)
-    rng, drawn, undefined = np.random.default_rng(seed), list[Mapping[str, float | Least]](), 0
+    rng, drawn, undefined = np.random.default_rng(settings.seed), list[Mapping[str, float | Least]](), 0
     for _ in range(settings.resamples):
         try:
             drawn.append(statistics([one.select(rows) for one, rows in zip(sets, draw(rng), strict=True)]))
@@ -107,7 +107,7 @@ def percentile_intervals(
             f"a class, or the errors of a class, are too few."
         )
     method = "percentile" if not undefined else f"percentile, without {undefined} undefined resamples"
-    tail = (1.0 - ci) / 2.0
+    tail = (1.0 - settings.level) / 2.0
     return {name: _interval(np.array([one[name] for one in drawn]), tail, method) for name in drawn[0]}
 
 

@@ -23,6 +23,7 @@ _BOOLEAN, _INT64, _DOUBLE, _BYTES = 0, 2, 5, 6  # Parquet's physical types
 _PLAIN, _RLE, _UTF8 = 0, 3, 0
 _GROUP_ROWS = 1 << 17
 _LONGEST_HEADER = 1 << 16
+_SIGNED, _DIGITS = b"tercet, footer crc32 ", 8  # how a footer of tercet ends; the sum is of a footer with zeros for it
 
 
 def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, Array]]) -> None:
@@ -57,9 +58,12 @@ def _write_group(out: IO[bytes], columns: Mapping[str, Array], at: int) -> tuple
 
 
 def _page(body: bytes, rows: int) -> bytes:
-    crc = struct.unpack("<i", struct.pack("<I", zlib.crc32(body)))[0]
+    return _header(len(body), rows, struct.unpack("<i", struct.pack("<I", zlib.crc32(body)))[0]) + body
+
+
+def _header(size: int, rows: int, crc: int) -> bytes:
     values: list[Field] = [(1, I32, rows), (2, I32, _PLAIN), (3, I32, _RLE), (4, I32, _RLE)]
-    return written([(1, I32, 0), (2, I32, len(body)), (3, I32, len(body)), (4, I32, crc), (5, STRUCT, values)]) + body
+    return written([(1, I32, 0), (2, I32, size), (3, I32, size), (4, I32, crc), (5, STRUCT, values)])
 
 
 def _chunk(name: str, values: Array, rows: int, size: int, at: int) -> list[Field]:
@@ -81,15 +85,23 @@ def _footer(columns: Mapping[str, Array], rows: int, groups: list[list[Field]]) 
     for name, values in columns.items():
         field: list[Field] = [(1, I32, _physical(values)), (3, I32, 0), (4, BINARY, name.encode())]
         schema.append([*field, (6, I32, _UTF8)] if _physical(values) == _BYTES else field)
-    return written(
-        [
-            (1, I32, 1),
-            (2, LIST, (STRUCT, schema)),
-            (3, I64, rows),
-            (4, LIST, (STRUCT, groups)),
-            (6, BINARY, b"tercet"),
-        ]
+    return _signed(
+        written(
+            [
+                (1, I32, 1),
+                (2, LIST, (STRUCT, schema)),
+                (3, I64, rows),
+                (4, LIST, (STRUCT, groups)),
+                (6, BINARY, _SIGNED + b"0" * _DIGITS),
+            ]
+        )
     )
+
+
+def _signed(footer: bytes) -> bytes:
+    """A footer of tercet with its checksum, which stands before the byte that ends it."""
+    before, after = footer[: -_DIGITS - 1], footer[-1:]
+    return before + b"%08x" % zlib.crc32(before + b"0" * _DIGITS + after) + after
 
 
 def _physical(values: Array) -> int:
@@ -137,10 +149,31 @@ def footer_of(file: PlainFile) -> Footer:
             raise InputError(f"{file.called} is not a whole Parquet file: its end is missing. Copy it again.")
         data.seek(file.size - 8 - length)
         raw = data.read(length)
-    try:
-        return _footer_struct(Reader(raw).struct(), file)
-    except (DamagedError, KeyError, IndexError, TypeError, AttributeError, UnicodeDecodeError):
-        raise InputError(f"{file.called} is not a whole Parquet file: its footer is damaged. Copy it again.") from None
+        try:
+            told = Reader(raw).struct()
+            footer = _footer_struct(told, file)
+            if told.get(6, b"").startswith(_SIGNED):
+                _check_own(data, raw, footer)
+        except (DamagedError, KeyError, IndexError, TypeError, AttributeError, UnicodeDecodeError):
+            raise InputError(
+                f"{file.called} is not a whole Parquet file: its footer is damaged. Copy it again."
+            ) from None
+    return footer
+
+
+def _check_own(data: IO[bytes], raw: bytes, footer: Footer) -> None:
+    """Refuses a file of tercet's with another footer, or another page header, than tercet writes.
+
+    The checksum of a page covers its values alone: a flipped bit before them could make other values of them.
+    """
+    if _signed(raw) != raw:
+        raise DamagedError("the footer does not have its checksum")
+    for group in footer.groups:
+        for start, size in group.chunks.values():
+            header, length = _page_header(data, start)
+            data.seek(start)
+            if data.read(length) != _header(size - length, group.rows, header[4]):
+                raise DamagedError("a page header is not as it was written")
 
 
 def _footer_struct(told: Struct, file: PlainFile) -> Footer:
@@ -151,6 +184,9 @@ def _footer_struct(told: Struct, file: PlainFile) -> Footer:
     groups = tuple(RowGroup(group[3], _chunks_of(group)) for group in told.get(4, []))
     if any(group.rows < 0 for group in groups) or told[3] != sum(group.rows for group in groups):
         raise DamagedError("the row groups do not have the rows of the file")
+    places = [place for group in groups for place in group.chunks.values()]
+    if any(size and not (len(_MAGIC) <= start <= file.size - size and size > 0) for start, size in places):
+        raise DamagedError("pages outside the file")
     return Footer(told[3], names, groups)
 
 
@@ -166,7 +202,8 @@ def _refuse_doubled(names: Sequence[str], file: PlainFile) -> None:
 
 def _chunks_of(group: Struct) -> dict[bytes, tuple[int, int]]:
     found = [chunk[3] for chunk in group.get(1, []) if 3 in chunk]
-    return {one[3][0]: (min(one[9], one.get(11, one[9])), one[7]) for one in found}
+    first = [min((place for place in (one[9], one.get(11)) if place), default=0) for one in found]  # 0: there is none
+    return {one[3][0]: (start, one[7]) for one, start in zip(found, first, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
