@@ -268,8 +268,8 @@ def _configure(ctx: click.Context, param: click.Parameter, value: str | None) ->
 _COMMON = options(
     option("--config", metavar="FILE.toml", is_eager=True, expose_value=False, callback=_configure,
            help="A file with settings. [default: tercet.toml, if it exists]"),
-    option("--verbose", is_flag=True, excludes=("quiet",), help="Say on stderr what is being done."),
-    option("--quiet", is_flag=True, help="Say nothing on stderr but errors."),
+    option("--verbose", is_flag=True, excludes=("quiet",), help="Print progress on stderr."),
+    option("--quiet", is_flag=True, help="Print nothing but errors on stderr."),
     option("--debug", is_flag=True, help="Show a traceback."),
 )  # fmt: skip
 

@@ -105,17 +105,17 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
     """How a model is trained, judged and saved; `excludes` are options under which it is not judged."""
     return options(
         option("--prior", metavar="P[,P...]", help="The prior to train for. [default: 0.5, or equal classes]"),
-        option("--folds", type=int, excludes=excludes, help="Folds by which the gain is judged. [default: 5]"),
+        option("--folds", type=int, excludes=excludes, help="Folds by which the gain is measured. [default: 5]"),
         option(
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
         ),
         option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
                show_default=True, excludes=excludes, help="How folds are dealt; interleaved: by row number."),
-        option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Of the folds."),
+        option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Seed of the folds."),
         option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", meanings=TWO_CLASS, excludes=excludes,
-               help="Operating points at which the gain is judged; repeat it. [default: four priors]"),
+               help="Operating points at which the gain is measured; repeat it. [default: four priors]"),
         option("--out-of-fold", metavar="FILE", writes=True, excludes=excludes,
-               help="Also write each trial's score by the model that did not see it (csv, tsv, parquet)."),
+               help="Also write the out-of-fold scores (csv, tsv, parquet)."),
         option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the model goes."),
     )  # fmt: skip
 
@@ -132,9 +132,9 @@ def resampling_options(
     needs = () if default_level is not None else ("ci",)
     return options(
         option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
-               meanings=SCORES, excludes=excludes, help="Add intervals of this level, in per cent: 95."),
+               meanings=SCORES, excludes=excludes, help="Add intervals at this level in per cent, such as 95."),
         option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
-               help="Percentile bootstrap intervals of N resamples instead of closed forms."),
+               help="Use percentile bootstrap intervals from N resamples instead of closed forms."),
         option("--bayes", type=click.Choice(["jeffreys", "uniform"]), needs=needs, meanings=SCORES,
                excludes=bayes_excludes, help=f"{bayes_help} under this prior."),
         option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Seed of the draws."),

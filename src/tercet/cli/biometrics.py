@@ -28,7 +28,7 @@ def command() -> None:
 @new_command("fnmr", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS, ids=("key",))
-@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="The FMRs wanted.")
+@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="The FMRs to report.")
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @_LEVEL
 @rows_options

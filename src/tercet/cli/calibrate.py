@@ -55,19 +55,19 @@ def command() -> None:
     type=int,
     metavar="N",
     needs=("method=isotonic", "method=isotonic-linear"),
-    help="Errors made up per class, so that llrs stay finite. [default: 1]",
+    help="Errors added per class, so that llrs stay finite. [default: 1]",
 )
 @option(
     "--bandwidth",
     type=float,
     metavar="X",
     needs=("method=kernel-density",),
-    help="Of the kernels. [default: normal reference rule]",
+    help="Bandwidth of the kernels. [default: normal reference rule]",
 )
 @fit_options(excludes=("engine",))
 @engine_options  # fmt: skip
 def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
-    """Trains a calibrator on labelled scores, says by folds what it does to the costs, and saves it."""
+    """Trains a calibrator on labelled scores, reports its effect on costs out of fold, and saves it."""
     from tercet.io import write_text_atomically
 
     source, (maker, settings) = reading(options), method(options["method"])
@@ -100,7 +100,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
 @source_options()
 @quality_option
 @option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
-        show_default=True, meanings=TWO_CLASS, help="Of the file that is written.")  # fmt: skip
+        show_default=True, meanings=TWO_CLASS, help="Layout of the file that is written.")  # fmt: skip
 @option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def apply(
     calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Value, **options: object

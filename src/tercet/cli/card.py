@@ -15,7 +15,7 @@ from tercet.report.schema import read_result
 @click.argument("result")
 @option("-o", "--out", "path", writes=True, metavar="FILE.md", help="Where the card goes. [default: stdout]")
 @option("--title", metavar="WORDS", help="Title of the card.")
-@option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help="Of the card.")
+@option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help="Language of the card.")
 def command(result: str, path: str | None, title: str | None, language: str) -> int:
     """A model card in Markdown from a saved result of `tercet evaluate --json`."""
     from tercet.io import write_text_atomically

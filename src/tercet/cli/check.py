@@ -23,7 +23,7 @@ from tercet.report.terminal import print_lines, width
     help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
     "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; repeat it.",
 )
-@option("--system", "systems", multiple=True, metavar="NAME", help="Judge this system only; repeat it.")
+@option("--system", "systems", multiple=True, metavar="NAME", help="Check this system only; repeat it.")
 @option("--baseline", metavar="RESULT.json", reads=True, help="A result that conditions may compare with.")
 @option("--other-trials", is_flag=True, needs=("baseline",), help="The baseline was evaluated on other trials.")
 @option("--junit", metavar="FILE.xml", writes=True, help="Also write what passed and failed as JUnit XML.")
@@ -32,7 +32,7 @@ def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
     """A gate for pipelines: exit code 3 if a condition holds.
 
     RESULT is what `tercet evaluate --json` or `tercet compare --json` printed; of a comparison the numbers are
-    differences, first minus second. A condition is looked for in every system and at every operating point. A number
+    differences, first minus second. Each condition is checked for every system and at every operating point. A number
     that is undefined fails, and so does a system that lacks it.
     """
     from tercet.report.gates import check

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
 @application_options
-@resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also how probably one is cheaper,")
+@resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also the probability that one is cheaper,")
 @option(
     "--margin",
     type=float,
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     metavar="LO,HI,N",
     meanings=TWO_CLASS,
     excludes=("unpaired",),
-    help="Also differences over prior log-odds from LO to HI with a band that holds at all at once.",
+    help="Also differences over prior log-odds from LO to HI, with a band that holds at all of them at once.",
 )
 @case_cost_options
 @figure_option
-@option("--unpaired", is_flag=True, help="The systems were tried on different trials.")
+@option("--unpaired", is_flag=True, help="The systems were evaluated on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Value) -> int:
     """Is one system better than another? Paired differences with intervals."""

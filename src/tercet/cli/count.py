@@ -23,10 +23,17 @@ from tercet.metrics.counting import CountReport, Rate, count
 @option("--prevalence", type=float, metavar="P", help="Also PPV, NPV and error rate at this prevalence.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
 @option(
-    "--decision-column", default="decision", show_default=True, metavar="NAME", needs=("decided",), help="Of DECIDED."
+    "--decision-column",
+    default="decision",
+    show_default=True,
+    metavar="NAME",
+    needs=("decided",),
+    help="Decisions of DECIDED.",
 )
-@option("--label-column", default="label", show_default=True, metavar="NAME", needs=("decided",), help="Of DECIDED.")
-@option("--weight-column", metavar="NAME", needs=("decided",), help="Of DECIDED.")
+@option(
+    "--label-column", default="label", show_default=True, metavar="NAME", needs=("decided",), help="Labels of DECIDED."
+)
+@option("--weight-column", metavar="NAME", needs=("decided",), help="Weights of DECIDED.")
 @option("--labels", metavar="FILE", reads=True, needs=("decided",), help="Labels of DECIDED in a file of their own.")
 @option(
     "--separator",
@@ -39,7 +46,7 @@ from tercet.metrics.counting import CountReport, Rate, count
 @figure_option
 @row_format_options
 def command(decided: str | None, ci: float, **options: Value) -> int:
-    """Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.
+    """Every rate of a matrix, two rates or decided labels, under all its names, with intervals and costs.
 
     DECIDED is a file with a column of decided labels beside the true ones.
     """

@@ -60,7 +60,7 @@ _CALIBRATION = (
 @option("--out", default="tercet-demo", show_default=True, metavar="DIR", help="Where the files go.")
 @option("--files", type=click.Choice(list(EXAMPLES)), help="Only write the simulated files of a tutorial.")
 def command(out: str, files: str | None) -> int:
-    """The whole story on built-in data: table, decisions, calibration and what to type next."""
+    """A complete example on built-in data: table, decisions, calibration, and what to try next."""
     return tell(out) if files is None else write_files(files, out)
 
 

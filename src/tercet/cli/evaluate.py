@@ -87,7 +87,7 @@ _OPTIONS = options(
            help="Labels of --calibrate-on, if they are in a file of their own."),
     option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Trials of --calibrate-on."),
     option("--min-risk", is_flag=True, meanings=SEVERAL, excludes=("engine",),
-           help="Also the least risk that offsets per class reach on these trials; takes long for many classes."),
+           help="Also the lowest risk that per-class offsets could reach on these trials; slow with many classes."),
     decision_options,
     engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
@@ -96,7 +96,7 @@ _OPTIONS = options(
            excludes=("with_posteriors", "weight_column"),
            help="Page and JSON with a coarser curve, from which no score can be read back; its error is stated."),
     option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, needs=("report",),
-           help="Of the page."),
+           help="Language of the page."),
     option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`)."),
     option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
            show_default=True, needs=("plots",), help="Format of the figures; repeat it for several."),
@@ -114,7 +114,7 @@ _OPTIONS = options(
 @application_options
 @_OPTIONS
 def command(scores: tuple[str, ...], **options: Value) -> int:
-    """What decisions on these scores cost, at each operating point.
+    """Shows what decisions on these scores cost at each operating point.
 
     One system per file; "-" is stdin.
     """

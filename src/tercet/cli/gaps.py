@@ -27,7 +27,7 @@ from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
     type=int,
     default=0,
     metavar="N",
-    help="Percentile intervals of N joint resamples instead of closed forms.",
+    help="Use percentile intervals from N joint resamples instead of closed forms.",
 )
 @option("--seed", type=int, default=0, show_default=True, needs=("resamples",), help="Seed of the resamples.")
 @figure_option

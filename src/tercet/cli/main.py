@@ -11,12 +11,12 @@ import click
 from tercet.errors import did_you_mean, visible
 
 COMMANDS = {
-    "demo": "The whole story on built-in data: table, decisions, calibration and what to type next.",
-    "evaluate": "What decisions on these scores cost, at each operating point.",
+    "demo": "A complete example on built-in data: table, decisions, calibration, and what to try next.",
+    "evaluate": "Shows what decisions on these scores cost at each operating point.",
     "decide": "The decision of least expected cost for every trial, with that cost.",
     "calibrate": "Trains a map from scores to llrs, and applies it.",
     "rule": "Chooses a threshold by a criterion, saves it, applies it, and judges it on held-out trials.",
-    "count": "Every rate of a matrix, of bare rates or of decided labels: by all its names, with intervals and costs.",
+    "count": "Every rate of a matrix, two rates or decided labels, under all its names, with intervals and costs.",
     "coverage": "Error and cost of answering only the surest cases: risk, coverage and the area under their curve.",
     "prevalence": "The share of targets among unlabelled scores, with its interval and what decisions there cost.",
     "gaps": "Differences and ratios of error rates, acceptance rates and costs between groups.",
@@ -24,7 +24,7 @@ COMMANDS = {
     "fuse": "Trains one score out of several systems' scores for the same trials, and saves the model.",
     "select": "Ranks calibrators and training priors by their held-out cost at one operating point.",
     "compare": "Is one system better than another? Paired differences with intervals.",
-    "sample-size": "How many targets and non-targets a wanted half-width takes.",
+    "sample-size": "How many targets and non-targets an interval of a given half-width needs.",
     "sensitivity": "What changes if prior and costs are uncertain, labels are wrong, or cases were never verified.",
     "report": "The page from a saved result of `tercet evaluate --json`.",
     "card": "A model card in Markdown from a saved result of `tercet evaluate --json`.",

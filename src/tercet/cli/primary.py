@@ -18,7 +18,7 @@ from tercet.cli._values import level, one_group, reading
 @source_options(TWO_CLASS, groups=("ci",), ids=("key",))
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
-@option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, per cent.")
+@option("--ci", type=float, metavar="LEVEL", help="Add intervals at this level in per cent.")
 @rows_options
 def command(
     scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Value

@@ -20,7 +20,7 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) 
 @option("--private", is_flag=True, help="A coarser curve, from which no score can be read back; its error is stated.")
 @option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @option("--comparison", metavar="FILE", reads=True, help="Paired differences: a result of `tercet compare --json`.")
-@option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help="Of the page.")
+@option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help="Language of the page.")
 def command(
     result: str,
     out: str,

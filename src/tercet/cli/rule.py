@@ -34,7 +34,7 @@ _criteria = options(
     option("--f-beta", type=float, metavar="B", help="The threshold with the largest F-beta score; 1 for F1."),
     option("--best", type=click.Choice(["youden", "corner", "eer"]), help="Largest TPR - FPR; nearest corner; EER."),
     option("--confidence", type=float, metavar="LEVEL",
-           help="Promise the bound on false alarms or misses with this confidence, in per cent: 95."),
+           help="Guarantee the bound on false alarms or misses with this confidence in per cent, such as 95."),
 )  # fmt: skip
 
 

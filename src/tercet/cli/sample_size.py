@@ -57,14 +57,14 @@ _HEAD = (
     default=1.0,
     show_default=True,
     metavar="D",
-    help="How many times the variance of independent trials groups cause.",
+    help="Factor by which groups increase the variance of independent trials.",
 )
-@option("--half-width", type=float, required=True, metavar="H", help="Wanted half-width of the DCF.")
+@option("--half-width", type=float, required=True, metavar="H", help="Half-width of the interval of the DCF.")
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
         help="Level of the interval, in per cent.")  # fmt: skip
 @rows_options
 def command(result: str | None, half_width: float, ci: float, **options: Value) -> int:
-    """How many targets and non-targets a wanted half-width takes.
+    """How many targets and non-targets an interval of a given half-width needs.
 
     For expected rates (--app, --fnr, --fpr), or for those of a saved result.
     """

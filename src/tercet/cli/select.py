@@ -41,7 +41,7 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
     metavar="P[,P...]",
     help="A prior to train for; repeat it. [default: that of the operating point]",
 )
-@option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is judged.")
+@option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is evaluated.")
 @option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
 @option(
     "--scheme",
@@ -52,7 +52,7 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 )
 @option("--seed", type=int, default=0, show_default=True, help="Seed by which trials are dealt to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
-@option("--penalty", type=float, metavar="L", help="Of the methods that are regressions. [default: 0]")
+@option("--penalty", type=float, metavar="L", help="Penalty of the methods that are regressions. [default: 0]")
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")

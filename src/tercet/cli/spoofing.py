@@ -23,7 +23,7 @@ _THRESHOLD = option("--threshold", metavar="T|bayes", help="The threshold in use
 _ATTACKS = option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column.")
 
 _DRAWS = options(
-    option("--ci", type=float, metavar="LEVEL", help="Add intervals of this level, in per cent: 95."),
+    option("--ci", type=float, metavar="LEVEL", help="Add intervals at this level in per cent, such as 95."),
     option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples."),
     option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws."),
 )

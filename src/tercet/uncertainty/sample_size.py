@@ -85,7 +85,7 @@ def sample_size(
     assurance : float, default 0.8
         How likely the arm is to be short enough.
     design_effect : float, default 1.0
-        How many times the variance of independent trials groups cause; numbers of trials are multiplied by it.
+        Factor by which groups increase the variance of independent trials; numbers of trials are multiplied by it.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def sample_size_for_rate(
     assurance : float, default 0.8
         How likely the arm is to be short enough.
     design_effect : float, default 1.0
-        How many times the variance of independent trials groups cause.
+        Factor by which groups increase the variance of independent trials.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def sample_size_for_auc(
     assurance : float, default 0.8
         How likely the arm is to be short enough.
     design_effect : float, default 1.0
-        How many times the variance of independent trials groups cause.
+        Factor by which groups increase the variance of independent trials.
 
     Returns
     -------
