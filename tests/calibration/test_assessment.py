@@ -170,3 +170,17 @@ def test_certainty_is_not_clipped():
     trials = tc.Trials.of_posteriors([0.0, 1.0, 0.5], [0, 1, 1], trained_prior=0.5)
     assert tc.expected_calibration_error(trials, as_given=True, bins=2).value == pytest.approx(0.5 / 3)
     assert math.isfinite(tc.corp_diagram(trials, as_given=True, resamples=19).miscalibration)
+
+
+def test_several_classes_have_a_diagram_of_the_top_label_and_of_each_class():
+    rng = np.random.default_rng(31)
+    labels = rng.integers(0, 3, 600)
+    logs = rng.normal(size=(600, 3)) + 2.0 * np.eye(3)[labels]
+    trials = tc.Trials.of_log_likelihoods(2.0 * logs, np.array(["x", "y", "z"])[labels], classes=["x", "y", "z"])
+    top, own = tc.corp_diagram(trials, resamples=99), tc.corp_diagram(trials, of="y", resamples=99)
+    posteriors = tc.posteriors(trials, np.bincount(labels) / 600)
+    assert top.forecast[-1] == pytest.approx(posteriors.max())
+    assert own.uncertainty == pytest.approx(np.mean(labels == 1) * np.mean(labels != 1))
+    assert top.forecast[0] > 1.0 / 3.0
+    with pytest.raises(tc.InputError, match="of="):
+        tc.corp_diagram(trials, of="w")

@@ -203,3 +203,27 @@ def test_intervals_at_a_prevalence_cover_about_as_often_as_they_say(share):
             ends = report[name].interval
             held[place] += ends.low <= true[place] <= ends.high
     assert all(0.92 <= one / sets <= 0.985 for one in held), held
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lr_plus", "lr_minus", "dor", "f1", "jaccard", "mcc", "kappa", "balanced_accuracy", "adjusted_balanced_accuracy"],
+)
+def test_numbers_made_of_rates_have_intervals_that_cover(name):
+    rng, held, sets = np.random.default_rng(12), 0, 400
+    shares = np.array([0.55, 0.06, 0.09, 0.30])  # tn, fn, fp, tp
+    true = getattr(tc.Confusion(shares.reshape(2, 2), classes=["n", "t"], target="t"), name)
+    for _ in range(sets):
+        counts = rng.multinomial(400, shares).reshape(2, 2)
+        ends = tc.count_report(tc.Confusion(counts, classes=["n", "t"], target="t"))[name].interval
+        held += ends.low <= true <= ends.high
+    assert 0.92 <= held / sets <= 0.985
+
+
+def test_balanced_accuracy_of_several_classes_has_an_interval_and_an_empty_cell_none_of_the_odds_ratio():
+    report = tc.count_report(tc.Confusion([[5, 1, 0], [1, 7, 2], [0, 1, 9]], classes=list("abc")))
+    assert report["balanced_accuracy"].interval.low < report["balanced_accuracy"].value
+    assert report["kappa"].interval is None
+    two = tc.count_report(tc.Confusion([[5, 0], [2, 7]], classes=["n", "t"], target="t"))
+    assert two["dor"].interval is None
+    assert two["kappa"].interval.high <= 1.0

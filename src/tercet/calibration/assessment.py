@@ -342,14 +342,23 @@ class CorpDiagram:
 
 
 def corp_diagram(
-    trials: Trials, *, level: float = 0.95, resamples: int = 1000, seed: int = 0, as_given: bool = False
+    trials: Trials,
+    *,
+    of: str | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    as_given: bool = False,
 ) -> CorpDiagram:
     """The isotonic (CORP) reliability diagram, its consistency band, and a test of calibration from the same draws.
 
     Parameters
     ----------
     trials : Trials
-        Labelled two-class trials that are not raw scores.
+        Labelled trials that are not raw scores.
+    of : str, optional
+        The class whose probability is assessed; without it the target, or of several classes the most probable one
+        ("top label").
     level : float, default 0.95
         Level of the pointwise band.
     resamples : int, default 1000
@@ -377,7 +386,7 @@ def corp_diagram(
     >>> corp_diagram(rows, resamples=99, as_given=True).recalibrated.tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
-    forecast, seen = _columns(trials, "target", as_given)[0]["target"]
+    forecast, seen = _assessed(trials, of, as_given)
     share = probability(level, "level")
     draws = whole(resamples, "resamples", 19, _MOST_RESAMPLES)
     generator = np.random.default_rng(whole(seed, "seed", 0))
@@ -408,6 +417,7 @@ def corp_diagram(
         spread,
         test,
         share,
+        trials.name,
     )
 
 
@@ -439,6 +449,13 @@ def _columns(trials: Trials, kind: str | None, as_given: bool) -> tuple[dict[str
     return {
         name: (shares[:, place], (labels == place).astype(np.float64)) for place, name in enumerate(own.classes)
     }, "class-wise"
+
+
+def _assessed(trials: Trials, of: str | None, as_given: bool) -> tuple[Floats, Floats]:
+    """Forecasts and outcomes of one class, or of the target or the top label."""
+    if of is None:
+        return next(iter(_columns(trials, None, as_given)[0].values()))
+    return _columns(trials, "class-wise", as_given)[0][chosen(of, "of", as_trials(trials).classes)]
 
 
 def _as_given(trials: Trials) -> Floats:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from tercet._numeric.validation import listed, rate
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
@@ -20,6 +22,7 @@ _OF_A_CLASS = ("tpr", "fnr", "fpr", "tnr")  # rates that do not depend on how fr
 _DERIVED = (
     "lr_plus", "lr_minus", "dor", "f1", "jaccard", "mcc", "kappa", "balanced_accuracy", "adjusted_balanced_accuracy",
 )  # fmt: skip
+_STEP = 1e-6  # of a share, in numerical derivatives
 _OF_RATES = ("lr_plus", "lr_minus", "dor", "balanced_accuracy", "adjusted_balanced_accuracy")
 
 
@@ -143,8 +146,9 @@ def count_report(
     application : optional
         Priors and costs: risk, normalised risk and the best action without the scores.
     ci : float, default 0.95
-        Level of the intervals: Wilson for proportions, MOVER for error rate and risk at a prevalence, MOVER-R for PPV
-        and NPV there. Fractional counts have none.
+        Level of the intervals: Wilson for proportions, F1 and Jaccard's index, MOVER for balanced accuracy and for
+        error rate and risk at a prevalence, MOVER-R for likelihood ratios and for PPV and NPV there, Woolf's for the
+        odds ratio, the delta method for kappa and Matthews' correlation of two classes. Fractional counts have none.
 
     Returns
     -------
@@ -168,7 +172,8 @@ def count_report(
         raise InputError("PPV and NPV at another prevalence speak of one class: name it (target=...).")
     app = None if application is None else _application(application, confusion)
     return CountReport(
-        confusion, (*_proportions(confusion, level, two), *_derived(confusion, _DERIVED if two else _DERIVED[5:])),
+        confusion,
+        (*_proportions(confusion, level, two), *_derived(confusion, _DERIVED if two else _DERIVED[5:], level)),
         () if share is None else _at_prevalence(confusion, share, level), _costs(confusion, application, app, level),
         None if app is None else app.renamed(confusion.classes).dummy_action, None if app is None else app.dummy_cost,
         classification_report(confusion, ci=level), share, level,
@@ -314,12 +319,71 @@ def _aliases(name: str) -> tuple[str, ...]:
     return tuple(also for also, one in RATES.items() if one.name == name and also != name)
 
 
-def _derived(table: Confusion, names: tuple[str, ...]) -> list[Rate]:
+def _derived(table: Confusion, names: tuple[str, ...], level: float | None = None) -> list[Rate]:
     found = []
     for name in names:
         value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
-        found.append(Rate(name, (), value, None, why))
+        ends = None
+        if value is not None and level is not None and table.unit >= 0:
+            ends = _derived_interval(table, name, value, level)
+        found.append(Rate(name, (), value, ends, why))
     return found
+
+
+def _derived_interval(table: Confusion, name: str, value: float, level: float) -> Interval | None:
+    """The closed form of a number that is made of rates; None where there is none."""
+    if name.endswith("balanced_accuracy"):
+        right = [[int(table.counts[row, col]) << table.unit, int(table.counts[:, col].sum()) << table.unit]
+                 for row, col in table._shared()]  # fmt: skip
+        ends = mover([[Share(1.0 / len(right), *own)] for own in right], level)
+        low, high = max(ends.low, 0.0), min(ends.high, 1.0)
+        chance = 1.0 / len(right) if name.startswith("adjusted") else 0.0
+        return Interval((low - chance) / (1.0 - chance), (high - chance) / (1.0 - chance), ends.method)
+    if table.target is None:
+        return None
+    cells = {key: count << table.unit for key, count in table.cells.items()}
+    tp, fp, fn, tn = (cells[key] for key in ("tp", "fp", "fn", "tn"))
+    if name in ("lr_plus", "lr_minus"):
+        above, below = (tp, fp) if name == "lr_plus" else (fn, tn)
+        return ratio_interval((above, tp + fn), (below, fp + tn), level)
+    if name in ("f1", "jaccard"):
+        ends = wilson(tp, tp + fp + fn, level)
+        return ends if name == "jaccard" else ends._replace(low=_f1_of(ends.low), high=_f1_of(ends.high))
+    if name == "dor":
+        if min(tp, fp, fn, tn) == 0:
+            return None
+        reach = _normal(level) * math.sqrt(1 / tp + 1 / fp + 1 / fn + 1 / tn)
+        return Interval(value * math.exp(-reach), value * math.exp(reach), "woolf")
+    return _delta(table, name, value, level) if name in ("kappa", "mcc") else None
+
+
+def _f1_of(share: float) -> float:
+    """F1 from the share of hits among hits, misses and false alarms."""
+    return 2.0 * share / (1.0 + share)
+
+
+def _normal(level: float) -> float:
+    from scipy.special import ndtri
+
+    return -float(ndtri((1.0 - level) / 2.0))
+
+
+def _delta(table: Confusion, name: str, value: float, level: float) -> Interval:
+    """The delta method for a smooth function of the four shares of a multinomial sample."""
+    cells = table.counts.astype(np.float64) * 2.0**table.unit
+    total = float(cells.sum())
+    slopes = np.zeros(cells.shape)
+    for place in np.ndindex(cells.shape):
+        ends = []
+        for step in (1.0, -1.0):
+            moved = cells / total
+            moved[place] = abs(moved[place] + step * _STEP)
+            ends.append(getattr(Confusion(moved, classes=table.classes, actions=table.actions), name))
+        slopes[place] = (ends[0] - ends[1]) / (2.0 * _STEP)
+    mean = float((cells * slopes).sum()) / total
+    error = math.sqrt(float((cells * (slopes - mean) ** 2).sum())) / total
+    reach = _normal(level) * error
+    return Interval(max(value - reach, -1.0), min(value + reach, 1.0), "delta")
 
 
 def _at_prevalence(table: Confusion, share: float, level: float) -> tuple[Rate, ...]:
