@@ -182,5 +182,5 @@ def test_several_classes_have_a_diagram_of_the_top_label_and_of_each_class():
     assert top.forecast[-1] == pytest.approx(posteriors.max())
     assert own.uncertainty == pytest.approx(np.mean(labels == 1) * np.mean(labels != 1))
     assert top.forecast[0] > 1.0 / 3.0
-    with pytest.raises(tc.InputError, match="of="):
+    with pytest.raises(tc.InputError, match="of must be one of"):
         tc.corp_diagram(trials, of="w")
