@@ -365,7 +365,7 @@ class Application(Shown):
         return self.cost_fn == 0.0 or self.cost_fp == 0.0
 
     def check_normaliser(self) -> None:
-        """Refuses to normalise where one kind of error is free."""
+        """Raise an error where one kind of error is free, so that no normalised cost exists."""
         if self.dummy_is_free:
             raise UndefinedError(NO_NORMALISER)
 
@@ -624,7 +624,7 @@ class MulticlassApplication(Shown):
         return replace(self, classes=names, actions=tuple(called.get(action, action) for action in self.actions))
 
     def check_classes(self, classes: tuple[str, ...]) -> None:
-        """Refuse classes of another number or, where both have names of their own, of other names or order.
+        """Raise an error if the number of classes differs or, where both are named, their names or order.
 
         Parameters
         ----------

@@ -191,7 +191,7 @@ def test_choosing_ranks_by_actual_cost_and_lists_what_failed():
     refused = select_calibrator([Logistic], [0.5], apart, 0.5, folds=2)
     assert [row.method for row in refused.rows] == ["as given", "logistic"]
     assert refused.rows[1].dcf is None
-    assert "no finite answer" in refused.rows[1].reason
+    assert "no finite solution" in refused.rows[1].reason
 
 
 def test_the_nested_cost_of_one_method_is_its_held_out_cost():

@@ -181,7 +181,7 @@ def test_many_pseudo_errors_shrink_the_llrs():
     [
         (lambda: Beta.fit(Trials.of_scores([2.0, 0.5], [0, 1])), "must lie in 0..1: 1 of 2 rows"),
         (lambda: Beta.fit(Trials.of_posteriors([0.0, 1.0, 0.5], [0, 1, 0], trained_prior=0.5)), "above 0 and below 1"),
-        (lambda: Beta.fit(Trials.of_llr([1.0, 2.0], [0, 1])), "Beta calibration has no finite answer"),
+        (lambda: Beta.fit(Trials.of_llr([1.0, 2.0], [0, 1])), "Beta calibration has no finite solution"),
         (lambda: Beta.fit(Trials.of_llr([1.0, 2.0], [0, 1]), penalty=-1), "penalty must be"),
         (lambda: Offset.fit(Trials.of_llr([1.0, math.inf], [0, 1])), "needs finite scores"),
         (lambda: Offset.fit(Trials.of_llr([1.0, 2.0], [1, 1])), "no non-targets"),

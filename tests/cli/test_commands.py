@@ -293,7 +293,7 @@ def test_help_explains_the_words_and_shows_an_example_for_every_command():
 
 def test_the_demonstration_tells_a_true_story(tmp_path):
     code, out, _ = run("demo", "--out", tmp_path / "demo")
-    costs = [float(found) for found in re.findall(r"the decisions cost ([0-9.]+) of", out)]
+    costs = [float(found) for found in re.findall(r"the decisions cost ([0-9.]+) times", out)]
     assert code == 0
     assert costs[2] < costs[0]
     assert costs[3] < costs[1]

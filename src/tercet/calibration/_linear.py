@@ -159,9 +159,9 @@ class Regression:
 def separable(what: str) -> CalibrationError:
     """The error for data without a finite optimum."""
     return CalibrationError(
-        f"{what} has no finite answer: the classes are separable, some weighting of the scores ranks the true class "
-        f"first for every trial, so the weights grow without end. Give a penalty (penalty=1e-3: a ridge on the "
-        f"standardised weights), or more data."
+        f"{what} has no finite solution: the classes are separable, some weighting of the scores ranks the true class "
+        f"first for every trial, so the weights would grow without bound. Give a penalty (penalty=1e-3: a ridge on the "
+        f"standardised weights), or use more data."
     )
 
 

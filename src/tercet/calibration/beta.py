@@ -79,7 +79,7 @@ class Beta(Calibrator):
 
     @classmethod
     def fit(cls, trials: Trials, prior: float = 0.5, *, penalty: float = 0.0) -> Beta:
-        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty.
+        """Trains on labelled two-class trials; separable ones have no finite solution without a penalty.
 
         Parameters
         ----------

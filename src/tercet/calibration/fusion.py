@@ -94,7 +94,7 @@ class Fusion(Model):
         """Train on the same labelled trials scored by each system.
 
         Trials are matched by id where they have ids, else by position if labels agree (pair_by="id" or "position"
-        asks for one of them). quality: one column a measure, in the order of the first system's trials (two classes
+        asks for one of them). quality: one column per measure, in the order of the first system's trials (two classes
         only).
 
         Parameters
@@ -177,7 +177,7 @@ class Fusion(Model):
         if further.shape[1] != self.training["quality_measures"]:
             raise InputError(
                 f"This fusion was trained with {self.training['quality_measures']} quality measures and got "
-                f"{further.shape[1]}: give one column a measure (quality=...)."
+                f"{further.shape[1]}: give one column per measure (quality=...)."
             )
         if scores[0].ndim == 2 and scores[0].shape[1] != len(self.classes):
             raise InputError(f"This fusion knows {len(self.classes)} classes, the scores have {scores[0].shape[1]}.")

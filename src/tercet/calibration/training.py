@@ -180,7 +180,7 @@ def check_overlap(ends: Ends, method: str = "Logistic") -> None:
     """Refuses classes that one threshold separates, ties on it included: the slope would grow without end."""
     if ends.nontarget_high <= ends.target_low or ends.target_high <= ends.nontarget_low:
         raise CalibrationError(
-            f"{method} calibration has no finite answer: the classes are separable, a threshold divides the targets "
-            "from the non-targets, so the slope grows without end. Give a penalty (penalty=1e-3: a ridge on the slope "
-            "of the standardised scores), more data, or use Isotonic."
+            f"{method} calibration has no finite solution: the classes are separable, a threshold divides the "
+            "targets from the non-targets, so the slope would grow without bound. Give a penalty (penalty=1e-3: a "
+            "ridge on the slope of the standardised scores), use more data, or use Isotonic."
         )

@@ -108,7 +108,7 @@ class Logistic(Calibrator):
 
     @classmethod
     def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, penalty: float = 0.0) -> Logistic:
-        """Trains on labelled two-class trials; separable ones have no finite answer without a penalty.
+        """Trains on labelled two-class trials; separable ones have no finite solution without a penalty.
 
         Parameters
         ----------

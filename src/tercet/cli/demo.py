@@ -33,8 +33,8 @@ _OPENING = (
     "",
     "That depends on where the model is used: at a screening 1 mass in 100 is malignant, on a ward 1 in 2. And it "
     "depends on what mistakes cost: here a missed cancer is ten times as bad as an unnecessary biopsy. tercet finds "
-    "the right threshold for each place, says what the decisions cost there, and how much of that cost better scores "
-    "would save.",
+    "the right threshold for each place, tells you what the decisions cost there, and how much of that cost better "
+    "calibration would save.",
     "",
 )
 _SCORES = (
@@ -50,8 +50,8 @@ _READING = (
 )
 _CALIBRATION = (
     "",
-    "3. These llrs claim too much, so that the thresholds are in the wrong place. A calibrator, trained by folds on "
-    "the model's own half, puts them right:",
+    "3. These llrs are overconfident, so the thresholds are in the wrong place. A calibrator, trained by folds on the "
+    "model's own half, corrects them:",
     "",
 )
 
@@ -125,14 +125,14 @@ def _use(ev: Evaluation, place: int, where: str) -> str:
     row = ev.applications[place]
     assert row.dcf is not None
     harm = ", more than doing without it" if row.dcf > 1.0 else ""
-    cost = f"the decisions cost {row.dcf:.3f} of deciding without the model{harm}"
+    cost = f"the decisions cost {row.dcf:.3f} times as much as deciding without the model{harm}"
     return f"   {where} {cost}; the minimum is {row.min_dcf:.3f}."
 
 
 def _leave(folder: Path, scores: Trials, found: list[Evaluation]) -> None:
     """The page, the scores as a file, and three commands to try on it."""
     page = tercet.report(found, folder / "report.html", "Breast masses")
-    print_lines([f"4. A page on which you set the prior and the costs yourself: {page}", ""], width())
+    print_lines([f"4. A page on which you can set the prior and the costs yourself: {page}", ""], width())
     path = folder / "scores.csv"
     labels = np.array(screening().classes, np.object_)[scores.known_labels().astype(np.intp)]
     write_table(path, {"score": scores.scores, "label": labels})

@@ -85,7 +85,7 @@ class LogisticRecognizer(Model):
         expansion: str = "linear",
         classes: Sequence[object] | None = None,
     ) -> LogisticRecognizer:
-        """Trains on labelled samples of two classes; separable ones have no finite answer without a penalty.
+        """Trains on labelled samples of two classes; separable ones have no finite solution without a penalty.
 
         Parameters
         ----------
@@ -220,8 +220,8 @@ def _solved(phi: Floats, target: Array, xi: Floats, ridge: float) -> tuple[Float
     best = minimise(terms, np.zeros(x.shape[1] + 1))
     if ridge == 0.0 and (_separates(x, sign, best.point) or np.abs(best.point).max() > _FAR):
         raise CalibrationError(
-            "Logistic regression has no finite answer: some weighting of the features separates the classes, so the "
-            "weights grow without end. Give a penalty (penalty=1e-3), or more samples."
+            "Logistic regression has no finite solution: some weighting of the features separates the classes, so the "
+            "weights would grow without bound. Give a penalty (penalty=1e-3), or use more samples."
         )
     check_converged(best, "Logistic regression")
     weights = best.point[:-1] / scale

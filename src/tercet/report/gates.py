@@ -30,7 +30,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one condition at one place.
+    """The verdict on one condition, for one system at one operating point.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of all conditions.
+    """The verdicts on all conditions.
 
     Attributes
     ----------

@@ -68,7 +68,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.ascontiguousarray(X[:, self.column])
 
     def decision_function(self, X: object) -> Floats:
-        """Log-likelihood ratios of the second of `classes_`, as scikit-learn has it: of the target, or minus those.
+        """Log-likelihood ratios of the second of `classes_`, by scikit-learn's rule: of the target, or minus those.
 
         Parameters
         ----------

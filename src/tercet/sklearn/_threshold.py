@@ -176,7 +176,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return Rule.fit(trials, confidence=self.confidence, **asked, **more)
 
     def decision_function(self, X: object) -> Floats:
-        """The score minus the threshold for the second of `classes_`, as scikit-learn has it.
+        """The score minus the threshold for the second of `classes_`, by scikit-learn's rule.
 
         Parameters
         ----------

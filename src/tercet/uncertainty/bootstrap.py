@@ -228,7 +228,7 @@ def _penalty_notes(fit: Fit, resamples: int) -> tuple[str, ...]:
     from tercet.uncertainty._out_of_fold import PENALTY
 
     count = len(fit.penalised)
-    return (f"{count} fits had no finite answer and were made with penalty={PENALTY:g}",) if count else ()
+    return (f"{count} fits had no finite solution and were made with penalty={PENALTY:g}",) if count else ()
 
 
 def _measure(plan: Plan | None, apps: Sequence[object]) -> Measure:
