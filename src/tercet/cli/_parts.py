@@ -13,7 +13,7 @@ from tercet.cli._values import read_options, size_in_bytes, with_columns
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.outofcore.limits import PROCESS
-from tercet.outofcore.scan import Scan, memory_needed
+from tercet.outofcore.scan import Scan
 
 _NEED_ROWS = {
     "ci": "--ci", "calibrate_on": "--calibrate-on", "with_posteriors": "--with-posteriors",
@@ -34,6 +34,7 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
 
     All files are in memory at once. `columns` are read beside the scores.
     """
+    from tercet.outofcore.scan import memory_needed
 
     limit = size_in_bytes(options["memory_limit"])
     if options["engine"] is not None:
