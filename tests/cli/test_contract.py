@@ -191,7 +191,7 @@ COMPANIONS = {
     "calibrate_labels": ("--calibrate-on", "c.csv"),
     "resume": ("--engine", "local"),
     "missing": ("--key", "key.csv"), "calibrate_key": ("--calibrate-on", "c.csv"), "key": ("--missing", "drop"),
-    "baseline": ("--fail-if", "dcf>baseline+1"), "memory_limit": ("--engine", "local"),
+    "baseline": ("--fail-if", "dcf>baseline+1"),
     ("evaluate", "seed"): _QUICK, ("evaluate", "resamples"): ("--ci", "90"), ("evaluate", "group_columns"): _QUICK,
     ("biometrics", "rates", "by"): (), ("biometrics", "rates", "group_columns"): ("--by", "channel"),
     ("primary", "group_columns"): ("--ci", "90"), ("primary", "group_map"): ("--ci", "90", "--id-column", "id"),

@@ -323,3 +323,24 @@ def test_what_needs_every_row_says_how_much_it_needs(tmp_path, command):
         code, _, err = command("evaluate", tmp_path / "m.csv", *more, option, "--format", "json")
         assert code == 1
         assert f"{option} would take about" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "a.csv", "b.csv", "--app", "0.5,1,1"),
+        ("plot", "a.csv", "b.csv", "--out", "out.svg"),
+        ("coverage", "a.csv", "b.csv"),
+        ("fuse", "a.csv", "b.csv", "--out", "out.json"),
+    ],
+)
+def test_every_command_counts_what_it_reads(tmp_path, trials, command, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(lines(trials))
+    alone = memory_needed(tmp_path / "a.csv")
+    code, _, err = command(*words, "--memory-limit", f"{alone + 1}B")
+    assert code == 1
+    assert "The trials up to b.csv would take about" in err
+    assert command(*words, "--memory-limit", f"{alone - 1}B")[0] == 1
+    assert not (tmp_path / "out.json").exists()

@@ -37,11 +37,13 @@ def source_options(
     ids: tuple[str, ...] = (),
     labels: Uses = (),
     truth: tuple[str, ...] = (),
+    scans: bool = False,
 ) -> Decorator:
     """How files are read; the names are those of tercet.read.
 
     groups, ids, labels, truth: options of which the command needs one to make use of groups, of ids, of labels by
-    position, or of labels at all. None: the command has no use for them, and the options are left out.
+    position, or of labels at all. None: the command has no use for them, and the options are left out. scans: files
+    that do not fit into memory are scanned, by the engine options.
     """
     maps = () if groups is None else ("group_map", "enrolment_map")
     return options(
@@ -75,6 +77,8 @@ def source_options(
                help="The prior that log-odds, posteriors or logits were made with."),
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
                needs=("key",), help="What to do with trials of the key that have no score."),
+        _if_used(None if scans else (), "--memory-limit", metavar="SIZE",
+                 help="The most memory that the trials may take; more is refused. [default: half of the machine's]"),
     )  # fmt: skip
 
 

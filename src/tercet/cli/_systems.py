@@ -14,13 +14,16 @@ import numpy as np
 
 from tercet._typing import Array, Floats
 from tercet.cli._output import Bar, Facts, printable, say
-from tercet.cli._values import read_options
+from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
+from tercet.io._limits import in_words
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.quantities import is_larger_better, value_of
 from tercet.report.quantities import named as quantity_named
 from tercet.trials import Trials
 from tercet.uncertainty.bands import Bands
+
+_HELD = "tercet.held"  # in the context's meta: bytes that the trials read so far take
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,30 @@ def local_files(paths: Sequence[str]) -> Iterator[list[str]]:
 
 
 def read_trials(path: str, source: Facts) -> Trials:
-    """The trials of one file."""
+    """The trials of one file, if they fit under --memory-limit with those that were read before."""
     from tercet.io import read
 
+    _keep_to_limit(path, source)
     with Bar(path) as bar:
         return with_maps(read(path, progress=bar, notes=say, **read_options(source)), source)
+
+
+def _keep_to_limit(path: str, source: Facts) -> None:
+    """Refuses a file that would not fit; commands with --engine choose by size before they read."""
+    from tercet.outofcore.limits import PROCESS
+    from tercet.outofcore.scan import memory_needed
+
+    context = click.get_current_context(silent=True)
+    words = None if context is None or "engine" in context.params else context.params.get("memory_limit")
+    if context is None or words is None or not Path(path).is_file():
+        return
+    needed = context.meta.get(_HELD, PROCESS) + memory_needed(path, read_options(source)) - PROCESS
+    if needed > size_in_bytes(words):
+        raise InputError(
+            f"The trials up to {printable(path)} would take about {in_words(needed)} of memory, and --memory-limit is "
+            f"{words}: raise it, or take fewer trials."
+        )
+    context.meta[_HELD] = needed
 
 
 def read_pieces(path: str, source: Facts) -> Iterator[Trials]:

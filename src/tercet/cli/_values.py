@@ -81,6 +81,8 @@ def size_in_bytes(words: str) -> int:
 
 def reading(options: Facts) -> Facts:
     """The reading options as tercet.read takes them, taken out of the options."""
+    if "engine" not in options:
+        options.pop("memory_limit", None)  # `read_trials` keeps to it
     source = {name: options.pop(name) for name in READING if name in options}
     source = {name: value for name, value in source.items() if value is not None and value != ()}
     if maps := _group_maps(options):  # their groups are group columns like any other

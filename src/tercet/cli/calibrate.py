@@ -35,7 +35,7 @@ def command() -> None:
 
 @new_command("fit", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("by", "out_of_fold"))
+@source_options(groups=("by", "out_of_fold"), scans=True)
 @option(
     "--method",
     type=click.Choice(METHODS),

@@ -110,7 +110,7 @@ _OPTIONS = options(
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(MEANINGS, groups=("ci",), ids=("key",))
+@source_options(MEANINGS, groups=("ci",), ids=("key",), scans=True)
 @application_options
 @_OPTIONS
 def command(scores: tuple[str, ...], **options: Value) -> int:
