@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tercet._numeric.matrices import class_names, prior_vector
 from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
 from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats, Reals
 from tercet._views import Shown
 from tercet.errors import InputError, UndefinedError
-from tercet.trials import class_names, logit, prior_vector, probability
+from tercet.trials import logit, probability
 
 MAX_CELLS = 25_000_000  # 5,000 classes squared, 200 MB; beyond it a dense table is a mistake
 NO_NORMALISER = (

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tercet._numeric.frames import columns_of, frame_names
-from tercet._numeric.parallel import over_parts
+from tercet._numeric.estimators import asked, estimator_classes, estimator_prior, margins
+from tercet._numeric.frames import column_names, columns_of, frame_names, id_columns, joined_ids
+from tercet._numeric.matrices import (
+    Orientation,
+    check_matrix,
+    class_names,
+    log_mean,
+    prior_vector,
+    upright,
+    weight_column,
+)
 from tercet._numeric.validation import (
-    TINY,
     chosen,
     class_codes,
     class_place,
@@ -26,13 +33,15 @@ from tercet._numeric.validation import (
     label_list,
     listed,
     names,
-    number,
     numbers,
     row_numbers,
     same_index,
     same_length,
     shown,
     text,
+)
+from tercet._numeric.validation import (
+    probability as probability,
 )
 from tercet._typing import JSON, Array, Facts, Floats
 from tercet._views import Shown
@@ -45,13 +54,9 @@ NO_LLR = (
 NEEDS_PRIOR = (
     "trained_prior is needed with {}: the prior that these scores were made with, so that it can be taken out."
 )
-Orientation: TypeAlias = Literal["samples x classes", "classes x samples"]
 TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
 _RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
 MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
-
-
-_SUM_TOLERANCE = 1e-6  # posteriors kept in float32 sum to one within this; more than this is another mistake
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -552,7 +557,7 @@ class Trials(Shown):
         )
         if not scores:
             raise InputError("score must name at least one column.")
-        grouped, keys = _column_names(groups, "groups"), _column_names(ids, "ids")
+        grouped, keys = column_names(groups, "groups"), column_names(ids, "ids")
         known = frame_names(frame)
         label = ("label" if "label" in known else None) if label is None else text(label, "label")
         single = [one for one in (label, None if weight is None else text(weight, "weight")) if one is not None]
@@ -560,7 +565,7 @@ class Trials(Shown):
         more: JSON = {
             "labels": None if label is None else got[label],
             "weights": None if weight is None else got[weight],
-            "ids": _joined([got[one] for one in keys]),
+            "ids": joined_ids([got[one] for one in keys]),
             "groups": {one: got[one] for one in grouped},
             "name": name,
         }
@@ -623,16 +628,16 @@ class Trials(Shown):
         >>> trials.classes, trials.scores.tolist()
         (('ok', 'fraud'), [[0.5, 0.5]])
         """
-        labels, order = _estimator_classes(estimator, target, classes)
+        labels, order = estimator_classes(estimator, target, classes)
         more: JSON = {"weights": weights, "ids": ids, "groups": groups, "name": name}
         ask = getattr(estimator, "predict_proba", None)
         if not callable(ask):
             if trained_prior is not None:
                 raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
-            scores = _margins(estimator, X, order)
+            scores = margins(estimator, X, order)
             return _two_class("raw", scores, y, target=None if y is None else labels[order[1]], **more)
-        shares = column(_asked(ask, X), "predict_proba")
-        prior = _estimator_prior(estimator, trained_prior, order)
+        shares = column(asked(ask, X), "predict_proba")
+        prior = estimator_prior(estimator, trained_prior, order)
         return _matrix(
             "posteriors", shares[:, order], y, trained_prior=prior, classes=[labels[place] for place in order],
             orientation="samples x classes", **more,
@@ -766,7 +771,7 @@ class Trials(Shown):
         )
         weights = np.ones(len(self.classes)) if prior is None else prior_vector(prior, len(self.classes), "prior")
         with np.errstate(invalid="ignore", over="ignore"):
-            llr = likelihoods[:, index] - _mixed(likelihoods[:, others], weights[others])
+            llr = likelihoods[:, index] - log_mean(likelihoods[:, others], weights[others])
         bad = np.flatnonzero(np.isnan(llr))
         if len(bad):
             raise InputError(f"versus: row {bad[0]} gives neither side any likelihood (both -inf).")
@@ -812,7 +817,7 @@ class Trials(Shown):
             name: text(value, f"{name}_column")
             for name, value in (("score", score_column), ("label", label_column), ("weight", weight_column))
         }
-        found: dict[str, Array] = _id_columns(self.ids, _column_names(id_column, "id_column"))
+        found: dict[str, Array] = id_columns(self.ids, column_names(id_column, "id_column"))
         found |= {key: np.asarray(group) for key, group in self.groups.items()}
         if self.weights is not None:
             found[called["weight"]] = self.weights
@@ -842,40 +847,9 @@ class Trials(Shown):
         return self.select(rows), likelihoods[rows]
 
 
-def _column_names(given: object, name: str) -> list[str]:
-    """Names of columns: none, one or several."""
-    if given is None:
-        return []
-    return [text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))]
-
-
-def _id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
-    """Ids as columns: one, or one per part."""
-    if ids is None:
-        return {}
-    first = ids[0] if len(ids) else None
-    if not isinstance(first, tuple):
-        if len(called) != 1:
-            raise InputError(f"id_column must be one name, not {len(called)}: the ids have one part.")
-        return {called[0]: np.asarray(ids)}
-    parts = [np.array(part) for part in zip(*ids.tolist(), strict=True)]
-    names = called if len(called) > 1 else [f"{called[0]}_{place + 1}" for place in range(len(parts))]
-    if len(names) != len(parts):
-        raise InputError(f"id_column must be {len(parts)} names, not {len(names)}: the ids have {len(parts)} parts.")
-    return dict(zip(names, parts, strict=True))
-
-
-def _joined(columns: Sequence[object]) -> object:
-    """One column of ids as it is; of several, one tuple per row."""
-    if len(columns) < 2:
-        return columns[0] if columns else None
-    return list(zip(*(column(one, "ids").tolist() for one in columns), strict=True))
-
-
 def _framed(
-    got: Facts, scores: list[str], one: bool, meaning: str, target: object, prior: object,
-    more: JSON,
-) -> Trials:  # fmt: skip
+    got: Facts, scores: list[str], one: bool, meaning: str, target: object, prior: object, more: JSON
+) -> Trials:
     """Trials of columns: one score per trial, or one column per class."""
     chosen(meaning, "meaning", TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS)
     if prior is not None and meaning not in ("log-odds", "posterior", "logits", "posteriors"):
@@ -886,68 +860,7 @@ def _framed(
         raise InputError("target is for one column of scores: with one column per class the labels are their names.")
     table = np.stack([numbers(got[name], f"score {name!r}") for name in scores], axis=1)
     more["labels"] = None if more["labels"] is None else [str(value) for value in names(more["labels"], "labels")]
-    return _matrix(
-        meaning, table, trained_prior=prior, classes=scores, orientation="samples x classes", **more
-    )  # fmt: skip
-
-
-def _estimator_classes(estimator: object, target: object, classes: object) -> tuple[list[Hashable], list[int]]:
-    """An estimator's labels, and the order in which trials have them: of two the target last."""
-    found = getattr(estimator, "classes_", None)
-    if found is None or np.ndim(found) != 1:
-        raise InputError(f"estimator must be a trained classifier with classes_, not {shown(estimator)}.")
-    labels = np.asarray(found).tolist()
-    if len(labels) == 2:
-        if classes is not None:
-            raise InputError("classes is for more than two classes: name the target (target=...).")
-        mask, _ = is_target(np.asarray(found), target)
-        return labels, [int(mask.argmin()), int(mask.argmax())]
-    if target is not None:
-        raise InputError(f"target is for two classes, and the estimator has {len(labels)}: name them by classes=.")
-    if classes is None:
-        return labels, list(range(len(labels)))
-    wanted = label_list(classes, "classes")
-    if len(wanted) != len(labels) or set(wanted) != set(labels):
-        raise InputError(f"classes must be the estimator's, in any order: {', '.join(map(shown, labels[:6]))}.")
-    return labels, [labels.index(label) for label in wanted]
-
-
-def _asked(method: Callable[[object], object], X: object) -> object:
-    """What an estimator says of samples; what it cannot take is refused in its own words."""
-    try:
-        return method(X)
-    except Exception as error:  # an estimator of somebody else's may raise anything
-        raise InputError(f"X is refused by the estimator: {error}") from error
-
-
-def _margins(estimator: object, X: object, order: list[int]) -> Array:
-    """decision_function, higher for the target."""
-    ask = getattr(estimator, "decision_function", None)
-    if not callable(ask) or len(order) != 2:
-        raise InputError("estimator must have predict_proba, or decision_function where there are two classes.")
-    found = numbers(_asked(ask, X), "decision_function")
-    return found if order == [0, 1] else 0.0 - found
-
-
-def _estimator_prior(estimator: object, given: object, order: list[int]) -> object:
-    """The prior of an estimator's probabilities, in the order of the trials."""
-    if given is None:
-        last = getattr(estimator, "best_estimator_", estimator)
-        last = last.steps[-1][1] if hasattr(last, "steps") else last
-        own = getattr(last, "prior_", None) if type(last).__module__.startswith("tercet.") else None
-        if own is None:
-            raise InputError(
-                "trained_prior is needed: the prior that the estimator's probabilities were made with, such as the "
-                "shares of the classes it was trained on, or 'balanced' after class_weight='balanced'."
-            )
-        return np.asarray(own)[order]
-    if isinstance(given, str):
-        chosen(given, "trained_prior", ("balanced",))
-        return [1.0 / len(order)] * len(order)
-    if len(order) == 2 and column(given, "trained_prior").ndim == 0:
-        target = probability(given, "trained_prior")
-        return [1.0 - target, target]
-    return given
+    return _matrix(meaning, table, trained_prior=prior, classes=scores, orientation="samples x classes", **more)
 
 
 def as_trials(trials: object, name: str = "trials") -> Trials:
@@ -1011,41 +924,6 @@ def logit(probability: float) -> float:
     return math.log(probability) - math.log1p(-probability)
 
 
-def probability(value: object, name: str) -> float:
-    """A number strictly between 0 and 1, and above the subnormal numbers, whose reciprocals overflow."""
-    found = number(value, name)
-    if not 0.0 < found < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.")
-    if found < TINY:
-        raise InputError(f"{name} must be at least {TINY:.3g}, not {found}.")
-    return found
-
-
-def prior_vector(prior: object, classes: int, name: str) -> Floats:
-    """One prior per class, positive and summing to one within 1e-6; scaled to sum to one."""
-    vector = numbers(prior, name)
-    if len(vector) != classes:
-        raise InputError(f"{name} has {len(vector)} entries for {classes} classes.")
-    bad = np.flatnonzero(~(vector > 0.0) | ~np.isfinite(vector))
-    if len(bad):
-        raise InputError(f"{name} must be positive: entry {bad[0]} is {vector[bad[0]]}.")
-    total = math.fsum(vector)
-    if abs(total - 1.0) > _SUM_TOLERANCE:
-        raise InputError(f"{name} must sum to 1, not to {total}.")
-    return vector if total == 1.0 else vector / total
-
-
-def _mixed(columns: Floats, weights: Floats) -> Floats:
-    """ln of the weighted mean of e^column over the columns, stably."""
-    if columns.shape[1] == 1:
-        return columns[:, 0]
-    top = columns.max(axis=1)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        mixed: Floats = np.log(np.exp(columns - shift[:, None]) @ (weights / math.fsum(weights))) + shift
-    return mixed
-
-
 def _two_class(
     meaning: str,
     scores: object,
@@ -1071,17 +949,8 @@ def _two_class(
             f"Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
         )
     mask, classes = (None, ("nontarget", "target")) if labels is None else is_target(labels, target)
-    return _assembled(
-        values,
-        meaning,
-        mask,
-        classes,
-        None if trained_prior is None else probability(trained_prior, "trained_prior"),
-        weights,
-        ids,
-        groups,
-        name,
-    )
+    prior = None if trained_prior is None else probability(trained_prior, "trained_prior")
+    return _assembled(values, meaning, mask, classes, prior, weights, ids, groups, name)
 
 
 def _matrix(
@@ -1102,90 +971,15 @@ def _matrix(
     labels = None if labels is None else names(labels, "labels")
     if meaning != "log-likelihoods" and trained_prior is None:
         raise InputError(NEEDS_PRIOR.format(meaning))
-    values = _upright(numbers(scores, "scores", ndim=2), labels, given, orientation)
+    values = upright(numbers(scores, "scores", ndim=2), labels, given, orientation)
     count = values.shape[1]
     if count < 2:
         raise InputError(f"scores must have one column per class, at least two, not {count}.")
     called = class_names(given, count)
-    _check_matrix(values, meaning)
-    return _assembled(
-        values,
-        meaning,
-        None if labels is None else class_codes(labels, called, given),
-        called,
-        None if trained_prior is None else tuple(prior_vector(trained_prior, count, "trained_prior").tolist()),
-        weights,
-        ids,
-        groups,
-        name,
-    )
-
-
-def class_names(given: Sequence[object] | None, count: int, what: str = "classes") -> tuple[str, ...]:
-    """Distinct names, one for each class (or action); the numbers 0..K-1 where none are given."""
-    called = tuple(str(value) for value in (range(count) if given is None else given))
-    if len(called) != count:
-        raise InputError(f"{what} has {len(called)} names where {count} are needed.")
-    if len(set(called)) < count:
-        ordered = sorted(called)
-        twice = next(one for one, other in itertools.pairwise(ordered) if one == other)
-        raise InputError(f"{what} must be distinct: {shown(twice)} is there twice.")
-    return called
-
-
-def _upright(values: Floats, labels: Array | None, given: list[object] | None, orientation: str | None) -> Floats:
-    """Samples x classes; turned when asked for, or when only that fits the number of labels or class names."""
-    layouts: tuple[Orientation, ...] = ("samples x classes", "classes x samples")
-    if orientation is None:
-        fits = [_fits(values.shape, labels, given), _fits(values.T.shape, labels, given)]
-        square = values.shape[0] == values.shape[1] > 1 and labels is not None
-        if square and np.all(np.abs(values.sum(axis=1) - 1.0) <= _SUM_TOLERANCE) and values.min() >= 0.0:
-            square = bool(np.all(np.abs(values.sum(axis=0) - 1.0) <= _SUM_TOLERANCE))  # rows are distributions
-        if square and all(fits):
-            raise InputError(
-                f"scores of shape {values.shape} could be either way round: say orientation={layouts[0]!r} "
-                f"or {layouts[1]!r}."
-            )
-        orientation = layouts[1] if fits == [False, True] else layouts[0]
-    way = chosen(orientation, "orientation", layouts)
-    return values if way == layouts[0] else frozen(np.ascontiguousarray(values.T))
-
-
-def _fits(shape: tuple[int, ...], labels: Array | None, given: list[object] | None) -> bool:
-    """Whether rows match the labels and columns the class names, as far as they are known."""
-    return (labels is None or shape[0] == len(labels)) and (given is None or shape[1] == len(given))
-
-
-def _check_matrix(values: Floats, meaning: str) -> None:
-    if meaning == "posteriors":
-        check_posteriors(values)
-        return
-    ends = over_parts(lambda part: (values[part].min(initial=0.0), values[part].max(initial=0.0)), len(values))
-    if any(high == math.inf for _, high in ends):
-        way_out = "Write -inf for the classes that are ruled out."
-        _refuse(values, values.max(axis=1) == math.inf, f"{meaning} must not be +inf", way_out)
-    if any(low == -math.inf for low, _ in ends):
-        way_out = "Drop such rows: no class could have made them."
-        _refuse(values, values.max(axis=1) == -math.inf, f"{meaning} must not be -inf for every class", way_out)
-
-
-def check_posteriors(values: Floats) -> None:
-    """Refuses rows that are not distributions over the classes."""
-    outside = np.any((values < 0.0) | (values > 1.0), axis=1)
-    way_out = "Say what they are, of_logits or of_log_likelihoods, or divide each row by its sum."
-    _refuse(values, outside, "posteriors must lie in 0..1", way_out)
-    off: Array = np.abs(values.sum(axis=1) - 1.0)
-    worst = f"posteriors must sum to one (off by up to {off.max(initial=0.0):.3g})"
-    _refuse(values, np.asarray(off > _SUM_TOLERANCE), worst, way_out)
-
-
-def _refuse(values: Floats, bad: Array, rule: str, way_out: str) -> None:
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        raise InputError(
-            f"{rule}: {len(rows)} of {len(values)} rows, the first is row {rows[0]} (counting from 0) "
-            f"with {shown(values[rows[0]].tolist())}. {way_out}"
-        )
+    check_matrix(values, meaning)
+    codes = None if labels is None else class_codes(labels, called, given)
+    prior = None if trained_prior is None else tuple(prior_vector(trained_prior, count, "trained_prior").tolist())
+    return _assembled(values, meaning, codes, called, prior, weights, ids, groups, name)
 
 
 def _assembled(
@@ -1213,14 +1007,3 @@ def _group_columns(groups: Facts | None) -> JSON:
     if groups is not None and not isinstance(groups, Mapping):
         raise InputError('groups must be a mapping from a name to a column, such as {"speaker": speakers}.')
     return {f"groups[{key!r}]": group for key, group in (groups or {}).items()}
-
-
-def weight_column(weights: object) -> Floats:
-    """Weights that are finite and not negative."""
-    heavy = numbers(weights, "weights")
-    bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
-    if len(bad):
-        raise InputError(
-            f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}. Weight 0 drops a row."
-        )
-    return heavy

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tercet._numeric.coded import Coded, few_values
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import column, listed, shown, text
 from tercet._typing import JSON, Array
 from tercet.errors import InputError
 
@@ -173,3 +173,33 @@ def _booleans(column: Any) -> Array | None:
 def _unpacked(array: Any) -> Array:
     bits = np.frombuffer(array.buffers()[1], np.uint8)
     return np.unpackbits(bits, bitorder="little", count=array.offset + len(array))[array.offset :].view(np.bool_)
+
+
+def column_names(given: object, name: str) -> list[str]:
+    """Names of columns: none, one or several."""
+    if given is None:
+        return []
+    return [text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))]
+
+
+def id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
+    """Ids as columns: one, or one per part."""
+    if ids is None:
+        return {}
+    first = ids[0] if len(ids) else None
+    if not isinstance(first, tuple):
+        if len(called) != 1:
+            raise InputError(f"id_column must be one name, not {len(called)}: the ids have one part.")
+        return {called[0]: np.asarray(ids)}
+    parts = [np.array(part) for part in zip(*ids.tolist(), strict=True)]
+    names = called if len(called) > 1 else [f"{called[0]}_{place + 1}" for place in range(len(parts))]
+    if len(names) != len(parts):
+        raise InputError(f"id_column must be {len(parts)} names, not {len(names)}: the ids have {len(parts)} parts.")
+    return dict(zip(names, parts, strict=True))
+
+
+def joined_ids(columns: Sequence[object]) -> object:
+    """One column of ids as it is; of several, one tuple per row."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    return list(zip(*(column(one, "ids").tolist() for one in columns), strict=True))

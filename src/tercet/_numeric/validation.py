@@ -114,6 +114,16 @@ def rate(value: object, name: str) -> float:
     return found
 
 
+def probability(value: object, name: str) -> float:
+    """A number strictly between 0 and 1, and above the subnormal numbers, whose reciprocals overflow."""
+    found = number(value, name)
+    if not 0.0 < found < 1.0:
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.")
+    if found < TINY:
+        raise InputError(f"{name} must be at least {TINY:.3g}, not {found}.")
+    return found
+
+
 def seed_number(value: object, name: str = "seed") -> int:
     """A seed: a whole number that is not negative."""
     return whole(value, name, 0)

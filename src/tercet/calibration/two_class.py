@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import log_ratio
+from tercet._numeric.matrices import check_posteriors, prior_vector
 from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.serialization import Model, damaged, finite, flag, real, reals
@@ -34,7 +35,7 @@ from tercet.calibration.training import (
 )
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.curves import Hull, convex_vertices
-from tercet.trials import Trials, check_posteriors, logit, prior_vector, probability
+from tercet.trials import Trials, logit, probability
 
 Interpolation = Literal["step", "linear"]
 _ROWS = 1 << 14  # rows at a time when a map is applied

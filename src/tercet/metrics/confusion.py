@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from tercet._numeric.exact import as_integers, quotients, shifted
+from tercet._numeric.matrices import class_names, weight_column
 from tercet._numeric.validation import (
     chosen,
     flag,
@@ -27,7 +28,7 @@ from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics._class_names import class_codes, known_classes, target_of
-from tercet.trials import class_names, probability, weight_column
+from tercet.trials import probability
 
 CELLS = ("tp", "fn", "fp", "tn")
 NO_ACTION = (

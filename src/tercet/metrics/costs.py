@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
+from tercet._numeric.matrices import check_posteriors
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
@@ -20,7 +21,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import Trials, as_trials, check_posteriors, logit, probability, to_llr
+from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
 
 class BayesPlot(NamedTuple):

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.matrices import prior_vector
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import column, shown
 from tercet._typing import Floats
 from tercet.errors import CalibrationError
-from tercet.trials import Trials, as_trials, prior_vector, probability
+from tercet.trials import Trials, as_trials, probability
 
 _CELLS = 1 << 16  # at a time, rows x classes, so that a block and its products stay in the cache
 

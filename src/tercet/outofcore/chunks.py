@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tercet._numeric.matrices import prior_vector, weight_column
 from tercet._numeric.validation import column, equal_to, is_target, names, numbers, same_index, same_length, whole
 from tercet._typing import Array, Floats, Value
 from tercet.errors import InputError
@@ -19,7 +20,7 @@ from tercet.outofcore.limits import Budget
 from tercet.outofcore.plain_data import Plain
 from tercet.outofcore.reading import sorted_classes
 from tercet.outofcore.runner import CHANGED, State, thinned_sample
-from tercet.trials import MATRIX_MEANINGS, Trials, prior_vector, weight_column
+from tercet.trials import MATRIX_MEANINGS, Trials
 
 
 @runtime_checkable

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
+from tercet._numeric.matrices import class_names
 from tercet._numeric.validation import distinct, label_list, names, same_length, shown
 from tercet._typing import Array, Floats
 from tercet.errors import InputError
-from tercet.trials import Trials, class_names
+from tercet.trials import Trials
 
 Ints = NDArray[np.intp]
 Readers = Mapping[str, Callable[[object, str], object]]

@@ -15,10 +15,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from tercet._numeric.matrices import prior_vector
 from tercet._numeric.validation import chosen, same_label, shown
 from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
-from tercet.trials import Trials, prior_vector, probability
+from tercet.trials import Trials, probability
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
