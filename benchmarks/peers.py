@@ -91,6 +91,36 @@ def numpy_eer(scores: np.ndarray, labels: np.ndarray) -> float:
     return crossing(np.append(0, misses) / misses[-1], 1 - np.append(0, rejected) / rejected[-1])
 
 
+def target_ranks(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """Of each target in ascending order the non-targets below it, and all non-targets: plain numpy, without ties."""
+    others = np.sort(scores[~labels])
+    return np.searchsorted(others, np.sort(scores[labels])), len(others)
+
+
+def rank_auc(scores: np.ndarray, labels: np.ndarray) -> float:
+    ranks, others = target_ranks(scores, labels)
+    return float(ranks.mean() / others)
+
+
+def rank_min_dcf(scores: np.ndarray, labels: np.ndarray) -> float:
+    ranks, others = target_ranks(scores, labels)
+    costs = PRIOR * np.arange(len(ranks)) / len(ranks) + (1 - PRIOR) * (1 - ranks / others)
+    return float(min(costs.min(), PRIOR, 1 - PRIOR) / PRIOR)
+
+
+def rank_eer(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The crossing on a stair: each step goes along one axis only."""
+    ranks, others = target_ranks(scores, labels)
+    place = int(np.searchsorted(np.arange(1, len(ranks) + 1) / len(ranks) + ranks / others, 1.0))
+    return float(max(place / len(ranks), 1 - ranks[place] / others))
+
+
+def rank_average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
+    ranks, others = target_ranks(scores, labels)
+    hits = np.arange(len(ranks), 0, -1)
+    return float((hits / (hits + (others - ranks))).mean())
+
+
 def sklearn_eer(scores: np.ndarray, labels: np.ndarray) -> float:
     fpr, tpr, _ = roc_curve(labels, scores, drop_intermediate=False)
     return crossing(1 - tpr[::-1], fpr[::-1])
@@ -202,20 +232,31 @@ def two_class_jobs(rows: int) -> list[Job]:
     t, weighted = tc.Trials.of_llr(s, y), tc.Trials.of_llr(s, y, weights=w)
     probes = s[np.argsort(np.abs(s))[:50]]  # where blocks hold both classes
     curve = tc.Curve.of
-    both = {"numpy argsort": lambda: numpy_auc(s, y)}
     return [
         Job("EER (ROC convex hull)", lambda: curve(t).eer().value, {"PYLLR's method on scipy": lambda: pav_eer(s, y)}),
         Job(
             "EER (interpolated)",
             lambda: curve(t).eer("interpolated").value,
-            {"scikit-learn roc_curve": lambda: sklearn_eer(s, y), "numpy argsort": lambda: numpy_eer(s, y)},
+            {
+                "scikit-learn roc_curve": lambda: sklearn_eer(s, y),
+                "numpy argsort": lambda: numpy_eer(s, y),
+                "numpy sort and searchsorted": lambda: rank_eer(s, y),
+            },
         ),
-        Job("minimum DCF", lambda: curve(t).min_dcf(PRIOR).dcf, {"numpy argsort": lambda: numpy_min_dcf(s, y)}),
+        Job(
+            "minimum DCF",
+            lambda: curve(t).min_dcf(PRIOR).dcf,
+            {
+                "numpy argsort": lambda: numpy_min_dcf(s, y),
+                "numpy sort and searchsorted": lambda: rank_min_dcf(s, y),
+            },
+        ),
         Job(
             "AUC",
             lambda: curve(t).auc,
-            both
-            | {
+            {
+                "numpy argsort": lambda: numpy_auc(s, y),
+                "numpy sort and searchsorted": lambda: rank_auc(s, y),
                 "scikit-learn": lambda: float(roc_auc_score(y, s)),
                 "scipy mannwhitneyu": lambda: (
                     mannwhitneyu(s[y], s[~y], method="asymptotic").statistic / (y.sum() * (~y).sum())
@@ -258,6 +299,7 @@ def two_class_jobs(rows: int) -> list[Job]:
             {
                 "scikit-learn": lambda: float(average_precision_score(y, s)),
                 "numpy argsort": lambda: numpy_average_precision(s, y),
+                "numpy sort and searchsorted": lambda: rank_average_precision(s, y),
             },
         ),
     ]
@@ -330,10 +372,17 @@ def bootstrap_jobs(rows: int) -> list[Job]:
         return np.array([np.std(values)])
 
     size = f"{BOOTSTRAPS:,} x {rows:,}"
-    scale = {"numpy": BOOTSTRAPS / few}
+    by = {"auc": (numpy_auc, rank_auc), "eer": (numpy_eer, rank_eer)}
+    names = ("numpy argsort", "numpy sort and searchsorted")
     return [
-        Job(f"bootstrap of AUC, {size}", lambda: ours("auc"), {"numpy": lambda: theirs(numpy_auc)}, 0.9, scale),
-        Job(f"bootstrap of EER, {size}", lambda: ours("eer"), {"numpy": lambda: theirs(numpy_eer)}, 0.9, scale),
+        Job(
+            f"bootstrap of {quantity.upper()}, {size}",
+            lambda quantity=quantity: ours(quantity),
+            {name: lambda one=one: theirs(one) for name, one in zip(names, ways, strict=True)},
+            0.9,
+            dict.fromkeys(names, BOOTSTRAPS / few),
+        )
+        for quantity, ways in by.items()
     ]
 
 

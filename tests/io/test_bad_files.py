@@ -391,3 +391,25 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path):
     writer.start()
     assert len(read(tmp_path / "pipe", format="csv")) == 2
     writer.join()
+
+
+@pytest.mark.parametrize("rows", [["1_000,0"], ["1.0,1"] * 60_000 + ["2.0,0", "1_000,0"]], ids=["soon", "late"])
+@pytest.mark.parametrize("header", [["score,label"], ["the_score,label"], []], ids=["plain", "underscore", "none"])
+def test_an_underscore_is_no_part_of_a_number(tmp_path, header, rows):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([*header, *rows, "1.0,1"]) + "\n")
+    more = {"score": header[0].partition(",")[0]} if header else {"columns": ["score", "label"]}
+    with pytest.raises(tc.InputError, match=rf"line {len(header) + len(rows)}, column .* '1_000': not a number"):
+        tc.read(path, **more)
+
+
+def test_numbers_beyond_a_double_are_refused_and_infinities_are_not(tmp_path):
+    path = tmp_path / "a.csv"
+    for bad, said in (("1e999", "too large"), ("9007199254740993", "merge"), ("-9007199254740993", "merge")):
+        path.write_text(f"score,label\n-inf,0\n1e20,1\n9007199254740992,1\n{bad},0\n")
+        with pytest.raises(tc.InputError, match=rf"line 5, column 'score' is '{bad}': .*{said}"):
+            tc.read(path)
+    path.write_text("score,label,weight\n-inf,0,1e300\nInfinity,1,2\n9007199254740992,1,0.5\n-1e300,0,1\n")
+    found = tc.read(path, weight="weight")
+    assert found.scores.tolist() == [-np.inf, np.inf, 2.0**53, -1e300]
+    assert found.weights.tolist() == [1e300, 2.0, 0.5, 1.0]

@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tercet as tc
+from tercet.io.formats.parquet_arrow import plain_columns
 from tercet.outofcore import reading, runner
 from tercet.outofcore.files import cut_into_parts, pieces_of
 from tercet.outofcore.limits import KEPT_ROW, Budget
@@ -550,6 +552,25 @@ def test_the_quick_way_through_pyarrow_gives_the_same_bits_and_refusals(tmp_path
         bad = [value if k == 777 else s for k, s in enumerate(scores.tolist())]
         with pytest.raises(tc.InputError, match=r"row 778, column .score."):
             evaluated(write(path, bad, marks), APPS, target=target)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "bool"])
+def test_columns_through_pyarrow_are_those_of_the_file_and_import_no_pandas(tmp_path, kind):
+    values = np.floor(np.random.default_rng(3).normal(size=1003) * 2.0).clip(0.0).astype(kind)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": values}), path, row_group_size=100)
+    starts = [*range(0, 1003, 100), 1003]
+    for start, stop in ((0, 1003), (100, 200), (900, 1003)):
+        (found,) = plain_columns(path, ["x"], starts, start, stop)
+        assert found.dtype == values.dtype
+        np.testing.assert_array_equal(found, values[start:stop])
+    code = (
+        "import sys; from pathlib import Path; from tercet.io.formats.parquet_arrow import plain_columns; "
+        f"assert plain_columns(Path({str(path)!r}), ['x'], {starts}, 0, 200) is not None; "
+        "print('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_a_flipped_bit_is_found_where_pages_have_checksums(tmp_path, trials, small):

@@ -49,6 +49,12 @@ class ColumnRoles:
         optional = [name for name in (self.label, self.weight, *(self.equal or ())) if name is not None]
         return list(dict.fromkeys([*self.scores, *optional, *self.groups, *self.ids]))
 
+    @property
+    def only_numbers(self) -> list[str]:
+        """The columns that are numbers and nothing else."""
+        otherwise = {self.label, *(self.equal or ()), *self.groups, *self.ids}
+        return [name for name in (*self.scores, self.weight) if name is not None and name not in otherwise]
+
 
 def score_roles(source: ColumnSource, wanted: WantedColumns) -> ColumnRoles:
     """The roles in a file of scores."""

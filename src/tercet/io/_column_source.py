@@ -17,7 +17,7 @@ from tercet.io.formats.text import Dialect, TextFacts, check_ended, check_text, 
 from tercet.io.formats.trial_lists import Hints, Layout, key_layout, score_layout
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-Load = Callable[[Sequence[str]], Table]
+Load = Callable[[Sequence[str], Sequence[str]], Table]  # all that is wanted, and what of it only as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
             file.called,
             names,
             Layout(Dialect("", names, True)),
-            lambda wanted: _checked(table.only(wanted), footer, store.limit),
+            lambda wanted, _: _checked(table.only(wanted), footer, store.limit),
         )
     if file.kind != "text":
         raise InputError(
@@ -55,8 +55,8 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
     layout = (key_layout if key else score_layout)(file, hints)
     dialect = layout.dialect
 
-    def load(wanted: Sequence[str]) -> Table:
-        table = _not_empty(text_table(store, file, facts, dialect, wanted, number), dialect.header)
+    def load(wanted: Sequence[str], numbers: Sequence[str]) -> Table:
+        table = _not_empty(text_table(store, file, facts, dialect, wanted, numbers, number), dialect.header)
         check_ended(file, facts)
         return table
 
@@ -70,7 +70,7 @@ def _looks_like_json(file: PlainFile) -> bool:
 def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -> ColumnSource:
     names = keys_of_first(file)
 
-    def load(wanted: Sequence[str]) -> Table:
+    def load(wanted: Sequence[str], _: Sequence[str]) -> Table:
         table = json_table(store, file, facts, wanted, number)
         return _not_empty(table if table is not None else _rewritten_json(store, file, names, wanted, number))
 
@@ -80,7 +80,7 @@ def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -
 def _rewritten_json(store: Store, file: PlainFile, names: Sequence[str], wanted: Sequence[str], number: int) -> Table:
     """The table by way of a CSV that Python's JSON parser gives: slow, and exact about what is refused and where."""
     rewritten, dialect = store.stack.enter_context(as_table(file, names, store.folder))
-    table = text_table(store, rewritten, check_text(rewritten), dialect, wanted, number)
+    table = text_table(store, rewritten, check_text(rewritten), dialect, wanted, (), number)
     return replace(table, place=partial(json_place, file))
 
 

@@ -59,7 +59,8 @@ def score_ranges(
     source = column_source(store, file, request.hints)
     if key_file is None:
         roles = score_roles(source, wanted)
-        return TableRanges.of(source.load(roles.columns), roles, wanted), source.layout.target
+        table = source.load(roles.columns, () if wanted.decided else roles.only_numbers)
+        return TableRanges.of(table, roles, wanted), source.layout.target
     key_hints = Hints(request.hints.format if request.hints.format in LISTS else None, expected=wanted.label)
     key = column_source(store, key_file, key_hints, key=True, number=1)
     join = Join.of(source, key, wanted)
@@ -315,7 +316,7 @@ def label_ranges(store: Store, file: PlainFile, column: str, limit: int) -> RowR
     if not source.has(column):
         raise InputError(missing_column(file.called, column, source.names))
     wanted = WantedColumns(label=column)
-    return TableRanges.of(source.load([column]), ColumnRoles(label=column), wanted)
+    return TableRanges.of(source.load([column], ()), ColumnRoles(label=column), wanted)
 
 
 def _label_hints(file: PlainFile, column: str) -> Hints:

@@ -64,6 +64,7 @@ class Column:
 
     sql: str
     kind: str  # "text", "number", "boolean" or "other"
+    large: str = ""  # of numbers made of text: the text where it stands for a number of 2**53 or above, else NULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +187,13 @@ class Table:
     def _number(self, name: str) -> str:
         column = self.column(name)
         if column.kind == "text":
-            return f"CASE WHEN contains({column.sql}, '_') THEN NULL ELSE try_cast({column.sql} AS DOUBLE) END"
+            return _parsed(column.sql)
         if column.kind != "number":
             raise InputError(f"{self.called}: column {shown(name)} holds {column.kind} values, not numbers.")
         return column.sql
 
     def _checked_number(self, values: Array, name: str) -> Array:
-        text = self.columns[name].kind == "text"
+        text = self.columns[name].kind == "text" or self.columns[name].large
         bad = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, np.bool_)
         if bad.any():
             raise self._not_a_number(int(bad.argmax()), name, int(bad.sum()))
@@ -222,10 +223,9 @@ class Table:
 
     def _check_large(self, name: str) -> None:
         """Refuses what a double cannot hold: finite numbers that would become infinite, whole ones that would merge."""
-        sql = self.columns[name].sql
+        sql = self.columns[name].large or _large(self.columns[name].sql)
         rows = self.con.execute(
-            f"SELECT r, v FROM (SELECT row_number() OVER () - 1 AS r, {sql} AS v FROM {self.sql}) "
-            f"WHERE abs(try_cast(v AS DOUBLE)) >= {_EXACT} AND NOT contains(lower(v), 'inf')"
+            f"SELECT r, v FROM (SELECT row_number() OVER () - 1 AS r, {sql} AS v FROM {self.sql}) WHERE v IS NOT NULL"
         )
         while found := rows.fetchmany(10_000):
             for row, value in found:
@@ -259,6 +259,9 @@ class Table:
         if name not in self.names:
             return sql
         known = self.names[name]
+        if 0 < len(known.names) <= 2:  # quicker than a look into the ENUM's table
+            cases = " ".join(f"WHEN {quoted(one)} THEN {code}::UTINYINT" for code, one in enumerate(known.names))
+            return f"CASE {sql} {cases} END"
         return f"enum_code(CAST({sql} AS {known.enum}))" if known.names else "NULL::INTEGER"
 
     def _coded(self, values: Array, name: str) -> LabelColumn:
@@ -322,19 +325,42 @@ class Store:
         return quoted(str(link_in(self.folder, path) if is_pattern(path) else path))
 
 
+def _parsed(text: str, underscores: bool = True) -> str:
+    """SQL of a text as a number, missing where it is none; duckdb would take 1_000 for one."""
+    number = f"try_cast({text} AS DOUBLE)"
+    return f"CASE WHEN contains({text}, '_') THEN NULL ELSE {number} END" if underscores else number
+
+
+def _large(text: str, parsed: str = "") -> str:
+    """SQL of the text where it is a number so large that a double may not hold it, else NULL."""
+    value = parsed or f"try_cast({text} AS DOUBLE)"
+    return f"CASE WHEN abs({value}) >= {_EXACT} AND NOT contains(lower({text}), 'inf') THEN {text} END"
+
+
 def text_table(
-    store: Store, file: PlainFile, facts: TextFacts, dialect: Dialect, wanted: Sequence[str], number: int
+    store: Store,
+    file: PlainFile,
+    facts: TextFacts,
+    dialect: Dialect,
+    wanted: Sequence[str],
+    numbers: Sequence[str],
+    number: int,
 ) -> Table:
-    """The wanted columns of a delimited file, loaded as text; every record that is there is a row."""
+    """The wanted columns of a delimited file, numbers parsed, others as text; every record that is there is a row."""
     places = {name: dialect.position(name, file) for name in dict.fromkeys(wanted)}
     check_size(file.called, min(facts.lines, file.size // 2 + 1), len(places), store.limit)
     if not facts.utf8 or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect.separator)):
         diagnose(file, dialect)
-    picked = [f"c{place}" for place in sorted(set(places.values()))] or ["c0"]
-    _load(store, file, dialect, f"CREATE TABLE s{number} AS SELECT {', '.join(picked)}", facts.mixed_ends)
+    columns = {name: Column(f"c{place}", "text") for name, place in places.items()}
+    columns |= {name: Column(f"d{places[name]}", "number", f"x{places[name]}") for name in numbers}
+    parsed, picked = ["*"], list(dict.fromkeys(one.sql for one in columns.values())) or ["c0"]
+    for at in sorted({places[name] for name in numbers}):
+        parsed.append(f"{_parsed(f'c{at}', facts.underscores or not dialect.header)} AS d{at}")
+        picked.append(f"{_large(f'c{at}', f'd{at}')} AS x{at}")
+    create = f"CREATE TABLE s{number} AS SELECT {', '.join(picked)} FROM (SELECT {', '.join(parsed)}"
+    _load(store, file, dialect, create, facts.mixed_ends)
     (rows,) = store.con.execute(f"SELECT count(*) FROM s{number}").fetchone() or (0,)
     _check_all_read(file, dialect, rows, facts)
-    columns = {name: Column(f"c{place}", "text") for name, place in places.items()}
 
     def place(row: int, name: str) -> tuple[str, str | None]:
         line, cells = line_of(file, dialect, row)
@@ -360,7 +386,7 @@ def _load(store: Store, file: PlainFile, dialect: Dialect, create: str, rewrite:
     with regular(file, dialect, store.folder, rewrite=rewrite) as (plain, separator):
         try:
             with watched(store.con, file.size, store.progress):
-                store.con.execute(f"{create} FROM {_scan(store.name(plain.path), dialect, separator)}")
+                store.con.execute(f"{create} FROM {_scan(store.name(plain.path), dialect, separator)})")
             return
         except duckdb.Error as error:
             diagnose(file, dialect)

@@ -45,8 +45,8 @@ class Join:
         """Both files loaded; their ids must have as many fields."""
         ours, theirs = score_roles(scores, _asked_of_scores(wanted, scores, key)), key_roles(key, wanted, scores)
         ours, theirs = _same_ids(scores, key, ours, theirs)
-        left = Side(scores.load(ours.columns).stored("join_scores"), ours.ids)
-        right = Side(key.load(theirs.columns).stored("join_key"), theirs.ids)
+        left = Side(scores.load(ours.columns, ()).stored("join_scores"), ours.ids)
+        right = Side(key.load(theirs.columns, ()).stored("join_key"), theirs.ids)
         return cls(left, right, ours, theirs, wanted)
 
     def pairs(self, columns: str = "") -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tercet._typing import Array
 
-_KINDS = ("float", "double", "bool")
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray
+
+_KINDS = {"float": np.float32, "double": np.float64, "bool": np.bool_}
 
 
 def plain_columns(path: Path, names: Sequence[str], starts: Sequence[int], start: int, stop: int) -> list[Array] | None:
@@ -33,7 +37,19 @@ def plain_columns(path: Path, names: Sequence[str], starts: Sequence[int], start
         return None
     if table.num_rows != stop - start or any(table.column(name).null_count for name in names):
         return None
-    columns: list[Array] = [table.column(name).to_numpy() for name in names]
+    columns = [_array(table.column(name), _KINDS[str(one.type)]) for name, one in zip(names, found, strict=True)]
     if any(one.dtype.kind == "f" and np.isnan(np.min(one, initial=0.0)) for one in columns):
         return None
     return columns
+
+
+def _array(column: ChunkedArray, kind: type[np.generic]) -> Array:
+    """A column without nulls; pyarrow's own to_numpy would import pandas, which takes longer than most reading."""
+    found: list[Array] = [np.empty(0, kind)]
+    for chunk in filter(len, column.chunks):
+        content, rows = chunk.buffers()[1], slice(chunk.offset, chunk.offset + len(chunk))
+        if kind is np.bool_:
+            found.append(np.unpackbits(np.frombuffer(content, np.uint8), count=rows.stop, bitorder="little")[rows])
+        else:
+            found.append(np.frombuffer(content, kind, rows.stop)[rows])
+    return (found[1] if len(found) == 2 else np.concatenate(found)).view(kind)
