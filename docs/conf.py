@@ -58,7 +58,7 @@ html_title = "tercet"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_search_summary = False  # summaries are fetched, which browsers refuse for files on disk
 # Pages without subpages need no list of them; the space goes to the text.
 html_sidebars: dict[str, list[str]] = {page.stem: [] for page in sorted(HERE.glob("*.md"))}
