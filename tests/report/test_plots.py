@@ -159,6 +159,8 @@ def test_short_names_share_the_lines_of_a_legend_and_long_ones_do_not():
         for word in ("s", "a very long name of a system that nobody will shorten ")
     )
     assert (short, long) == (4, 1)
+    mixed = [evaluation(f"a system called {word}") for word in ("ECAPA", "WavLM")]
+    assert plots.plot(mixed, "roc", size="column").figure_.legends[0]._ncols == 2  # columns as wide as they need
 
 
 def test_the_bayes_error_plot_has_the_laboratorys_frame():
@@ -463,7 +465,9 @@ def test_small_multiples_have_a_panel_each_and_need_their_own_figure():
 
 def test_several_classes_are_drawn_class_by_class():
     result = tc.evaluate(gallery.rows("usual", 3), one_vs_rest=True)
-    assert len(plots.plot(result, "histogram").figure_.axes) == 3
+    panels = plots.plot(result, "histogram")
+    assert len(panels.figure_.axes) == 3
+    assert legend_of(panels) == ["other classes", "this class"]  # of every panel
     roc = plots.plot(result, "roc")
     assert set(roc.data["system"].tolist()) == {"0", "1", "2"}
     with pytest.raises(tc.InputError, match="roc cannot be drawn"):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._numeric.validation import shown
@@ -19,15 +18,14 @@ from tercet.metrics.confusion import as_matrix
 from tercet.metrics.posteriors import posteriors
 from tercet.sklearn._common import (
     Labels,
+    Wrapper,
     base_of,
     checked_labels,
     keep_features,
     posteriors_of,
     prior_in_order,
     routed,
-    router_of,
     shares_of,
-    sparse_like,
     target_place,
     trained,
     weights_of,
@@ -36,7 +34,6 @@ from tercet.trials import Trials
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-    from sklearn.utils.metadata_routing import MetadataRouter
 
 Given = Application | MulticlassApplication
 
@@ -82,7 +79,7 @@ def action_labels(app: Given, classes: Labels, order: list[int]) -> Labels:
     return np.array([names.get(action, action) for action in app.actions])
 
 
-class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Wrapper):
     """Cost-optimal decisions on another classifier's posteriors, for any cost matrix and deployment prior.
 
     The estimator's predict_proba is taken as posteriors at the prior it was trained with, and moved to the
@@ -221,18 +218,8 @@ class BayesClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         prior = self.trained_prior_[self._order]
         return Trials.of_posteriors(given, trained_prior=prior, orientation="samples x classes")
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who takes which metadata, for scikit-learn's routing.
-
-        Returns
-        -------
-        MetadataRouter
-            The requests of the parts.
-        """
-        return router_of(self, splits=False)
-
     def __sklearn_tags__(self) -> Tags:
-        tags = sparse_like(self, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         multiclass = isinstance(self.application, MulticlassApplication) and len(self.application.classes) > 2
         tags.classifier_tags.multi_class = multiclass
         return tags

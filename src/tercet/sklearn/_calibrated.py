@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._typing import Array, Floats
@@ -14,17 +13,15 @@ from tercet.errors import CalibrationError, InputError
 from tercet.metrics.posteriors import posteriors
 from tercet.sklearn._common import (
     Labels,
+    Wrapper,
     base_of,
     checked_labels,
     class_scores,
-    fitted_base,
     held_out,
     keep_features,
     prior_in_order,
     routed,
-    router_of,
     shares_of,
-    sparse_like,
     target_place,
     target_scores,
     trained,
@@ -34,12 +31,11 @@ from tercet.trials import Trials
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-    from sklearn.utils.metadata_routing import MetadataRouter
 
 _SEVERAL = ("logistic", *CLASS_METHODS)  # methods that take more than two classes
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(Wrapper):
     """A classifier whose probabilities are calibrated by a map of tercet.
 
     Each sample is scored by a clone of the estimator that did not see it; the calibrator is trained on these pooled
@@ -131,9 +127,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         self.classes_ = np.unique(labels)
         self._prepare(shares_of(labels, weights))
         if isinstance(self.cv, str):
-            if self.cv != "prefit":
-                raise InputError(f'cv must be a number of folds, a splitter or "prefit", not {self.cv!a}.')
-            self.estimator_ = fitted_base(self.estimator)
+            self.estimator_ = self._prefit()
             if not np.array_equal(self.estimator_.classes_, self.classes_):
                 raise InputError("y must hold the classes that the estimator was trained on, all of them.")
             scores = self._scores(self.estimator_, X).scores
@@ -277,17 +271,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         second = odds > 0.0 if self._place == 1 else odds >= 0.0
         return np.asarray(self.classes_[second.astype(np.intp)])
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who takes which metadata, for scikit-learn's routing.
-
-        Returns
-        -------
-        MetadataRouter
-            The requests of the parts.
-        """
-        return router_of(self, splits=True)
-
     def __sklearn_tags__(self) -> Tags:
-        tags = sparse_like(self, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.method in _SEVERAL
         return tags

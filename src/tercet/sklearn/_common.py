@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -22,8 +22,7 @@ from tercet.errors import InputError
 from tercet.trials import Trials, probability
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.metadata_routing import MetadataRouter
+    from sklearn.utils import Tags
 
 Labels = Array
 Response = Literal["auto", "decision_function", "log_odds", "predict_proba"]
@@ -169,6 +168,43 @@ def _response(estimator: object, wanted: object, usual: str, first: str = "decis
 # Training another estimator
 
 
+class Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier around another one (`estimator`), which is trained on everything or by folds (`cv`)."""
+
+    estimator: object
+    cv: object = "none"  # those without folds
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who takes which metadata, for scikit-learn's routing: the estimator in fit, and the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests of the parts.
+        """
+        router = MetadataRouter(owner=type(self).__name__)
+        router.add_self_request(self)
+        router.add(estimator=base_of(self.estimator), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if not isinstance(self.cv, str):
+            mapping = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=check_cv(self.cv, classifier=True), method_mapping=mapping)
+        return router
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(base_of(self.estimator)).input_tags.sparse
+        return tags
+
+    def _prefit(self) -> Any:
+        """The estimator that `cv="prefit"` says is trained already."""
+        if self.cv != "prefit":
+            raise InputError(f'cv must be a number of folds, a splitter or "prefit", not {self.cv!a}.')
+        if self.estimator is None:
+            raise InputError('cv="prefit" needs an estimator that is trained already.')
+        check_is_fitted(self.estimator)
+        return self.estimator
+
+
 def base_of(estimator: object) -> Any:
     """The estimator that was given, or a logistic regression."""
     if estimator is not None:
@@ -178,30 +214,11 @@ def base_of(estimator: object) -> Any:
     return LogisticRegression()
 
 
-def fitted_base(estimator: object) -> Any:
-    """An estimator that is trained already."""
-    if estimator is None:
-        raise InputError('cv="prefit" needs an estimator that is trained already.')
-    check_is_fitted(estimator)
-    return estimator
-
-
 def keep_features(outer: object, inner: object) -> None:
     """Notes the number and names of the features that the inner estimator saw."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(inner, name):
             setattr(outer, name, getattr(inner, name))
-
-
-def router_of(outer: Any, *, splits: bool) -> MetadataRouter:
-    """Who takes which metadata: the estimator in fit, and the splitter."""
-    router = MetadataRouter(owner=type(outer).__name__)
-    router.add_self_request(outer)
-    router.add(estimator=base_of(outer.estimator), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    if splits and not isinstance(outer.cv, str):
-        mapping = MethodMapping().add(caller="fit", callee="split")
-        router.add(splitter=check_cv(outer.cv, classifier=True), method_mapping=mapping)
-    return router
 
 
 def routed(outer: object, estimator: BaseEstimator, sample_weight: Any, params: JSON) -> Any:
@@ -253,9 +270,3 @@ def held_out(estimator: object, X: object, y: Labels, cv: object, metadata: obje
         if len(np.unique(y[train])) < len(np.unique(y)):
             raise InputError("cv leaves a training part without one of the classes: use fewer folds.")
         yield trained_on(estimator, X, y, train, metadata), test, _safe_indexing(X, test)
-
-
-def sparse_like(outer: Any, tags: Any) -> Any:
-    """Tags that say whether sparse X is taken: where the inner estimator takes it."""
-    tags.input_tags.sparse = get_tags(base_of(outer.estimator)).input_tags.sparse
-    return tags

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,16 +14,14 @@ from tercet.deployment.rules import CRITERIA, Rule
 from tercet.errors import InputError
 from tercet.sklearn._common import (
     Labels,
+    Wrapper,
     base_of,
     check_two,
     checked_labels,
-    fitted_base,
     folds_of,
     held_out,
     keep_features,
     routed,
-    router_of,
-    sparse_like,
     target_place,
     target_scores,
     trained,
@@ -35,12 +32,11 @@ from tercet.trials import Trials
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-    from sklearn.utils.metadata_routing import MetadataRouter
 
 _BEST = ("youden", "corner", "eer")
 
 
-class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class ThresholdClassifier(Wrapper):
     """A classifier that decides by a threshold on its scores, chosen by a named criterion.
 
     The threshold is chosen on scores that estimators gave to samples they did not see (k folds), and the final
@@ -138,9 +134,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         chosen(self.criterion, "criterion", (*CRITERIA, *_BEST))
         base, rows = base_of(self.estimator), np.arange(len(labels))
         if isinstance(self.cv, str):
-            if self.cv != "prefit":
-                raise InputError(f'cv must be a number of folds, a splitter or "prefit", not {self.cv!a}.')
-            self.estimator_ = fitted_base(self.estimator)
+            self.estimator_ = self._prefit()
             scores = self._scores(self.estimator_, X)
         elif self.confidence is not None:
             rows, scores = self._one_fold(base, X, labels, routed(self, base, sample_weight, params))
@@ -214,17 +208,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         accepted = self.rule_(self._scores(self.estimator_, X)).astype(np.bool_)
         return np.asarray(self.classes_[np.where(accepted, self._place, 1 - self._place)])
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who takes which metadata, for scikit-learn's routing.
-
-        Returns
-        -------
-        MetadataRouter
-            The requests of the parts.
-        """
-        return router_of(self, splits=True)
-
     def __sklearn_tags__(self) -> Tags:
-        tags = sparse_like(self, super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -329,7 +329,9 @@ def _panels(
                  for place, title in enumerate(titles)]  # fmt: skip
     elif isinstance(first, MulticlassEvaluation) and MulticlassEvaluation not in _types(how):
         labels = [name_of(label) for label in first.classes]
-        parts = [_Part(label, one, each[0], label) for label, one in zip(labels, first.versus, strict=True)]
+        named = ("other classes", "this class")  # in a legend that holds for every class
+        alike = [replace(one, class_names=named) for one in first.versus]
+        parts = [_Part(label, one, each[0], label) for label, one in zip(labels, alike, strict=True)]
         found = [parts] if how.overlaid else [[part] for part in parts]
     else:
         return [[_Part(*one) for one in zip(names, given, each, strict=True)]]
@@ -589,12 +591,16 @@ def _legend_columns(names: Sequence[str], wide: float) -> int:
 
     font = FontProperties(size=rcParams["legend.fontsize"])
     em = font.get_size_in_points()
-    lines = [line for name in names for line in name.split("\n")]
-    longest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
+    width = text_to_path.get_text_width_height_descent
+    wants = [max(width(line, font, ismath=False)[0] for line in name.split("\n")) for name in names]
     beside = em * (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"])
     between = em * rcParams["legend.columnspacing"]
     border = 2.0 * em * (rcParams["legend.borderpad"] + rcParams["legend.borderaxespad"])
-    return max(1, min(len(names), int((72.0 * wide - border + between) / (beside + longest + between))))
+    for columns in range(len(names), 1, -1):
+        taken = sum(float(column.max()) + beside + between for column in np.array_split(wants, columns))
+        if taken - between + border <= 72.0 * wide:
+            return columns
+    return 1
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
