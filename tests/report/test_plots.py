@@ -316,6 +316,8 @@ def test_several_systems_take_a_band_each(tmp_path):
         ("roc", {"bands": "95 %"}, "tercet.uncertainty.bands"),
         ("roc", {"bands": []}, "one for each"),
         ("roc", {"sigma": -1}, "sigma must be positive"),
+        ("roc", {"log": "yes"}, "log must be True or False"),
+        ("bayes-error", {"parts": 1.5}, "parts must be True or False"),
         ("roc", {"bandz": 1}, "no keyword 'bandz'.*Did you mean bands"),
         ("roc", {"ax": 3}, "ax must be matplotlib axes"),
         ("roc", {"ax": Figure().add_subplot(projection="polar")}, "projection 'polar'"),
@@ -385,6 +387,13 @@ def test_a_plot_shows_itself_in_a_notebook():
     html = plots.plot(evaluation(), "roc")._repr_html_()
     assert html.startswith("<img")
     assert "data:image/png;base64," in html
+
+
+def test_systems_without_a_name_or_with_the_same_one_are_numbered():
+    drawn = plots.plot([evaluation(None), evaluation("a", seed=1), evaluation("a", seed=2)], "reliability")
+    assert legend_of(drawn) == ["system 1", "a", "a (3)"]
+    assert set(drawn.data["system"].tolist()) == {"system 1", "a", "a (3)"}
+    assert legend_of(plots.plot(evaluation(None), "reliability")) == ["this system"]
 
 
 def test_common_beginnings_of_names_are_left_out_where_enough_remains():

@@ -1,5 +1,7 @@
 """The estimators follow scikit-learn's rules and give tercet's numbers."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -556,3 +558,9 @@ def test_trials_of_an_estimator_have_the_target_last_and_keep_ids_and_groups():
         Trials.of_estimator(model, X, labels, target="fraud")
     with pytest.raises(InputError, match="classes_"):
         Trials.of_estimator(object(), X, labels)
+
+
+def test_without_scikit_learn_the_extra_is_named():
+    code = "import sys; sys.modules['sklearn'] = None; import tercet.sklearn"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "pip install 'tercet[sklearn]'" in found.stderr.splitlines()[-1]

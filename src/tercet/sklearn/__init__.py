@@ -3,11 +3,16 @@
 The only package that imports scikit-learn.
 """
 
-from tercet.sklearn._bayes import BayesClassifier
-from tercet.sklearn._calibrated import CalibratedClassifier
-from tercet.sklearn._columns import GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator
-from tercet.sklearn._scorers import cost_scorer, scorer
-from tercet.sklearn._threshold import ThresholdClassifier
+try:
+    from tercet.sklearn._bayes import BayesClassifier
+    from tercet.sklearn._calibrated import CalibratedClassifier
+    from tercet.sklearn._columns import GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator
+    from tercet.sklearn._scorers import cost_scorer, scorer
+    from tercet.sklearn._threshold import ThresholdClassifier
+except ImportError as error:
+    if str(error.name).partition(".")[0] != "sklearn":
+        raise
+    raise ImportError("tercet.sklearn needs scikit-learn: pip install 'tercet[sklearn]'.", name="sklearn") from error
 
 __all__ = [
     "BayesClassifier",

@@ -349,7 +349,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Drawable
         systems, names = list(given.values()), [name_of(name) for name in given]
     else:
         systems = list(given) if isinstance(given, list | tuple) else [cast("Drawable", given)]
-        names = short_names([name_of(_own_name(one)) for one in systems])
+        names = short_names(_told_apart([_own_name(one) for one in systems]))
     if not systems:
         raise InputError("evaluations must hold at least one evaluation.")
     for one in systems:
@@ -365,6 +365,14 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Drawable
             raise InputError(f"labels must be a list of {len(systems)} names, not {shown(labels)}.")
         names = [name_of(name) for name in label_list(labels, "labels")]
     return systems, names
+
+
+def _told_apart(names: list[str | None]) -> list[str]:
+    """Names of systems in a list: those without one are numbered, and so are those that share one."""
+    if len(names) == 1:
+        return [name_of(names[0])]
+    called = [f"system {place}" if name is None else name_of(name) for place, name in enumerate(names, 1)]
+    return [f"{name} ({place})" if name in called[: place - 1] else name for place, name in enumerate(called, 1)]
 
 
 def _own_name(one: object) -> str | None:
@@ -441,6 +449,8 @@ _KEYWORDS = ("ax", "labels", "colors", "size", "title", "xlim", "ylim", "legend"
 
 
 def _check_options(options: Mapping[str, object]) -> None:
+    for name in ("log", "parts"):
+        flag(options.get(name, False), name)
     if "sigma" in options and not number(options["sigma"], "sigma") > 0.0:
         raise InputError(f"sigma must be positive, not {shown(options['sigma'])}.")
     if "normalise" in options and options["normalise"] not in ("class", "decision", "all"):
