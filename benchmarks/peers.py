@@ -504,19 +504,21 @@ When the run began, {load:.1f} other processes were competing for them.
 
 ## Where the time goes, and what bounds it
 
-Shares of the processor time of `evaluate` with `to_dict` on 10,000,000 llrs, all on one core, profiled on a machine
-with other work: about 29 % ln(1 + e^x) for Cllr, 26 % sorting, 12 % finding the smaller class's places in the larger
-one, 11 % the hull and the kept points of the curve, 9 % exact sums and splitting the classes. All but the hull and
-the kept points use both cores. The sum of these shares over two cores is 1.7 to 1.9 x `np.sort`, which is the floor
-of this method.
+Sorting is most of an evaluation, and what it costs depends on the processor more than on anything else. Where the
+AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), `np.sort` of 1,000,000 doubles took 56 ms, and 9 ms
+after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes numpy's exp and log slower. There
+`evaluate` with `to_dict` of 10,000,000 llrs takes about 1.0 s of processor time, 0.7 s of it for fetching and sorting
+each class (both cores, each on its side of a value near the median), 0.05 s for finding the smaller class's places in
+the larger one, 0.04 s for Cllr and 0.1 s on one core for the hull and the kept points. Two cores need at least 0.55 s
+for that, 0.8 x `np.sort`, or 0.6 x `np.sort` and one `np.logaddexp`; with the quicker sort 1.0 x and 0.65 x.
 
 With weights the order costs more than the sums: after the keys are sorted, scores and weights are fetched in the
 order of the scores, about 30 ns per number of one core, first touches of new memory included. New memory costs as
 much as the work done in it, so totals are written over the weights that they are made of.
 
-Extra memory cannot fall below 2.1 x the scores: Trials keep a copy of scores and labels, so that nobody can change
-them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with `to_dict` is about 1,800 calls of
-small functions of Python and numpy, none of which takes more than a tenth of the time.
+Extra memory is 2.6 x the scores and cannot fall below 2.1 x: Trials keep a copy of scores and labels, so that nobody
+can change them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with `to_dict` is about 1,800
+calls of small functions of Python and numpy, none of which takes more than a tenth of the time.
 """
 
 

@@ -413,3 +413,11 @@ def test_numbers_beyond_a_double_are_refused_and_infinities_are_not(tmp_path):
     found = tc.read(path, weight="weight")
     assert found.scores.tolist() == [-np.inf, np.inf, 2.0**53, -1e300]
     assert found.weights.tolist() == [1e300, 2.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN is no score"), (None, "the value is missing")])
+def test_parquet_tells_nan_from_a_missing_value(tmp_path, value, said):
+    columns = {"score": pa.array([1.0, value, 0.5]), "label": [True, False, True]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(tc.InputError, match=rf"row 2, column 'score': {said}"):
+        tc.read(tmp_path / "a.parquet")

@@ -201,7 +201,7 @@ class Table:
         if plain.dtype.kind == "f" and plain.size:
             low, high = plain.min(), plain.max()
             if np.isnan(low):
-                raise self._not_a_number(int(np.isnan(plain).argmax()), name, int(np.isnan(plain).sum()))
+                raise self._not_a_number(int(np.isnan(plain).argmax()), name, int(np.isnan(plain).sum()), "nan")
             if text and (low <= -_EXACT or high >= _EXACT):
                 self._check_large(name)
         if plain.dtype.kind in "iu" and plain.size:
@@ -210,8 +210,9 @@ class Table:
                 raise self.refuse(int(rounded.argmax()), name, _MERGED)
         return plain
 
-    def _not_a_number(self, row: int, name: str, count: int) -> InputError:
+    def _not_a_number(self, row: int, name: str, count: int, held: str | None = None) -> InputError:
         _, value = self.place(row, name)
+        value = held if value is None else value
         first = f"{count} such rows, this is the first. " if count > 1 else ""
         if value is None or not value.strip():
             return self.refuse(row, name, f"the value is missing. {first}Drop the row, or write -inf for a rejection.")
