@@ -210,6 +210,7 @@ NEVER = {
     "timedelta64", "longdouble", "object", "breaks", "masked", "...", "NotImplemented", "exception", "module", "NA", "NaT",
     "nan array", "complex array", "records", "deep",
 }  # fmt: skip
+NEVER_A_NUMBER = {"number as text", "text", "empty text", "bytes", "text subclass", "text array"}
 
 
 # Values that mean the same as the clean one
@@ -324,7 +325,7 @@ def attempt(
         stored = re.fullmatch(r"sklearn\.[A-Z]\w*", target.name)  # a constructor stores what it is given
         if not stored and (kind == "refused" or (kind == "fine" and not same(answer[0], found))):
             kind, detail = "different", f"{detail or _words(found, repr)} for {_words(answer[0], repr)}"
-    elif kind == "fine" and name in NEVER and not _anything(target.name, argument):
+    elif kind == "fine" and name in _never(target.clean.get(argument)) and not _anything(target.name, argument):
         kind, detail = "accepted", _words(found, repr)
     leaked = [one for one in caught if not issubclass(one.category, ResourceWarning)]
     if target.name.startswith(
@@ -334,6 +335,11 @@ def attempt(
     if kind in ("fine", "refused") and leaked:
         kind, detail = "warning", f"{leaked[0].category.__name__}: {leaked[0].message}"
     return Outcome(target.name, argument, name, kind, detail[:300])
+
+
+def _never(clean: object) -> set[str]:
+    """The values that cannot be meant where this is the clean one: text is never equal to a number."""
+    return NEVER | NEVER_A_NUMBER if isinstance(clean, int | float) and not isinstance(clean, bool) else NEVER
 
 
 def _given(target: Target, changed: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

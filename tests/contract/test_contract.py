@@ -97,6 +97,13 @@ def test_what_is_not_allowed_is_found(call, kind, tmp_path):
     assert kind in kinds
 
 
+def test_text_that_is_taken_for_a_number_is_found(tmp_path):
+    target = harness.Target("broken", lambda count: float(count), {"count": 0.5})
+    assert harness.attempt(target, "count", "number as text", "0.5", tmp_path).kind == "accepted"
+    named = harness.Target("fine", lambda count: str(count), {"count": "a"})
+    assert harness.attempt(named, "count", "number as text", "0.5", tmp_path).kind == "fine"
+
+
 def test_another_answer_to_an_equivalent_value_is_found(tmp_path):
     target = harness.Target("broken", lambda count: type(count).__name__, {"count": 0.5})
     found = {one.value: one.kind for one in harness.outcomes(target, tmp_path)}
