@@ -209,6 +209,40 @@ def test_systems_of_several_classes_are_compared_too():
     assert "Systems of several classes compared" not in Skeleton(page(document_of(several()))).texts
 
 
+@pytest.mark.parametrize(
+    "key", ["curve", "auc", "cllr", "min_cllr", "bayes_plot", "histogram", "confusion", "fnr", "fpr", "dcf_u"]
+)
+def test_what_an_older_result_lacks_is_said_and_the_rest_is_shown(key):
+    labels = np.arange(400) % 4 == 0
+    scores = np.random.default_rng(0).normal(size=400) + 2 * labels
+    document = document_of(tc.evaluate(tc.Trials.of_llr(scores, labels, name="old"), [(0.1, 2, 1)], ci=0.95))
+    (whole,) = document["systems"]
+    part = {name: one for name, one in whole.items() if name != key}
+    part["applications"] = [
+        {name: one for name, one in app.items() if name != key} for app in whole["applications"]
+    ]  # fmt: skip
+    made = page({**document, "systems": [part]})
+    assert f"not in the result: {key}. What needs it" in made
+    answer = [re.search(r'id="verdict".*?</section>', one, re.DOTALL)[0] for one in (page(document), made)]
+    if key == "curve":  # a sentence for the operating point evaluated is left
+        assert "In 100,000 cases with 10,000 targets" in answer[1]
+    else:
+        assert answer[0] == answer[1]
+
+
+def test_several_classes_without_names_of_decisions_are_decided_by_their_own():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 60)
+    trials = tc.Trials.of_log_likelihoods(rng.normal(size=(60, 3)) + 2 * np.eye(3)[labels], labels)
+    document = document_of(tc.evaluate(trials, [tc.Application.multiclass([1 / 3] * 3)]), posteriors=trials)
+    (system,) = document["systems"]
+    for app in system["applications"]:
+        del app["actions"], app["contributions"]
+    for key in ("weights", "kept", "of", "seed"):
+        del system["posteriors"][key]
+    assert "not in the result: actions, contributions." in page(document)
+
+
 def test_results_by_condition_are_a_table_with_what_has_no_result_and_why():
     app = {"prior": 0.01, "cost_fn": 10.0, "cost_fp": 1.0, "dcf": 0.4, "min_dcf": 0.3, "dcf_ci": [0.3, 0.5],
            "warnings": ["3 misses, fewer than 30: unreliable"]}  # fmt: skip

@@ -108,6 +108,16 @@ def interpolated(kept: JSON, key: str, llrs: Floats) -> Floats:
     return np.where(np.array(stays)[after] | (after == place), counts[place], line)
 
 
+def count_at(kept: JSON, key: str, llr: float) -> float:
+    """One such count; as it is at the last kept point where counts are too large for a line between them."""
+    try:
+        return float(interpolated(kept, key, np.array([llr]))[0])
+    except OverflowError:
+        x = np.array([float(value) for value in (kept["llrs"] if "llrs" in kept else kept["thresholds"])])
+        count: float = kept[key][max(int(np.searchsorted(x, llr, "right")) - 1, 0)]
+        return count
+
+
 def llrs_of(tally: Tally, scores: Floats) -> Floats:
     """What some of a tally's scores are as log-likelihood ratios."""
     return to_llr(scores, tally.meaning, tally.trained_prior)

@@ -59,11 +59,9 @@ def sizes_of(system: Facts, words: Words) -> str:
     if "targets" in facts:
         sides = {"targets": _size(facts["targets"], words), "others": _size(facts["nontargets"], words)}
         return words("sizes.two", whole=whole, **sides)
-    shown = [
-        words("sizes.of", n=_size(count, words), name=str(name)[:64])
-        for name, count in list(facts["classes"].items())[:6]
-    ]
-    return f"{whole}: {', '.join(shown)}" + (" …" if len(facts["classes"]) > 6 else "")
+    classes = facts.get("classes", {})
+    shown = [words("sizes.of", n=_size(count, words), name=str(name)[:64]) for name, count in [*classes.items()][:6]]
+    return f"{whole}: {', '.join(shown)}" + (" …" if len(classes) > 6 else "") if shown else whole
 
 
 def _size(count: float, words: Words) -> str:
@@ -206,6 +204,8 @@ def _by_condition(document: Facts, words: Words) -> list[str]:
 def warnings(system: Facts, words: Words) -> list[str]:
     """Ties, infinities, few errors, scores that look sign-flipped or say more than they know; notes on intervals."""
     found = [words.core(str(note)) for note in system.get("intervals", {}).get("notes", ())]
+    if system.get("lacking"):
+        found.append(words("q.lacking", keys=", ".join(system["lacking"])))
     if "curve" not in system:
         apps = enumerate(system["applications"], 1)
         return found + [

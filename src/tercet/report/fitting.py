@@ -132,7 +132,7 @@ def _can_thin(system: Facts) -> bool:
 def _shortened(system: Facts) -> Facts:
     """Fewer digits of bands and intervals, and without what the page computes or does not show."""
     found = {key: value for key, value in system.items() if key != "decision_curve"}
-    for key, digits in (("bands", _DRAWN), ("bayes_plot", _DIGITS)):
+    for key, digits in (("bands", _DRAWN), ("bayes_plot", _DRAWN + 2)):
         if key in found:
             found[key] = _rounded(found[key], digits)
     if "curve" in found:

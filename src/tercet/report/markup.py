@@ -104,7 +104,7 @@ class Drawing:
         kept: list[tuple[float, float]] = []
         placed = [self.at(x, y) for x, y in points]
         for place, point in enumerate(placed):
-            far = not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2.5
+            far = not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 4.0
             if far or place == len(placed) - 1:
                 kept.append(point)
         if kept:

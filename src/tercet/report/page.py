@@ -25,6 +25,7 @@ from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
 from tercet.report import evidence, sections, verdict
+from tercet.report.completing import completed
 from tercet.report.fitting import FINE_ROWS, fitted
 from tercet.report.language import Words
 from tercet.report.markup import Facts, text
@@ -209,12 +210,12 @@ def flat(document: Facts, words: Words) -> list[Facts]:
     found: list[Facts] = []
     several = sum("versus" in system for system in document["systems"]) > 1
     for system in document["systems"]:
-        found.append({key: value for key, value in system.items() if key != "versus"})
+        found.append(completed({key: value for key, value in system.items() if key != "versus"}))
         whole = len(found) - 1
         for part in system.get("versus", ()):
             own = words.core(part.get("name") or "a class")
             called = f"{system.get('name') or 'system'}: {own}" if several else own
-            found.append({**part, "name": called, "within": [whole, part.get("name")]})
+            found.append(completed({**part, "name": called, "within": [whole, part.get("name")]}))
     if not found:
         raise InputError("The result holds no system.")
     return found
@@ -242,12 +243,17 @@ def _without_methods(system: Facts) -> Facts:
 
 
 def _of_costs(comparison: Facts) -> Facts:
-    """What the page draws of a comparison: differences in DCF."""
+    """What the page draws of a comparison: differences in DCF, a row each, whose keys words.js knows."""
     kept = ("names", "level", "paired", "paired_by", "points", "notes", "seed")
     costs = [one for one in comparison.get("differences", ()) if str(one["quantity"]).endswith(".dcf")]
-    keys = ("quantity", "first", "second", "value", "value_ci", "p_value", "adjusted")
-    brief = [{key: one[key] for key in keys if key in one} for one in costs]
-    return {key: comparison[key] for key in kept if key in comparison} | {"differences": brief}
+    keys = ("value", "value_ci", "p_value", "adjusted")
+    names = comparison["names"]
+    rows = [
+        [int(str(one["quantity"]).split(".")[1]), *(names.index(one[side]) for side in ("first", "second")),
+         *(one.get(key) for key in keys)]
+        for one in costs
+    ]  # fmt: skip
+    return {key: comparison[key] for key in kept if key in comparison} | {"differences": rows}
 
 
 def _points() -> list[Facts]:

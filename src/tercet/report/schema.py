@@ -334,8 +334,10 @@ def read_comparison(path: str) -> Schema:
 def _check_version(found: Schema, called: str) -> None:
     version = found.get("schema_version", VERSION)
     if version != VERSION or isinstance(version, bool):
+        writer = found.get("tercet")
+        by = f" (written by tercet {shown(writer)[1:-1]})" if isinstance(writer, str) else ""
         raise InputError(
-            f"{called} has schema version {shown(version)}; this tercet reads version {VERSION}. "
+            f"{called} has schema version {shown(version)}{by}; this tercet reads version {VERSION}. "
             f"Evaluate again with this version."
         )
 

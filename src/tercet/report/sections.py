@@ -102,7 +102,11 @@ def differences(document: Facts, words: Words) -> str:
     keys = ("d.quantity", "d.first", "d.second", "d.difference", "d.adjusted", "d.method")
     how = "d.unpaired" if not found.get("paired", True) else f"d.paired_{found.get('paired_by') or 'position'}"
     caption = f"{words('level_note', level=words.percent(found['level']))} {words(how)}"
-    return _headed(words("differences_title"), table([words(key) for key in keys], rows, caption, "plain roomy"))
+    head, methods = [words(key) for key in keys], {row[-1] for row in rows}
+    if len(methods) == 1:  # said once
+        caption += f" {head.pop().capitalize()}: {methods.pop()}."
+        rows = [row[:-1] for row in rows]
+    return _headed(words("differences_title"), table(head, rows, caption, "plain roomy"))
 
 
 def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
@@ -132,10 +136,10 @@ def figures(systems: Sequence[Facts], words: Words) -> str:
     if not systems:
         return ""
     shown = systems[:4]
-    parts = [
-        markup.figure(words("cost_at_every_prior"), words("static.bayes"), markup.bayes_drawing(shown, words)),
-        markup.figure("ROC", words("static.roc"), markup.roc_drawing(shown, words)),
-    ]
+    parts = [markup.figure("ROC", words("static.roc"), markup.roc_drawing(shown, words))]
+    if all(system["bayes_plot"]["log_odds"] for system in shown):
+        drawing = markup.bayes_drawing(shown, words)
+        parts.insert(0, markup.figure(words("cost_at_every_prior"), words("static.bayes"), drawing))
     for system in systems[:2]:
         drawing = markup.histogram_drawing(system, words)
         if drawing:
@@ -146,12 +150,12 @@ def figures(systems: Sequence[Facts], words: Words) -> str:
 
 def applications(systems: Sequence[Facts], words: Words) -> str:
     """Every evaluated application with its numbers, every digit of them in the saved JSON."""
-    evaluated = [(s, a) for s in systems if "curve" in s for a in s["applications"]]
+    evaluated = [(s, a) for s in systems if "classes" not in s for a in s["applications"]]
     if not evaluated:
         return ""
     apps = [a for _, a in evaluated]
     counted = [
-        {} if s["curve"]["unit"] else a for s, a in evaluated
+        {} if s.get("curve", {}).get("unit") else a for s, a in evaluated
     ]  # the rule of 30 is about trials, not about weights
     columns = [
         [words.called(s) for s, _ in evaluated],

@@ -13,7 +13,7 @@ import numpy as np
 
 from tercet._typing import Value
 from tercet.application import Application, normalised_dcf
-from tercet.metrics.curve_summary import interpolated
+from tercet.metrics.curve_summary import count_at
 from tercet.report.language import Words
 from tercet.report.markup import Facts, tag, text
 from tercet.report.numbers import apportioned
@@ -90,7 +90,7 @@ def answer(system: Facts, point: Point) -> Answer:
     known = next((one for one in system["applications"] if _same(one, point)), None)
     raw = system["meaning"] == "raw"
     threshold: float | None
-    if raw or (known is not None and known["confusion"] is None):
+    if raw or (known is not None and known["fnr"] is None):
         fnr, fpr, threshold = _in_hindsight(curve, app)
         llr = None
     elif known is not None:
@@ -98,7 +98,7 @@ def answer(system: Facts, point: Point) -> Answer:
         threshold = llr if system["meaning"] == "llr" else _or_none(known.get("threshold_score"))
     else:
         llr = 0.0 - app.log_odds
-        fnr, fpr = (_read(curve, key, llr) / curve[size] for key, size in _SIZES.items())
+        fnr, fpr = (count_at(curve, key, llr) / curve[size] for key, size in _SIZES.items())
         threshold = llr if system["meaning"] == "llr" else _kept_score(curve, llr)
     actual = None if known is None or raw else known["dcf"]
     dcf = float(normalised_dcf(app.log_odds, fnr, fpr)) if actual is None else float(actual)
@@ -124,15 +124,6 @@ def _in_hindsight(curve: Facts, app: Application) -> tuple[float, float, float]:
     return misses[place], alarms[place], float(hull["thresholds"][place]) if place else -math.inf
 
 
-def _read(curve: Facts, key: str, llr: float) -> Value:
-    """A count at an llr; as it is at the last kept point where counts are too large for a line between them."""
-    try:
-        return float(interpolated(curve, key, np.array([llr]))[0])
-    except OverflowError:
-        x = np.array([float(value) for value in (curve["llrs"] if "llrs" in curve else curve["thresholds"])])
-        return curve[key][max(int(np.searchsorted(x, llr, "right")) - 1, 0)]
-
-
 def _kept_score(curve: Facts, llr: float) -> float:
     """The last kept score whose llr is not above: it decides alike on the kept points."""
     x = np.array([float(value) for value in curve["llrs"]])
@@ -150,7 +141,7 @@ def _ends(
     """Intervals of FNR, FPR and DCF: as evaluated, else in closed form where trials are independent and counted."""
     if known is not None and (dcf := known_ends(known, "dcf")) is not None:
         return known_ends(known, "fnr"), known_ends(known, "fpr"), dcf
-    sizes = [float(system["input"][side]) for side in ("targets", "nontargets")]
+    sizes = [float(system["input"].get(side, math.nan)) for side in ("targets", "nontargets")]
     if groups_of(system) or system.get("curve", {}).get("unit") or not all(size.is_integer() for size in sizes):
         return None, None, None
     parts = Proportion(rates[0], sizes[0]), Proportion(rates[1], sizes[1])
@@ -169,7 +160,8 @@ def verdicts(document: Facts, systems: Sequence[Facts], words: Words) -> str:
     told = [tag("p", text(setting(point, words), 300), "setting")] if point is not None and two else []
     for place, system in enumerate(first):
         kind = (" more" if place else "") + (" several" if "classes" in system else "")
-        told.append(tag("p", sentence(system, point, words), kind.strip()))
+        whole = "curve" in system or "classes" in system
+        told.append(tag("p", sentence(system, point, words) if whole else brief(system, words), kind.strip()))
         if "curve" in system and point is not None and system is two[0]:
             told.append(tag("p", advice(system, point, words, len(two) > 1), "more advice"))
     return "".join(told + [tag("p", text(one, 400), "more unpriced") for one in _unpriced(first, words)])
@@ -204,7 +196,7 @@ def brief(system: Facts, words: Words | None = None) -> str:
     said = Words() if words is None else words
     if "classes" in system:
         return _several(system, said)
-    app = next((one for one in system["applications"] if one["dcf"] is not None and one["confusion"] is not None), None)
+    app = next((one for one in system["applications"] if one["dcf"] is not None and one["fnr"] is not None), None)
     if app is None:
         name, eer = said.called(system), system["eer"]["value"]
         return said.rich("v.no_cost", name=name, eer=said.percent(eer), auc=said.number(system["auc"]))

@@ -32,6 +32,7 @@ function unpacked() {  // the document as `tercet evaluate --json` writes it
     (copy.systems[whole].versus ??= []).push({...s, name});
   }
   copy.systems = copy.systems.filter((_, i) => !DATA.systems[i].within);
+  for (const s of copy.systems) delete s.lacking;
   for (const key of ["points", "words"]) delete copy[key];
   return copy;
 }

@@ -186,9 +186,9 @@ function facts(s, w) {
   return {
     rule, undecided, tau, threshold, llr: s.raw ? null : llr ?? llrOf(s, threshold), m, f, fnr, fpr, dcf: cost, min: lowest,
     best: known ? known.min_threshold : best.threshold, loss: s.raw && rule === "min" ? null : gap(cost, lowest), lost: rule === "bayes" && known ? blamed(known) : null,
-    dcfu: known && rule === "bayes" ? known.dcf_u : miss * fnr + alarm * fpr, dummy: Math.min(miss, alarm), lowestU: lowest * Math.min(miss, alarm),
+    dcfu: (rule === "bayes" ? known?.dcf_u : null) ?? miss * fnr + alarm * fpr, dummy: Math.min(miss, alarm), lowestU: lowest * Math.min(miss, alarm),
     open, about: open !== null || rule === "bayes" && !known && !s.complete && (s.within > 0 || Math.abs(tau) > REACH),
     ends: endsOf(s, known, rule, {m, f, fnr, fpr, tau, miss, alarm}), known: Boolean(known),
-    effective: known ? known.effective_prior : a / (a + b), accepted: hits + wrong, ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
+    effective: known?.effective_prior ?? a / (a + b), accepted: hits + wrong, ppv: hits + wrong > 0 ? hits / (hits + wrong) : null,
   };
 }

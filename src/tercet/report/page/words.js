@@ -1,5 +1,8 @@
 const $ = id => document.getElementById(id);
 const DATA = JSON.parse($("data").textContent), WORDS_HERE = DATA.words, LANG = document.documentElement.lang;
+const differenceOf = ([place, first, second, value, value_ci, p_value, adjusted]) =>
+  ({quantity: `applications.${place}.dcf`, first: DATA.comparison.names[first], second: DATA.comparison.names[second], value, value_ci, p_value, adjusted});
+if (DATA.comparison) DATA.comparison.differences = DATA.comparison.differences.map(differenceOf);
 const NS = "http://www.w3.org/2000/svg";
 const REACH = 9;  // log-odds up to which costs between kept points are promised
 
