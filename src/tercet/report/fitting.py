@@ -135,10 +135,18 @@ def _shortened(system: Facts) -> Facts:
     for key, digits in (("bands", _DRAWN), ("bayes_plot", _DRAWN + 2)):
         if key in found:
             found[key] = _rounded(found[key], digits)
+    if "roc" in found.get("bands", {}):
+        band = found["bands"]["roc"]
+        found["bands"]["roc"] = {key: _every_other(one) if isinstance(one, list) else one for key, one in band.items()}
     if "curve" in found:
         apps = [{key: one for key, one in app.items() if key not in _UNSHOWN} for app in found["applications"] or ()]
         found["applications"] = _shortened_ends(apps)
     return found
+
+
+def _every_other(values: list[Value]) -> list[Value]:
+    """Half of the points of a band, with both of its ends."""
+    return values[:-1:2] + values[-1:]
 
 
 def _shortened_ends(value: object) -> Value:

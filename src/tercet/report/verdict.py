@@ -260,7 +260,8 @@ def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
     if found.loss is None or not found.loss[1][0] > 0.0:
         return told
     value, ends = found.loss
-    return f"{told} {words.rich('r.blame', n=words.percent(value), ends=words.brackets(ends, words.percent))}"
+    key, said = ("r.blame_times", words.number) if value > _MANY else ("r.blame", words.percent)
+    return f"{told} {words.rich(key, n=said(value), ends=words.brackets(ends, said))}"
 
 
 def _several(system: Facts, words: Words) -> str:

@@ -226,7 +226,7 @@ function usefulWords(s) {
 function costFrame(c) {
   c.scaleX(-SPAN, SPAN); c.scaleY(0, 1.2);
   c.ticksY([[0, "0"], [0.5, local("0.5")], [1, "1"]], t("axis.dcf"));
-  const close = c.right - c.left < 420, marks = [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].filter((_, i) => !close || i % 2);
+  const close = c.right - c.left < 600, marks = [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].filter((_, i) => !close || i % 2);
   c.ticksX(marks.map(p => [logit(p), short(Number(logit(p).toFixed(1))), p <= 0.5 ? shareWords(p) : p === 0.9 ? t("share.of_ten", {n: 9}) : p === 0.99 ? t("share.of", {n: 99}) : t("share.of_thousand", {n: 999})]), t("axis.effective"));
 }
 const inFrame = (c, v) => c.Y(Math.min(v, 9));  // what leaves the frame is cut there
@@ -237,7 +237,7 @@ function drawBayes() {
   for (const [low, high] of s.raw ? [] : s.useful ??= usefulSpans(s)) {
     const from = c.X(Math.max(low, -SPAN)), to = c.X(Math.min(high, SPAN));
     el("rect", {class: "useful", x: from, y: c.top, width: to - from, height: c.bottom - c.top}, c.svg);
-    el("text", {class: "soft halo still mid", x: (from + to) / 2, y: c.bottom - 6}, c.svg, to - from > 80 ? t("worth_using") : "");
+    if (to - from > 80) el("text", {class: "worth soft halo still mid", x: (from + to) / 2, y: c.bottom - 6}, c.svg, t("worth_using"));
   }
   const edges = ends => bothEnds(plot.log_odds, ends ?? [], (x, v) => [c.X(x), inFrame(c, v)]);  // intervals are known at the grid of the exact run
   for (const edge of edges(plot.min_dcf_ci)) c.path(edge, `curve edge c${i % 8}`);
@@ -274,8 +274,10 @@ function moveBayes(now) {
     word.setAttribute("class", late ? `${cls} end` : cls);
   }
   const apart = Math.abs(y - low) < 15 ? (15 - Math.abs(y - low)) / 2 : 0;
-  bayes.word.setAttribute("y", y + 4 - apart);
-  bayes.best.setAttribute("y", low + 4 + apart);
+  const lowest = Math.min(low + 4 + apart, c.bottom - 5);
+  bayes.word.setAttribute("y", Math.min(y + 4 - apart, lowest - 15));
+  bayes.best.setAttribute("y", lowest);
+  for (const node of c.svg.querySelectorAll(".worth")) node.setAttribute("y", lowest > c.bottom - 45 ? c.top + 16 : c.bottom - 6);
   bayes.word.textContent = now.rule === "min" ? "" : t("n_actual", {n: short(now.dcf)});
   bayes.best.textContent = t("n_minimum", {n: short(now.min)});
 }

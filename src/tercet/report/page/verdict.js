@@ -33,11 +33,12 @@ function sentence(node, s, now) {
 function costSentence({dcf: cost, ends: {dcf: ends}}) {  // against deciding without the scores
   if (cost === Infinity) return ["v.infinite", {}];
   if (cost === 1) return ["v.same", {}];
-  if (ends && ends[0] < 1 && ends[1] > 1) return ["v.unsure", {less: percent(1 - ends[0]), more: ends[1] > 3 ? t("times_as_much", {n: short(ends[1])}) : t("percent_more", {n: percent(ends[1] - 1)})}];
+  if (ends && ends[0] < 1 && ends[1] > 1) return ["v.unsure", {less: percent(1 - ends[0]), more: ends[1] > MANY ? t("times_as_much", {n: short(ends[1])}) : t("percent_more", {n: percent(ends[1] - 1)})}];
   if (cost < 1) return ["v.less", {n: percent(1 - cost), ends: inBrackets(ends && [1 - ends[1], 1 - ends[0]], percent)}];
-  if (cost > 3) return ["v.times", {n: short(cost), ends: inBrackets(ends, short)}];
+  if (cost > MANY) return ["v.times", {n: short(cost), ends: inBrackets(ends, short)}];
   return ["v.more", {n: percent(cost - 1), ends: inBrackets(ends && [ends[0] - 1, ends[1] - 1], percent)}];
 }
+const MANY = 3;  // times the cost of deciding without the scores, beyond which per cents are hard to read
 const HARMS = ["v.more", "v.times", "v.infinite"];  // a threshold that does harm is not one to use
 const SCALES = {llr: "scale.llr", lr: "scale.lr", "log10-llr": "scale.log10-llr", "log-odds": "scale.log-odds", posterior: "scale.posterior"};
 function advice(node, s, now) {  // which threshold to use, always on the user's own scale first
@@ -47,7 +48,9 @@ function advice(node, s, now) {  // which threshold to use, always on the user's
   const bayes = now.rule === "bayes" ? now : facts(s, {...state, rule: "bayes"}), scale = t(SCALES[s.facts.meaning]) + (asLlr(s, bayes.llr) ? `; ${asLlr(s, bayes.llr)}` : "");
   rich(node, now.rule !== "bayes" ? "r.would" : HARMS.includes(costSentence(now)[0]) ? "r.harm" : "r.use", {threshold: short(bayes.threshold), scale, several});
   const {lost} = bayes;  // a system is blamed for its calibration only where the cross-fitted loss is above 0 beyond doubt
-  if (lost && lost.ends[0] > 0) rich(node, "r.blame", {n: percent(lost.value), ends: inBrackets(lost.ends, percent)});
+  if (!lost || !(lost.ends[0] > 0)) return;
+  const times = lost.value > MANY, words = times ? short : percent;
+  rich(node, times ? "r.blame_times" : "r.blame", {n: words(lost.value), ends: inBrackets(lost.ends, words)});
 }
 const verdicts = [], several = [...document.querySelectorAll("#verdict .several, #verdict .unpriced")];  // these stay as they are
 const parts = SYSTEMS.every(s => s.facts.within);  // classes against the rest only: the whole is told first
