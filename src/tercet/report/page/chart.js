@@ -28,7 +28,7 @@ const sideBySide = () => matchMedia("screen and (min-width:901px)").matches;  //
 const widthOf = (figure, most = 760) => printing ? Math.min(PRINTED, most === SQUARE ? 190 : most) : clamp(Math.round(figure.clientWidth), 260, most);
 const heightOf = () => printing || sideBySide() ? widthOf($("f-curve"), SQUARE) : 300;  // of a chart whose neighbour is a square
 const WIDER = 1.12 * LETTER;  // in bold, or of wide letters
-const lettersIn = pixels => Math.max(Math.floor(pixels / WIDER), 8);
+const lettersIn = pixels => Math.max(Math.floor((printing ? 1.2 : 1) * pixels / WIDER), 8);  // type is smaller on paper
 const partOf = (v, low, high) => (v / 2 - low / 2) / (high / 2 - low / 2);  // halves, because scores may span all doubles
 function chart(figure, width, height, box) {
   const [left, top, right, bottom] = box;

@@ -50,9 +50,10 @@ function fillComparison(sort) {
 const endRoom = figure => clamp(36 + WIDER * Math.max(...shownSystems().map(s => called(s.name).length)), 70, (printing ? 0.43 : 0.33) * widthOf(figure));
 function drawEnds(c, ends) {
   const most = lettersIn(c.svg.viewBox.baseVal.width - c.right - 31);
-  let last = c.top - 20;
-  for (const {s, y} of ends.sort((a, b) => a.y - b.y)) {
-    last = Math.max(y, last + 15);
+  const step = printing ? 12 : 15;  // between two names, which stay within the frame where they find room there
+  ends.sort((a, b) => a.y - b.y).forEach((end, k) => { if (k) end.y = Math.max(end.y, ends[k - 1].y + step); });
+  for (let k = ends.length - 1, lowest = Math.max(c.bottom, c.top + step * k); k >= 0; k--) lowest = (ends[k].y = Math.min(ends[k].y, lowest)) - step;
+  for (const {s, y: last} of ends) {
     el("path", {class: `curve ${s.place === state.s ? `c${s.place % 8}` : "other"} d${dashOf(s.place)}`, d: `M${c.right + 5} ${last}h22`}, c.svg);
     el("text", {class: s.place === state.s ? "strong" : "", x: c.right + 31, y: last + 4}, c.svg, brief(called(s.name), most));
   }

@@ -152,7 +152,7 @@ function drawCurve() {
 }
 function drawKey(c, outside) {  // which line is whose, inside the frame where no curve is; on paper beside it
   const shown = SYSTEMS.slice(0, 8), det = state.curve === "DET", low = state.curve === "precision-recall";
-  const names = shown.map(s => brief(called(s.name), lettersIn(outside ? outside - 60 : 0.62 * (c.right - c.left) - 39)));
+  const names = shown.map(s => brief(called(s.name), lettersIn(outside ? outside - 37 : 0.62 * (c.right - c.left) - 39)));
   const left = outside ? c.right + 18 : low ? c.left + 8 : c.right - 42 - WIDER * Math.max(...names.map(name => name.length));
   const top = outside ? c.top + 8 : det ? c.top + 24 : c.bottom - 15 * shown.length;
   shown.forEach((s, k) => {
