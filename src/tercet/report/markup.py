@@ -124,7 +124,7 @@ class Drawing:
 
 
 _TOP = 1.2  # of the Bayes error plot: what lies above leaves through the frame
-_BANDED = 2  # systems; the bands of more cover one another
+_BANDED = 2  # systems; the bands of more ROC curves cover one another
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
 
@@ -138,7 +138,7 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
     drawing.ticks(across, {0.0: "0", 0.5: words.number(0.5), 1.0: "1"}, (words("static.log_odds"), "DCF"))
     for place, system in enumerate(shown):
         plot = system["bayes_plot"]
-        if plot.get("dcf_ci") is not None and len(shown) <= _BANDED:
+        if plot.get("dcf_ci") is not None:
             drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
         if plot["dcf"] is not None:
             for stretch in stretches_below(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), _TOP):
