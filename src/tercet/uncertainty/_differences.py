@@ -17,10 +17,16 @@ from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus, squar
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import joint, likelihoods_of
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Clusters, Places, check_groups
+from tercet.uncertainty._clusters import Clusters, Places
 from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size, excluding
-from tercet.uncertainty._rows import group_codes, names_cross
-from tercet.uncertainty._two_class import Points, TwoClassSample, held_out_isotonic_losses, placed
+from tercet.uncertainty._rows import numbered_groups, rows_by_class
+from tercet.uncertainty._two_class import (
+    Points,
+    TwoClassSample,
+    held_out_isotonic_losses,
+    least_favourable,
+    placed,
+)
 
 _ROUNDING = 1e-12  # standard errors below this are those of sums in another order
 _FLIPS = 9999
@@ -51,16 +57,10 @@ class PairedTrials:
     @classmethod
     def of(cls, trials: Trials, by: tuple[str, ...], together: bool = False) -> PairedTrials:
         """By class, or all classes `together` for numbers at the data's own frequencies."""
-        labels = trials.known_labels().astype(np.intp)
-        kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
-        rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
-        rows = (np.concatenate(rows),) if together else rows
-        weights = tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
-        dyadic = len(by) == 2 and names_cross(trials, by)
-        numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
-        codes = [[own[places] for places in rows] for own in numbers]
-        for name, one in zip(by, codes, strict=True):
-            check_groups(one, name, ("all",) if together else trials.classes)
+        rows, weights = rows_by_class(trials)
+        if together:
+            rows, weights = (np.concatenate(rows),), (np.concatenate(weights),)
+        codes, dyadic = numbered_groups(trials, by, rows, ("all",) if together else trials.classes)
         fractional = any(bool((own != np.floor(own)).any()) for own in weights)
         return cls(rows, weights, Clusters.of(codes, weights, dyadic), bool(by) or fractional)
 
@@ -283,19 +283,9 @@ def _area(curve: Curve, scores: Sequence[Floats]) -> Losses:
 
 def _equal_error(curve: Curve, scores: Sequence[Floats]) -> Losses:
     """The cost at the least favourable prior, thresholds mixed as on the hull's edge."""
-    hull = curve.hull
-    right = int(np.argmax(hull.fnr >= hull.fpr))
-    left = max(right - 1, 0)
-    rise, fall = hull.fnr[right] - hull.fnr[left], hull.fpr[left] - hull.fpr[right]
-    share, part = fall / (rise + fall), (hull.fpr[left] - hull.fnr[left]) / (rise + fall)
-    rejected = []
-    for own in scores:
-        total = np.zeros(len(own))
-        for mix, place in ((1.0 - part, left), (part, right)):
-            threshold = hull.thresholds[place]
-            total += mix * ((own <= threshold) & (threshold > -math.inf))
-        rejected.append(total)
-    return Losses((1, 0), (share, 1.0 - share), (rejected[1], 1.0 - rejected[0]), curve.eer().value)
+    _, share, rejected = least_favourable(curve.hull)
+    columns = (rejected(scores[1]), 1.0 - rejected(scores[0]))
+    return Losses((1, 0), (share, 1.0 - share), columns, curve.eer().value)
 
 
 def many_class_losses(

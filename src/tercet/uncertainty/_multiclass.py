@@ -16,9 +16,9 @@ from tercet.errors import UndefinedError
 from tercet.metrics.costs import class_prior, entropy, squared_distance, surprise
 from tercet.metrics.posteriors import joint, likelihoods_of
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Clusters, Places, check_groups
+from tercet.uncertainty._clusters import Clusters, Places
 from tercet.uncertainty._limits import FEW, Estimate, Mapped, Mean, Proportion, Sum, effective_size
-from tercet.uncertainty._rows import group_codes, names_cross
+from tercet.uncertainty._rows import numbered_groups, rows_by_class
 from tercet.uncertainty._two_class import LEAST_FOR_CLLR, Found, NotEstimable
 
 
@@ -36,18 +36,11 @@ class ManyClassSample:
     @classmethod
     def of(cls, trials: Trials, by: tuple[str, ...] = ()) -> ManyClassSample:
         """From labelled trials; classes without trials have no column."""
-        labels = trials.known_labels().astype(np.intp)
-        kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
-        rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
+        rows, weights = rows_by_class(trials)
         for own, called in zip(rows, trials.classes, strict=True):
             if len(own) == 0:
                 raise UndefinedError(f"There is no interval: there are no trials of class {shown(called)}.")
-        weights = tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
-        dyadic = len(by) == 2 and names_cross(trials, by)
-        numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
-        codes = [[own[places] for places in rows] for own in numbers]
-        for name, one in zip(by, codes, strict=True):
-            check_groups(one, name, trials.classes)
+        codes, dyadic = numbered_groups(trials, by, rows, trials.classes)
         joined = [[np.concatenate(one)] for one in codes]
         grouped = bool(by) or any(bool((own != np.floor(own)).any()) for own in weights)
         whole = Clusters.of(joined, [np.concatenate(weights)], dyadic)

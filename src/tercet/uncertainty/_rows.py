@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.validation import group_name, shown
 from tercet._typing import Array, Floats
@@ -13,8 +12,7 @@ from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-
-Places = NDArray[np.intp]
+from tercet.uncertainty._clusters import Places, check_groups
 
 
 def several(trials: Trials | Tally, apps: Sequence[object]) -> bool:
@@ -85,6 +83,27 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
     """Whether two groupings share names: the same speakers on both sides of a trial."""
     first, second = (np.unique(_group_column(trials, name).astype(str)) for name in by)
     return bool(np.intersect1d(first, second).size)
+
+
+def numbered_groups(
+    trials: Trials, by: tuple[str, ...], rows: Sequence[Places], classes: Sequence[str]
+) -> tuple[list[list[Places]], bool]:
+    """[grouping][class]: the group of each row, and whether the same names stand on both sides of a trial."""
+    both = len(by) == 2 and names_cross(trials, by)
+    found = []
+    for name in by:
+        own = group_codes(trials, name, by if both else ())
+        found.append([own[places] for places in rows])
+        check_groups(found[-1], name, classes)
+    return found, both
+
+
+def rows_by_class(trials: Trials) -> tuple[tuple[Places, ...], tuple[Floats, ...]]:
+    """The rows of each class in the order of the input, and their weights; rows of weight 0 are left out."""
+    labels = trials.known_labels().astype(np.intp)
+    kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
+    rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
+    return rows, tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
 
 
 def grouping(by: object) -> tuple[str, ...]:

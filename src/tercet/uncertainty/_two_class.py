@@ -19,10 +19,10 @@ from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
-from tercet.metrics.curves import Curve
+from tercet.metrics.curves import Curve, Hull
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr
-from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Places, Way, check_groups
+from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Places, Way
 from tercet.uncertainty._limits import (
     FEW,
     Bracket,
@@ -38,7 +38,7 @@ from tercet.uncertainty._limits import (
     normal_quantile,
 )
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
-from tercet.uncertainty._rows import group_codes, names_cross, one_column
+from tercet.uncertainty._rows import numbered_groups, one_column
 
 _TOO_MANY = "Whole weights count trials, and 2**63 or more trials have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
@@ -101,11 +101,7 @@ class TwoClassSample:
         if trials.weights is not None:
             whole_weights, unit = _fold_weights(trials.weights[np.concatenate(rows)], fractional, unit)
             heavy = np.split(whole_weights, [len(rows[0])])
-        dyadic = len(by) == 2 and names_cross(trials, by)
-        numbers = [group_codes(trials, name, by if dyadic else ()) for name in by]
-        codes = [[own[places] for places in rows] for own in numbers]
-        for name, one in zip(by, codes, strict=True):
-            check_groups(one, name, trials.classes)
+        codes, dyadic = numbered_groups(trials, by, rows, trials.classes)
         dealt, count = deal_groups(codes[0]) if by else _by_id(trials, rows)
         folds = Folds(scores, (heavy[0], heavy[1]), dealt, count, unit)
         if not by and not fractional:
@@ -352,29 +348,35 @@ def _stacked(parts: Sequence[Proportion]) -> Proportion:
     return Proportion(value, size, parts[0].freedom, True)
 
 
+def least_favourable(hull: Hull) -> tuple[float, float, Callable[[Floats], Floats]]:
+    """The EER, the prior at which it is the minimum cost, and the share of each score that is rejected there.
+
+    Both thresholds of the hull's edge are mixed so that the error rates are equal.
+    """
+    right = int(np.argmax(hull.fnr >= hull.fpr))
+    left = max(right - 1, 0)
+    rise, fall = hull.fnr[right] - hull.fnr[left], hull.fpr[left] - hull.fpr[right]
+    part = (hull.fpr[left] - hull.fnr[left]) / (rise + fall)
+
+    def rejected(scores: Floats) -> Floats:
+        total = np.zeros(len(scores))
+        for mix, threshold in ((1.0 - part, hull.thresholds[left]), (part, hull.thresholds[right])):
+            total += mix * ((scores <= threshold) & (threshold > -np.inf))
+        return total
+
+    return float(hull.fnr[left] + part * rise), float(fall / (rise + fall)), rejected
+
+
 def equal_error(sample: TwoClassSample) -> Bracket:
     """The EER as the minimum cost at the least favourable prior p: p FNR + (1 - p) FPR, the same along the hull's edge.
 
     EER = max over p of min over thresholds, so to first order it varies as this cost does at a fixed p.
     """
-    hull = sample.curve.hull
-    right = int(np.argmax(hull.fnr >= hull.fpr))
-    left = max(right - 1, 0)
-    rise, fall = hull.fnr[right] - hull.fnr[left], hull.fpr[left] - hull.fpr[right]
-    share = fall / (rise + fall)
-    part = (hull.fpr[left] - hull.fnr[left]) / (rise + fall)
-    value = hull.fnr[left] + part * rise
+    value, share, rejected = least_favourable(sample.curve.hull)
     n, t = sample.sizes
     pair = RatePair(Proportion(value, t), Proportion(value, n), None)
     if sample.clusters is not None:
-        losses = [
-            sum(
-                mix * (scores <= hull.thresholds[place]) * (hull.thresholds[place] > -np.inf)
-                for mix, place in ((1.0 - part, left), (part, right))
-            )
-            for scores in sample.folds.scores
-        ]
-        pair = sample.rates_of(np.asarray(losses[1], np.float64), 1.0 - np.asarray(losses[0], np.float64))
+        pair = sample.rates_of(rejected(sample.folds.scores[1]), 1.0 - rejected(sample.folds.scores[0]))
     inside = min(max(float(share), 1e-12), 1.0 - 1e-12)
     above: Estimate = Unknown()
     if sample.folds.count >= 2:

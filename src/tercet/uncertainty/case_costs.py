@@ -20,10 +20,10 @@ from tercet.metrics._case_split import Flags, Split
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, checked_cases, evaluated, split_by_class
 from tercet.trials import Trials, probability
-from tercet.uncertainty._clusters import Clusters, check_groups
+from tercet.uncertainty._clusters import Clusters
 from tercet.uncertainty._limits import Mean
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
-from tercet.uncertainty._rows import group_codes, grouping, names_cross
+from tercet.uncertainty._rows import group_codes, grouping, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _FEW = "An interval needs at least two cases (or groups) of each class."
@@ -93,11 +93,8 @@ class _Cases(NamedTuple):
             raise UndefinedError(_FEW)
         if not names and not (heavy != np.floor(heavy)).any():
             return cls(own, costs, names, split, weights, None)
-        dyadic = len(names) == 2 and names_cross(own, names)
-        numbers = [group_codes(own, name, names if dyadic else ()) for name in names]
-        codes = [[one[labels], one[~labels]] for one in numbers]
-        for name, one in zip(names, codes, strict=True):
-            check_groups(one, name, own.classes[::-1])
+        rows = np.flatnonzero(labels), np.flatnonzero(~labels)
+        codes, dyadic = numbered_groups(own, names, rows, own.classes[::-1])
         return cls(own, costs, names, split, weights, Clusters.of(codes, weights, dyadic))
 
     @property
