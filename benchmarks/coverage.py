@@ -7,6 +7,7 @@
     python benchmarks/coverage.py --quick                                       # 20 sets of each design
     python benchmarks/coverage.py --blame --out blame.jsonl      # how often calibrated scores are blamed
     python benchmarks/coverage.py --null --out null.jsonl        # how often equal systems are told apart at 5 %
+    python benchmarks/coverage.py --discordant                   # the same of rates and costs, by counts
 
 Each population is drawn and judged apart from tercet: draws by numpy, truths by scipy's distributions and quadrature.
 Rates and costs of independent trials are not simulated: errors are binomial, so that their coverage is a sum.
@@ -321,7 +322,6 @@ def told_apart_by_counts(size: tuple[int, int]) -> dict[str, list[int]]:
             low, high = estimate.limits(0.95)
             shown = int(((low > 0.0) | (high < 0.0))[2.0 ** (1.0 - trials) <= 0.05].sum())
             found[at + name] = [shown, COUNTED - shown, 0]
-            found[f"{at}{name} differing"] = [int(trials.mean()), 0, 0]
     return found
 
 
@@ -345,14 +345,16 @@ def rejections(name: str, cases, one, sets: int, minutes: float, out: Path) -> N
                 file.write(json.dumps({"design": called, "sets": step, "counts": counts}) + "\n")
 
 
-def rejection_table(path: Path) -> str:
+def rejection_table(total: dict[str, dict[str, list[int]]]) -> str:
     """The share of sets, in percent, one row per quantity and one column per design."""
-    total = totals(path)
     names = list(dict.fromkeys(name for own in total.values() for name in own))
     sets = {design: max(sum(counts) for counts in own.values()) for design, own in total.items()}
-    lines = ["| | " + " | ".join(f"{design} ({sets[design]} sets)" for design in total) + " |"]
+    lines = ["| | " + " | ".join(f"{design} ({sets[design]:,} sets)" for design in total) + " |"]
     lines.append("|---" * (1 + len(total)) + "|")
-    lines += [f"| {name} | " + " | ".join(_cell(own.get(name)) for own in total.values()) + " |" for name in names]
+    for name in names:
+        cells = [own.get(name, [0, 0, 0]) for own in total.values()]
+        shown = ["-" if held + missed == 0 else f"{100.0 * held / (held + missed):.1f}" for held, missed, _ in cells]
+        lines.append(f"| {name} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
@@ -387,17 +389,16 @@ USUAL = 1000  # sets; cells of more say how many
 def table(path: Path, designs) -> str:
     """Coverage in percent, one row per design; "r" marks the share of sets without an interval."""
     total = totals(path)
-    lines = [
-        "| design | AUC | EER | Cllr | min Cllr | " + " | ".join(COLUMNS) + " |",
-        "|---" * (5 + len(COLUMNS)) + "|",
-    ]
+    seen = {name.split(".")[-1] for own in total.values() for name in own}
+    columns = [name for name in COLUMNS if name in seen | set(RATES)]
+    lines = [f"| design | AUC | EER | Cllr | min Cllr | {' | '.join(columns)} |", "|---" * (5 + len(columns)) + "|"]
     for design in (one for one in designs if one.name in total):
         own, known = total[design.name], ["", "", ""]
         if not design.groups:
             values = np.array([exact(design, prior) for prior in PRIORS]).T
             known = [" ".join(f"{100 * one:.1f}" for one in column) for column in values]
         cells = [_cell(own.get(name)) for name in ALONE]
-        for name in COLUMNS:
+        for name in columns:
             given = known[RATES.index(name)] if name in RATES else ""
             cells.append(given or " ".join(_cell(own.get(f"applications.{k}.{name}")) for k in range(3)))
         lines.append(f"| {design.name} | " + " | ".join(cells) + " |")
@@ -492,13 +493,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--blame", action="store_true", help="how often calibrated scores are blamed")
     parser.add_argument("--null", action="store_true", help="how often equal systems are told apart")
+    parser.add_argument("--discordant", action="store_true", help="the same of rates and costs, by counts")
     parser.add_argument("--write", type=Path, help="put the table on this page instead of printing it")
     given = parser.parse_args()
     if given.blame or given.null:
         name, cases, one = ("d' 1.5", BLAME_SIZES, blamed) if given.blame else ("equal", NULL_SIZES, told_apart)
         rejections(name, cases, one, 0 if given.table else given.sets, given.minutes, given.table or given.out)
-        told = rejection_table(given.table or given.out)
+        told = rejection_table(totals(given.table or given.out))
         print(told) if given.write is None else write(given.write, "blame" if given.blame else "null", told)
+        return
+    if given.discordant:
+        told = rejection_table({f"equal {size}": told_apart_by_counts(size) for size in NULL_SIZES})
+        print(told) if given.write is None else write(given.write, "discordant", told)
         return
     every = FURTHER if given.further else DESIGNS
     designs = [one for one in every if any(part in one.name for part in given.only.split(","))]
