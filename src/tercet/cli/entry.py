@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from types import FrameType
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # as typing has it: to import typing takes longer than everything else here
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
