@@ -206,3 +206,41 @@ def test_a_confusion_knows_the_biometric_names():
     table = tc.Confusion([[90, 3], [10, 7]])
     assert (table.fmr, table.far, table.fnmr, table.frr, table.gar) == (0.1, 0.1, 0.3, 0.3, 0.7)
     assert tc.interval(table, "fnmr") == tc.interval(table, "fnr")
+
+
+def persons(rng, count=60, each=6, shared=1.0):
+    """Comparisons of persons whose scores share the person's own shift."""
+    genuine = np.arange(count * each) % 2 == 0
+    own = np.repeat(rng.normal(0.0, shared, count), each)
+    scores = np.where(genuine, 2.0, 0.0) + own + rng.normal(size=count * each)
+    groups = {"person": np.repeat(np.arange(count), each), "pai": np.where(genuine, "none", "mask")}
+    return tc.Trials.of_scores(scores, genuine, groups=groups)
+
+
+def test_intervals_over_persons_cover_in_every_table():
+    rng, sets = np.random.default_rng(9), 300
+    true = 0.5 * math.erfc(1.0 / math.sqrt(2.0 * 2.0))  # both FMR and FNMR at the threshold 1
+    held = dict.fromkeys(("rates", "hter", "by", "attacks"), 0)
+    for _ in range(sets):
+        trials = persons(rng)
+        whole = biometrics.verification_rates(trials, 1.0, by="person")
+        one_class = biometrics.rates_by(trials, "pai", 1.0, by="person")["mask"]
+        attacks = biometrics.presentation_attacks(trials, threshold=1.0, by="person")
+        ends = (whole.fnmr.interval, whole.intervals["hter"], one_class.fmr.interval, attacks.species[0].apcer.interval)
+        for name, own in zip(held, ends, strict=True):
+            held[name] += own.low <= true <= own.high
+    for name in ("rates", "by", "attacks"):
+        assert 0.92 <= held[name] / sets <= 0.99
+    assert held["hter"] / sets >= 0.92
+
+
+def test_rates_of_transactions_have_the_intervals_of_their_comparisons():
+    trials = tc.Trials.of_scores([9.0, 8.0, 3.0, 1.0, 2.0, 4.0, 5.0], [1, 1, 1, 0, 0, 0, 0])
+    found = biometrics.verification_rates(trials, 4.5, failure_to_acquire=0.1)
+    fmr, fnmr = found.fmr.interval, found.fnmr.interval
+    assert found.intervals["far"].high == pytest.approx(0.9 * fmr.high)
+    assert found.intervals["frr"].low == pytest.approx(0.1 + 0.9 * fnmr.low)
+    assert found.intervals["gar"].high == pytest.approx(1.0 - found.intervals["frr"].low)
+    reach = math.hypot(fmr.high - found.fmr.value, fnmr.high - found.fnmr.value)
+    assert found.intervals["hter"].high == pytest.approx(found.hter + 0.45 * reach)
+    assert set(found.to_dict()["intervals"]) == {"far", "frr", "gar", "hter"}

@@ -323,3 +323,39 @@ def test_tippett_lines_of_both_kinds(scored):
     with pytest.raises(tc.InputError, match="kind"):
         forensics.tippett(llrs, kind="other")
     json.dumps(forensics.misleading_evidence(llrs).to_dict(), allow_nan=False)
+
+
+def test_misleading_evidence_varies_by_source():
+    rng, sets, held = np.random.default_rng(17), 300, {"source": 0, None: 0}
+    true = 0.5 * math.erfc(1.0 / math.sqrt(2.0 * 2.0))
+    for _ in range(sets):
+        source = np.repeat(np.arange(50), 8)
+        same = np.arange(400) % 2 == 0
+        llrs = np.where(same, 1.0, -1.0) + rng.normal(size=50)[source] + rng.normal(size=400)
+        trials = tc.Trials.of_llr(llrs, same, groups={"source": source})
+        for by in held:
+            ends = forensics.misleading_evidence(trials, [1.0], by=by).rows[0].targets.interval
+            held[by] += ends.low <= true <= ends.high
+    assert 0.92 <= held["source"] / sets <= 0.99
+    assert held[None] / sets < 0.92
+
+
+@pytest.mark.parametrize("meaning", ["of_lr", "of_log10_llr", "of_llr"])
+def test_groups_of_one_trial_mislead_as_often_on_every_scale(meaning):
+    lrs = np.array([100.0, 0.01, 10.0, 0.1, 1.0, 100.0, 10.0, 0.1])
+    values = {"of_lr": lrs, "of_log10_llr": np.log10(lrs), "of_llr": np.log(lrs)}[meaning]
+    trials = getattr(tc.Trials, meaning)(values, [1, 1, 1, 1, 0, 0, 0, 0], groups={"source": list("aabbccdd")})
+    found = forensics.misleading_evidence(trials, [1.0, 10.0], by="source")
+    assert [row.targets.errors for row in found.rows] == [2, 1]
+    assert all(row.targets.interval.low <= row.targets.value <= row.targets.interval.high for row in found.rows)
+
+
+def test_the_sheet_says_how_far_the_bounds_move(scored):
+    found = forensics.validation(tc.Logistic.fit(scored)(scored), resamples=99, by="source")
+    assert set(found.bound_intervals) == {"elub lower", "elub upper", "iv lower", "iv upper"}
+    for bounds in found.bounds:
+        low, high = (found.bound_intervals[f"{bounds.method} {side}"] for side in ("lower", "upper"))
+        assert 0.0 < low.low < low.high <= 1.0 <= high.low < high.high
+        assert low.low < 2.0 * bounds.lower
+        assert high.high > 0.5 * bounds.upper
+    assert found.to_dict()["bound_intervals"].keys() == found.bound_intervals.keys()

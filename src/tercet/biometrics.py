@@ -8,8 +8,8 @@ rate; nothing here counts a second time what `Tally` and `Curve` count.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -17,14 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, column, frozen, group_name, number, shown
+from tercet._numeric.validation import chosen, column, group_name, number, shown
 from tercet._typing import JSON, Array
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
-from tercet.uncertainty.intervals import closed_form_intervals
+from tercet.uncertainty._clusters import Clusters
+from tercet.uncertainty._limits import FEW, Proportion, effective_size
+from tercet.uncertainty._rows import group_codes, grouping, names_cross
 
 __all__ = [
     "BpcerAt", "FnmrAtFmr", "NeededComparisons", "PresentationAttacks", "Rate", "SpeciesRate", "VerificationRates",
@@ -131,6 +133,8 @@ class VerificationRates:
         FTA, the share of attempts that gave no sample to compare.
     reasons : mapping of str to str
         Why a rate is None.
+    intervals : mapping of str to Interval
+        Of "far", "frr", "gar" and "hter", where they exist; FTA is taken as known.
 
     Examples
     --------
@@ -150,6 +154,7 @@ class VerificationRates:
     hter: float | None
     failure_to_acquire: float
     reasons: Mapping[str, str]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
     def to_dict(self) -> JSON:
         """The rates as plain numbers and text, infinities as text.
@@ -159,7 +164,7 @@ class VerificationRates:
         dict
             Plain values; infinities as text.
         """
-        return dict(plain(replace(self, reasons=dict(self.reasons))))
+        return dict(plain(replace(self, reasons=dict(self.reasons), intervals=dict(self.intervals))))
 
 
 def threshold_at_fmr(trials: Trials, fmr: float) -> float:
@@ -202,7 +207,7 @@ def fnmr_at_fmr(
     development: Trials | None = None,
     ci: float = 0.95,
     method: Method = "clopper-pearson",
-    by: str | None = None,
+    by: str | tuple[str, str] | None = None,
 ) -> tuple[FnmrAtFmr, ...]:
     """False non-match rates at requested false match rates (FNMR @ FMR, ISO/IEC 19795-1).
 
@@ -222,8 +227,8 @@ def fnmr_at_fmr(
         Level of the intervals, 0.95 by default.
     method : {"clopper-pearson", "wilson"}, optional
         How the intervals are made where comparisons are independent.
-    by : str, optional
-        Name of a group column (person, subject): then intervals come from resampling whole groups.
+    by : str or tuple of two str, optional
+        Name of a group column (person, subject), or of two that cross: then whole groups are the unit of the intervals.
 
     Returns
     -------
@@ -251,8 +256,7 @@ def fnmr_at_fmr(
             continue
         threshold = _threshold(chosen, bound)
         impostor, genuine = _both_rates(judged.tally, threshold, level, how)
-        if by is not None:
-            impostor, genuine = _grouped(trials, threshold, level, by, impostor, genuine)
+        impostor, genuine = _over_groups(trials, threshold, level, by, (impostor, genuine))
         assert impostor is not None
         assert genuine is not None
         rows.append(FnmrAtFmr(bound, threshold, impostor, genuine, None, _few(impostor, genuine)))
@@ -266,6 +270,7 @@ def verification_rates(
     failure_to_acquire: float = 0.0,
     ci: float = 0.95,
     method: Method = "clopper-pearson",
+    by: str | tuple[str, str] | None = None,
 ) -> VerificationRates:
     """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold; sets of one class have the rates of that class.
 
@@ -278,9 +283,11 @@ def verification_rates(
     failure_to_acquire : float, optional
         FTA, between 0 and 1 (1 excluded): the share of attempts that gave nothing to compare. FAR and FRR count them.
     ci : float, optional
-        Level of the intervals of FMR and FNMR.
+        Level of the intervals.
     method : {"clopper-pearson", "wilson"}, optional
-        How the intervals are made.
+        How those of FMR and FNMR are made; that of HTER is MOVER from them.
+    by : str or tuple of two str, optional
+        Group columns (person) that are the unit of the intervals.
 
     Returns
     -------
@@ -298,7 +305,8 @@ def verification_rates(
     if not 0.0 <= share < 1.0:
         raise InputError(f"failure_to_acquire must be a rate, at least 0 and below 1, not {share}.")
     tally = Tally.of(as_trials(trials))
-    fmr, fnmr = _both_rates(tally, cut, probability(ci, "ci"), _interval_method(method))
+    level = probability(ci, "ci")
+    fmr, fnmr = _over_groups(trials, cut, level, by, _both_rates(tally, cut, level, _interval_method(method)))
     reasons = {}
     if fmr is None:
         reasons["fmr"] = "there are no impostor comparisons"
@@ -308,11 +316,37 @@ def verification_rates(
     frr = None if fnmr is None else share + fnmr.value * (1.0 - share)
     gar = None if fnmr is None else (fnmr.trials - fnmr.errors) / fnmr.trials * (1.0 - share)
     hter = None if far is None or frr is None else (far + frr) / 2.0
-    return VerificationRates(cut, fmr, fnmr, far, frr, gar, hter, share, MappingProxyType(reasons))
+    ends = MappingProxyType(_transaction_intervals(fmr, fnmr, share))
+    return VerificationRates(cut, fmr, fnmr, far, frr, gar, hter, share, MappingProxyType(reasons), ends)
+
+
+def _transaction_intervals(fmr: Rate | None, fnmr: Rate | None, share: float) -> dict[str, Interval]:
+    """The intervals of FAR, FRR, GAR and HTER, from those of FMR and FNMR."""
+    found: dict[str, Interval] = {}
+    far, frr = (None if rate is None else rate.interval for rate in (fmr, fnmr))
+    rest = 1.0 - share
+    if far is not None:
+        found["far"] = far._replace(low=far.low * rest, high=far.high * rest)
+    if frr is not None:
+        found["frr"] = frr._replace(low=share + frr.low * rest, high=share + frr.high * rest)
+        found["gar"] = frr._replace(low=(1.0 - frr.high) * rest, high=(1.0 - frr.low) * rest)
+    if fmr is not None and fnmr is not None and far is not None and frr is not None:
+        down = math.hypot(fmr.value - far.low, fnmr.value - frr.low)
+        up = math.hypot(far.high - fmr.value, frr.high - fnmr.value)
+        middle = fmr.value + fnmr.value
+        ends = ((share + (middle - down) * rest) / 2.0, (share + (middle + up) * rest) / 2.0)
+        found["hter"] = Interval(*ends, f"mover ({far.method})")
+    return found
 
 
 def rates_by(
-    trials: Trials, column: str, threshold: float, *, ci: float = 0.95, method: Method = "clopper-pearson"
+    trials: Trials,
+    column: str,
+    threshold: float,
+    *,
+    ci: float = 0.95,
+    method: Method = "clopper-pearson",
+    by: str | tuple[str, str] | None = None,
 ) -> Mapping[str, VerificationRates]:
     """Error rates of one threshold for each value of a group column; a value may hold one class only.
 
@@ -328,6 +362,8 @@ def rates_by(
         Level of the intervals.
     method : {"clopper-pearson", "wilson"}, optional
         How the intervals are made.
+    by : str or tuple of two str, optional
+        Group columns (person) that are the unit of the intervals.
 
     Returns
     -------
@@ -344,7 +380,7 @@ def rates_by(
     values = group_column(as_trials(trials), column, "column").astype(str)
     return MappingProxyType(
         {
-            name: verification_rates(trials.select(values == name), threshold, ci=ci, method=method)
+            name: verification_rates(trials.select(values == name), threshold, ci=ci, method=method, by=by)
             for name in np.unique(values).tolist()
         }
     )
@@ -524,7 +560,12 @@ class PresentationAttacks:
 
 
 def presentation_attacks(
-    trials: Trials, species: str = "pai", *, threshold: float | None = None, ci: float = 0.95
+    trials: Trials,
+    species: str = "pai",
+    *,
+    threshold: float | None = None,
+    ci: float = 0.95,
+    by: str | tuple[str, str] | None = None,
 ) -> PresentationAttacks:
     """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100 (ISO/IEC 30107-3).
 
@@ -542,6 +583,8 @@ def presentation_attacks(
         Scores above it are taken for bona fide. Without it only BPCER10, 20 and 100 are given.
     ci : float, optional
         Level of all intervals and limits.
+    by : str or tuple of two str, optional
+        Group columns (person, instrument) that are the unit of the intervals.
 
     Returns
     -------
@@ -566,18 +609,26 @@ def presentation_attacks(
     labels = as_trials(trials).known_labels().astype(np.bool_)
     level = probability(ci, "ci")
     names = species_rows(trials, labels, species)
-    curves = {name: Curve.of(trials.select(labels | own)) for name, own in names.items()}
-    least = {key: _bpcer_at(curves, 1.0 / times, level) for key, times in _BOUNDS.items()}
+    parts = {name: trials.select(labels | own) for name, own in names.items()}
+    curves = {name: Curve.of(part) for name, part in parts.items()}
+
+    def rates(name: str, cut: float, at: float) -> tuple[Rate, Rate]:
+        found = _both_rates(curves[name].tally, cut, at, "clopper-pearson")
+        attack, bona_fide = _over_groups(parts[name], cut, at, by, found)
+        assert attack is not None
+        assert bona_fide is not None
+        return attack, bona_fide
+
+    least = {key: _bpcer_at(curves, rates, 1.0 / times, level) for key, times in _BOUNDS.items()}
     if threshold is None:
         return PresentationAttacks(None, (), None, None, None, None, **least)
     cut = number(threshold, "threshold")
     shared = 1.0 - (1.0 - level) / len(curves)
-    rows = tuple(_species_rate(name, curve, cut, level, shared) for name, curve in curves.items())
-    bona_fide = _both_rates(next(iter(curves.values())).tally, cut, level, "clopper-pearson")[1]
-    assert bona_fide is not None
-    worst = _worst(rows)
+    rows = tuple(SpeciesRate(name, rates(name, cut, level)[0], rates(name, cut, shared)[0].interval) for name in curves)
+    worst, bona_fide = _worst(rows), rates(next(iter(curves)), cut, level)[1]
     acer = (worst.apcer.value + bona_fide.value) / 2.0
-    return PresentationAttacks(cut, rows, worst, bona_fide, acer, _acer_limits(rows, bona_fide, level), **least)
+    limits = _acer_limits([rates(name, cut, 1.0 - (1.0 - level) / (len(rows) + 1)) for name in curves])
+    return PresentationAttacks(cut, rows, worst, bona_fide, acer, limits, **least)
 
 
 def species_rows(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict[str, NDArray[np.bool_]]:
@@ -604,45 +655,38 @@ def species_rows(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict
     return {name: ~labels & (values == name) for name in found.tolist()}
 
 
-def _species_rate(name: str, curve: Curve, threshold: float, level: float, shared: float) -> SpeciesRate:
-    own, together = (_both_rates(curve.tally, threshold, one, "clopper-pearson")[0] for one in (level, shared))
-    assert own is not None
-    assert together is not None
-    return SpeciesRate(name, own, together.interval)
-
-
 def _worst(rows: tuple[SpeciesRate, ...]) -> SpeciesRate:
     """The largest APCER; where all species' limits hold, the largest true APCER lies between the largest ends."""
     worst = max(rows, key=lambda row: row.apcer.value)
     limits = [row.limits for row in rows if row.limits is not None]
     if len(limits) < len(rows):
         return worst
-    ends = Interval(max(one.low for one in limits), max(one.high for one in limits), _simultaneous(len(rows)))
+    ends = Interval(
+        max(one.low for one in limits), max(one.high for one in limits), _simultaneous(limits[0].method, len(rows))
+    )
     return replace(worst, limits=ends)
 
 
-def _acer_limits(rows: tuple[SpeciesRate, ...], bona_fide: Rate, level: float) -> Interval | None:
+def _acer_limits(rates: Sequence[tuple[Rate, Rate]]) -> Interval | None:
     """Limits that hold where those of every species and of the BPCER do."""
-    shared = 1.0 - (1.0 - level) / (len(rows) + 1)
-    attacks = [_interval(row.apcer.errors, row.apcer.trials, shared, "clopper-pearson") for row in rows]
-    own = _interval(bona_fide.errors, bona_fide.trials, shared, "clopper-pearson")
+    attacks, own = [attack.interval for attack, _ in rates], rates[0][1].interval
     known = [one for one in attacks if one is not None]
     if own is None or len(known) < len(attacks):
         return None
     low, high = max(one.low for one in known), max(one.high for one in known)
-    return Interval((low + own.low) / 2.0, (high + own.high) / 2.0, _simultaneous(len(rows) + 1))
+    return Interval((low + own.low) / 2.0, (high + own.high) / 2.0, _simultaneous(own.method, len(rates) + 1))
 
 
-def _simultaneous(count: int) -> str:
-    return f"clopper-pearson, bonferroni over {count}"
+def _simultaneous(method: str, count: int) -> str:
+    return f"{method}, bonferroni over {count}"
 
 
-def _bpcer_at(curves: Mapping[str, Curve], bound: float, level: float) -> BpcerAt:
+def _bpcer_at(
+    curves: Mapping[str, Curve], rates: Callable[[str, float, float], tuple[Rate, Rate]], bound: float, level: float
+) -> BpcerAt:
     threshold = max(_threshold(curve, bound) for curve in curves.values())
-    rates = [_both_rates(curve.tally, threshold, level, "clopper-pearson") for curve in curves.values()]
-    bona_fide = rates[0][1]
-    assert bona_fide is not None
-    worst = max(attack.value for attack, _ in rates if attack is not None)
+    found = [rates(name, threshold, level) for name in curves]
+    bona_fide, worst = found[0][1], max(attack.value for attack, _ in found)
     few = tuple(
         f"{name}: {curve.tally.weight(curve.nontargets):g} attacks, fewer than {1.0 / bound:g}: at most 1 in "
         f"{1.0 / bound:g} then means none"
@@ -689,20 +733,57 @@ def _interval(errors: float, total: float, level: float, method: Method) -> Inte
     return _METHODS[method](errors, total, level)
 
 
-def _grouped(
-    trials: Trials, threshold: float, level: float, by: str, impostor: Rate | None, genuine: Rate | None
+def _over_groups(
+    trials: Trials, threshold: float, level: float, by: object, rates: tuple[Rate | None, Rate | None]
 ) -> tuple[Rate | None, Rate | None]:
-    """Both rates with intervals whose unit is the whole group: the decisions, as scores of +-1, at the threshold 0."""
-    decided = np.where(trials.scores > threshold, 1.0, -1.0)
-    decisions = replace(trials, scores=frozen(decided), meaning="llr", trained_prior=None)
-    found = closed_form_intervals(decisions, [0.5], level=level, by=by, wanted=frozenset(("fnr", "fpr")))
-    rates = []
-    for rate, name in ((impostor, "fpr"), (genuine, "fnr")):
-        ends = found[f"applications.0.{name}"]
-        rates.append(
-            None if rate is None else rate._replace(interval=Interval(float(ends.low), float(ends.high), ends.method))
-        )
-    return rates[0], rates[1]
+    """Both rates with intervals whose unit is the whole group, where groups are named."""
+    if by is None:
+        return rates
+    accepted = np.asarray(trials.scores > threshold)
+    return grouped_rates(trials, accepted != trials.known_labels().astype(np.bool_), level, by, rates)
+
+
+def grouped_rates(
+    trials: Trials, wrong: NDArray[np.bool_], level: float, by: object, rates: tuple[Rate | None, Rate | None]
+) -> tuple[Rate | None, Rate | None]:
+    """The rates of impostors and of genuine trials that went wrong, with intervals whose unit is the group."""
+    labels, names = trials.known_labels().astype(np.bool_), grouping(by)
+    found: list[Rate | None] = []
+    for rate, rows, sign in zip(rates, (~labels, labels), (-1.0, 1.0), strict=True):
+        if rate is None:
+            found.append(None)
+            continue
+        kept = np.flatnonzero(rows if trials.weights is None else rows & (trials.weights > 0.0))
+        own = trials.select(kept)
+        codes = [[group_codes(own, name, names if len(names) == 2 else ())] for name in names]
+        heavy = np.ones(len(own)) if own.weights is None else own.weights
+        ranks = np.argsort(sign * own.scores, kind="stable")
+        clusters = Clusters.of(codes, [heavy], len(names) == 2 and names_cross(own, names))
+        found.append(rate._replace(interval=_group_interval(clusters, wrong[kept], ranks, rate, level)))
+    return found[0], found[1]
+
+
+def _group_interval(
+    clusters: Clusters, wrong: NDArray[np.bool_], ranks: NDArray[np.intp], rate: Rate, level: float
+) -> Interval:
+    """Korn and Graubard's interval. Fewer errors than ten show no clustering: then it is that of the ten worst trials.
+
+    `ranks` are the rows from the worst score on; of fewer than twenty, groups are counted instead.
+    """
+    most, units = clusters.rows[0], clusters.units[0]
+
+    def size_of(errors: NDArray[np.bool_]) -> float:
+        found = clusters.means([(0, errors.astype(np.float64))])
+        return float(effective_size(found.means[0], found.covariance[0, 0], units, most))
+
+    size = size_of(wrong)
+    if min(rate.errors, rate.trials - rate.errors) < FEW:
+        worst = np.zeros(len(wrong), np.bool_)
+        worst[ranks[: int(FEW)]] = True
+        size = min(size if wrong.any() else most, size_of(worst) if len(wrong) >= 2 * FEW else units)
+    found = Proportion(rate.value, size, clusters.freedoms[0], True)
+    low, high = found.limits(level)
+    return Interval(float(low), float(high), found.method)
 
 
 def _few(impostor: Rate, genuine: Rate) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, figure_option, source_options
 from tercet.cli._output import Facts, chosen_format, say, working
 from tercet.cli._rows import Row, print_rows, rows_options
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, numbers, one_group, reading, with_group
+from tercet.cli._values import grouping, level, numbers, reading, with_group
+from tercet.evaluation import evaluate
 
 if TYPE_CHECKING:
     from tercet.biometrics import Rate
@@ -37,7 +38,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
     from tercet.biometrics import fnmr_at_fmr
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by, rates = one_group(source), numbers(fmr, "--fmr")
+    by, rates = grouping(source), numbers(fmr, "--fmr")
     chosen = None if development is None else read_trials(development, source)
     rows: list[Row] = []
     facts: list[Facts] = []
@@ -57,7 +58,7 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 
 @new_command("rates", epilog=WORDS)
 @click.argument("scores")
-@source_options(TWO_CLASS, groups=("by",), ids=("key",))
+@source_options(TWO_CLASS, ids=("key",))
 @option("--threshold", type=float, required=True, metavar="T", help="Scores above this are accepted.")
 @option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.")
 @option("--by", metavar="COLUMN", excludes=("failure_to_acquire",),
@@ -65,19 +66,21 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 @_LEVEL
 @rows_options
 def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Value) -> int:
-    """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold."""
+    """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold; --group-column takes whole persons as the unit."""
     from tercet.biometrics import rates_by, verification_rates
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    if by is not None:
-        source = with_group(source, by, "--by")
-    trials = read_trials(scores, source)
-    whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, ci=level(ci))
-    found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, ci=level(ci)))
+    settings: Facts = {"ci": level(ci), "by": grouping(source)}
+    trials = read_trials(scores, source if by is None else with_group(source, by, "--by"))
+    whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, **settings)
+    found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, **settings))
     rows: list[Row] = []
     for name, one in found.items():
         row: Row = {"of": name} | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr)
-        row |= {"far": one.far, "frr": one.frr, "gar": one.gar, "hter": one.hter}
+        for key in ("far", "frr", "gar", "hter"):
+            row[key] = getattr(one, key)
+            if key in one.intervals:
+                row |= {f"{key}_low": one.intervals[key].low, f"{key}_high": one.intervals[key].high}
         rows.append(row | {"note": "; ".join(one.reasons.values())})
     print_rows(rows, output, {"rates": {name: one.to_dict() for name, one in found.items()}})
     return 0
@@ -89,14 +92,21 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
 @option("--threshold", type=float, metavar="T", help="Scores above this are taken for bona fide.")
 @_LEVEL
+@figure_option
 @rows_options
-def attacks(scores: str, species: str, threshold: float | None, ci: float, **options: Value) -> int:
+def attacks(scores: str, species: str, threshold: float | None, ci: float, figure: str | None, **options: Value) -> int:
     """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
-    from tercet.biometrics import presentation_attacks
+    from tercet.biometrics import presentation_attacks, species_rows
 
     output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     trials = read_trials(scores, with_group(source, species, "--species"))
-    found = presentation_attacks(trials, species, threshold=threshold, ci=level(ci))
+    found = presentation_attacks(trials, species, threshold=threshold, ci=level(ci), by=grouping(source))
+    if figure is not None:
+        from tercet.report.plots import plot
+
+        labels = trials.known_labels().astype(bool)
+        own = {name: trials.select(labels | rows) for name, rows in species_rows(trials, labels, species).items()}
+        plot({name: evaluate(part, []) for name, part in own.items()}, "det", path=figure)
     rows: list[Row] = []
     for one in found.species:
         rows.append({"quantity": "APCER", "of": one.species, "threshold": threshold} | _rate("rate", one.apcer))

@@ -51,8 +51,10 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
         for name, rate in (("same source, LR below 1/", row.targets), ("different source, LR above ", row.nontargets)):
             rows.append({"measure": f"{name}{row.strength:g}", "value": rate.value} | _ends(rate.interval))
     for bounds in found.bounds:
-        rows.append({"measure": f"lowest supported LR ({bounds.method})", "value": bounds.lower})
-        rows.append({"measure": f"highest supported LR ({bounds.method})", "value": bounds.upper})
+        for name, side in (("lowest", "lower"), ("highest", "upper")):
+            ends = found.bound_intervals.get(f"{bounds.method} {side}")
+            words = f"{name} supported LR ({bounds.method})"
+            rows.append({"measure": words, "value": getattr(bounds, side)} | _ends(ends))
     print_rows(rows, output, {"validation": found.to_dict()})
     return 0
 

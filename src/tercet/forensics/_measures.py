@@ -15,14 +15,14 @@ from tercet._numeric.plain import plain
 from tercet._numeric.validation import chosen, frozen, function, mapping, numbers, shown, whole
 from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
-from tercet.biometrics import Rate, rate_of
+from tercet.biometrics import Rate, grouped_rates, rate_of
 from tercet.calibration.two_class import Logistic
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.costs import cllr, empirical_cross_entropy, min_cllr, min_cross_entropy
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import Trials, as_trials, probability
+from tercet.trials import Trials, as_trials, probability, two_class
 from tercet.uncertainty.bootstrap import bootstrap
 
 _TEN = math.log(10.0)
@@ -219,7 +219,11 @@ class MisleadingEvidence:
 
 
 def misleading_evidence(
-    trials: Trials, strengths: ArrayLike = (1.0, 10.0, 100.0, 1000.0), *, ci: float = 0.95
+    trials: Trials,
+    strengths: ArrayLike = (1.0, 10.0, 100.0, 1000.0),
+    *,
+    ci: float = 0.95,
+    by: str | tuple[str, str] | None = None,
 ) -> MisleadingEvidence:
     """How often LRs point the wrong way, by strength.
 
@@ -230,7 +234,9 @@ def misleading_evidence(
     strengths : array_like of float, optional
         LRs of at least 1; 1 counts all misleading evidence. An LR of exactly 1 misleads nobody.
     ci : float, optional
-        Level of the Clopper-Pearson intervals.
+        Level of the intervals, Clopper-Pearson's of independent trials.
+    by : str or tuple of two str, optional
+        Group columns (source) that are the unit of the intervals.
 
     Returns
     -------
@@ -250,15 +256,24 @@ def misleading_evidence(
     tally = Tally.of(as_trials(trials))
     scaled, scale = _scale(tally)
     Curve.of(scaled)  # both classes must be there
+    flat = two_class(trials)
+    scores = flat.scores if scaled.meaning == flat.meaning else flat.llr
+    labels = flat.known_labels().astype(np.bool_)
     rows = []
     for strength in asked.tolist():
         low, high = scale(1.0 / strength), scale(strength)
         wrong = int(scaled.targets.below(low)), scaled.nontargets.total - int(scaled.nontargets.upto(high))
-        rates = [
+        same, different = (
             rate_of(errors, side.total, scaled, level, "clopper-pearson")
             for errors, side in zip(wrong, (scaled.targets, scaled.nontargets), strict=True)
-        ]
-        rows.append(Misleading(strength, *rates))
+        )
+        if by is not None:
+            misled = np.where(labels, scores < low, scores > high)
+            other, own = grouped_rates(flat, misled, level, by, (different, same))
+            assert own is not None
+            assert other is not None
+            same, different = own, other
+        rows.append(Misleading(strength, same, different))
     ends = (float(scaled.targets.scores[0]), float(scaled.nontargets.scores[-1]))
     return MisleadingEvidence(tuple(rows), *(_as_lr(end, scaled.meaning) for end in ends))
 

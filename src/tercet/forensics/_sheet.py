@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -81,6 +82,9 @@ class Validation:
         By strength.
     bounds : tuple of LrBounds
         ELUB and invariance verification.
+    bound_intervals : mapping of str to Interval
+        Percentile intervals of "elub lower", "elub upper", "iv lower" and "iv upper": how far the bounds move when the
+        trials are drawn anew; empty where they cannot be drawn.
     ece : Ece
         Empirical cross-entropy with its range.
     tippett : tuple of Tippett
@@ -108,6 +112,7 @@ class Validation:
     tippett: tuple[Tippett, ...]
     pav: tuple[Floats, Floats, Floats]
     log10_lrs: Mapping[str, Floats]
+    bound_intervals: Mapping[str, Interval] = field(default_factory=dict)
 
     def to_dict(self) -> JSON:
         """The numbers as plain values and text, without the figures' data.
@@ -118,7 +123,8 @@ class Validation:
             Plain values.
         """
         kept = {"name": self.name, "counts": dict(self.counts), "level": self.level, "measures": self.measures}
-        return dict(plain(kept | {"misleading": self.misleading, "bounds": self.bounds}))
+        kept |= {"misleading": self.misleading, "bounds": self.bounds, "bound_intervals": dict(self.bound_intervals)}
+        return dict(plain(kept))
 
     def to_html(self, title: str | None = None) -> str:
         """The sheet as one self-contained page: table and figures.
@@ -190,10 +196,26 @@ def validation(
     }
     return Validation(
         called, MappingProxyType(counts), level, _measures(trials, curve, draws),
-        misleading_evidence(trials, ci=level), (elub(trials), iv_bounds(trials)),
+        misleading_evidence(trials, ci=level, by=by), (elub(trials), iv_bounds(trials)),
         ece(trials, np.linspace(-2.0, 2.0, 21), ci=level, by=by, resamples=min(resamples, 200), seed=seed),
         (tippett(trials), tippett(trials, kind="crossing")), (low, high, worth), MappingProxyType(finite),
+        MappingProxyType(_bound_intervals(trials, draws)),
     )  # fmt: skip
+
+
+def _bound_intervals(trials: Trials, draws: JSON) -> dict[str, Interval]:
+    """Percentile intervals of the bounds, on the log scale, where trials can be drawn anew."""
+    asked = {
+        f"{method} {side}": (lambda drawn, find=find, side=side: float(np.log(getattr(find(drawn), side))))
+        for method, find in (("elub", elub), ("iv", iv_bounds))
+        for side in ("lower", "upper")
+    }
+    try:
+        found = bootstrap(trials, quantities=(), extra=asked, method="percentile", **draws)
+    except (InputError, UndefinedError):
+        return {}
+    ends = {name: (math.exp(float(found[name].low)), math.exp(float(found[name].high))) for name in asked}
+    return {name: Interval(low, high, found[name].method) for name, (low, high) in ends.items()}
 
 
 def _measures(trials: Trials, curve: Curve, draws: JSON) -> tuple[Measure, ...]:
