@@ -434,11 +434,11 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
         if value is not None and name not in how.options:
             having = ", ".join(other for other, one in KINDS.items() if name in one.options)
             raise InputError(f"{name}= goes with {having}, not with {kind}.")
+    each = [{name: value for name, value in options.items() if name != "bands" and value is not None}] * count
+    _check_options(each[0])
     for name in ("bands", "sigma"):
         if options.get("log") and options.get(name) is not None:
             raise InputError(f"{name}= does not go with log=True: leave one of them out.")
-    each = [{name: value for name, value in options.items() if name != "bands" and value is not None}] * count
-    _check_options(each[0])
     if options.get("bands") is None:
         return each
     every = _bands(kind, options["bands"], count)
