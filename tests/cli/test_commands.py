@@ -168,6 +168,8 @@ def test_raw_scores_have_a_minimum_and_a_reason(scores):
     assert row["dcf"] is None
     assert "calibrate" in row["reasons"]["dcf"]
     assert 0.0 < row["min_dcf"] < 1.0
+    _, table, _ = run("evaluate", scores[0], "--meaning", "raw", "--app", "0.1,1,1", "--format", "table")
+    assert "Cllr undefined, minimum Cllr" in " ".join(table.split())
 
 
 def test_decisions_instead_of_scores_are_counted_and_priced(tmp_path):

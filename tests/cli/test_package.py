@@ -93,4 +93,5 @@ def test_errors_name_options_on_the_command_line():
     assert in_options("labels= are matched by position", evaluate) == "--labels are matched by position"
     assert in_options("the target is not known", evaluate) == "the target is not known"
     assert in_options("say unpaired=True.", dict(commands())["compare",]) == "say --unpaired."
+    assert in_options("are not: leave engine out.", evaluate) == "are not: leave --engine out."
     assert in_options("a memory_limit of 1 MB is too small", evaluate) == "a --memory-limit of 1 MB is too small"

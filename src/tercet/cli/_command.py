@@ -223,8 +223,8 @@ def _sentence(error: Exception, command: click.Command) -> str:
 def in_options(message: str, command: click.Command) -> str:
     """A message of a Python function with its parameters named as the options of this command.
 
-    Three forms are known: `name=` anywhere, a name with an underscore anywhere, and any name as the first word of a
-    sentence that states a rule.
+    Four forms are known: `name=` anywhere, a name with an underscore anywhere, any name in "leave name out", and any
+    name as the first word of a sentence that states a rule.
     """
     flags = {one.name: max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
     flags |= {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags}
@@ -234,6 +234,7 @@ def in_options(message: str, command: click.Command) -> str:
     message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(.-])", lambda found: f"{flags[found[1]]} ", message)
     message = re.sub(rf"(?<![\w.-])({known})=", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<![\w.-])({long})(?![\w(])", lambda found: flags[found[1]], message)
+    message = re.sub(rf"(?<=\bleave )({known})(?= out\b)", lambda found: flags[found[1]], message)
     rule = r"(?= (?:must|is|are|takes|needs|holds|hold)\b)"
     return re.sub(rf"(?:^|(?<=: ))({known}){rule}", lambda found: flags[found[1]], message)
 

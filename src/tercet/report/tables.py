@@ -221,6 +221,11 @@ def _between(app: Facts, key: str) -> Cell:
     return Cell(short(app.get(key)), "" if ends is None else f"{short(ends[0])} to {short(ends[1])}")
 
 
+def _bits(system: Facts, key: str) -> str:
+    """An amount of information with its unit, or the word that says that there is none."""
+    return f"{_between(system, key)} bits" if system.get(key) is not None else short(None)
+
+
 def _priors(app: Facts) -> str:
     shown = [number(prior) for prior in app["priors"][:6]]
     return ", ".join(shown + (["…"] if len(app["priors"]) > 6 else []))
@@ -322,14 +327,14 @@ def _summary(system: Facts) -> str:
     if "classes" in system:
         return (
             f"{name}: {count(facts['trials'])} trials of {len(system['classes'])} classes, scores taken as "
-            f"{system['meaning']}; accuracy {_between(system, 'accuracy')}, log-loss {_between(system, 'log_loss')} "
-            f"bits ({short(system.get('normalised_cross_entropy'))} of the prior's)"
+            f"{system['meaning']}; accuracy {_between(system, 'accuracy')}, log-loss {_bits(system, 'log_loss')} "
+            f"({short(system.get('normalised_cross_entropy'))} of the prior's)"
         )
     eer = system["eer"]
     return (
         f"{name}: {count(facts['targets'])} targets, {count(facts['nontargets'])} non-targets, scores taken as "
         f"{system['meaning']}; EER {percent(eer['value'])}{_percents(system.get('eer_ci'))} ({eer['definition']}), "
-        f"AUC {_auc(system)}, Cllr {_between(system, 'cllr')} bits, minimum Cllr {_between(system, 'min_cllr')}"
+        f"AUC {_auc(system)}, Cllr {_bits(system, 'cllr')}, minimum Cllr {_between(system, 'min_cllr')}"
     )
 
 

@@ -530,9 +530,10 @@ def _few(sample: TwoClassSample) -> NotEstimable | None:
     least = min(sample.sizes)
     if least >= LEAST_FOR_CLLR:
         return None
+    few = "1 trial" if least == 1 else f"{least:g} trials"
     return NotEstimable(
-        f"not estimable from {least:g} trials of a class: fewer than {LEAST_FOR_CLLR} do not show the losses that "
-        f"decide, and Cllr has no upper bound"
+        f"not estimable from {few} of a class: fewer than {LEAST_FOR_CLLR} do not show the losses that decide, and "
+        f"Cllr has no upper bound"
     )
 
 
