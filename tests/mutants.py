@@ -160,8 +160,8 @@ MUTANTS = (
         (
             (
                 "metrics/tally.py",
-                "lambda: trials.scores[labels], lambda: trials.scores[~labels]",
-                "lambda: np.tanh(trials.scores / 2)[labels], lambda: np.tanh(trials.scores / 2)[~labels]",
+                "scores, count = trials.scores, int(",
+                "scores, count = np.tanh(trials.scores / 2), int(",
             ),
         ),
     ),
