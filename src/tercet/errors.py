@@ -58,7 +58,7 @@ class CalibrationError(TercetError):
     >>> try:
     ...     tc.Logistic.fit(tc.Trials.of_scores([-1.0, -0.5, 0.5, 1.0], [0, 0, 1, 1]))
     ... except tc.CalibrationError as error:
-    ...     print(type(error).__name__, str(error)[:41])
+    ...     print(type(error).__name__, str(error)[:43])
     CalibrationError Logistic calibration has no finite solution
     """
 

@@ -100,6 +100,7 @@ class DecisionCurve(Shown):
         --------
         At t = 0.5 a system with 1 of 2 targets and 0 of 2 others accepted is worth 0.25, treating everyone 0:
 
+        >>> from tercet import decision_curve
         >>> trials = Trials.of_posteriors([0.9, 0.4, 0.2, 0.1], [1, 1, 0, 0], trained_prior=0.5)
         >>> decision_curve(trials, [0.5]).interventions_avoided(per=100).tolist()
         [25.0]
