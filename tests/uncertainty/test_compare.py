@@ -296,3 +296,16 @@ def test_errors_that_only_one_system_makes_exclude_each_other(share):
     expected = 1.959964 * np.sqrt(2.0 * share / count)
     assert found.high == pytest.approx(expected, rel=0.01)
     assert found.low == pytest.approx(-expected, rel=0.01)
+
+
+def test_errors_of_one_system_alone_tell_how_alike_the_trials_of_a_speaker_are():
+    """Eight false alarms of eight speakers, none of the other system's: trials of a speaker do not look alike."""
+    labels = np.arange(2000) % 10 == 0
+    speakers = [f"s{k % 30}" for k in range(2000)]
+    right = np.where(labels, 6.0, -6.0)
+    worse = right.copy()
+    worse[np.flatnonzero(~labels)[:8]] = 6.0
+    a, b = (tc.Trials.of_llr(llr, labels, groups={"speaker": speakers}) for llr in (worse, right))
+    alone, grouped = (compare(a, b, [0.01], by=by).of("applications.0.fpr")[0] for by in (None, "speaker"))
+    assert grouped.p_value < 0.05
+    assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.25)

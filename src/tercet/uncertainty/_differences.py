@@ -112,7 +112,11 @@ class PairedTrials:
             if moments is None:
                 parts.append(Proportion(value, size))
                 continue
-            own = effective_size(value, moments.covariance[k, k], self.clusters.units[place], size)
+            # Without a discordance of one kind, those of the other kind tell how alike the trials of a group are.
+            pair = np.ix_((k, k ^ 1), (k, k ^ 1))
+            either, spread = moments.means[[k, k ^ 1]].sum(), moments.covariance[pair].sum()
+            unseen = effective_size(either, spread, self.clusters.units[place], size)
+            own = effective_size(value, moments.covariance[k, k], unseen, size)
             parts.append(Proportion(value, own, self.clusters.freedoms[place], True))
         linked = excluding(parts) if moments is None else moments.correlations()
         return Sum(tuple(parts), tuple(factors), linked)
