@@ -24,7 +24,7 @@ from tercet.metrics.tally import Tally
 from tercet.outofcore.conditions import parted
 from tercet.outofcore.scan import Scan
 from tercet.trials import Trials, as_trials
-from tercet.uncertainty._rows import group_codes, grouping
+from tercet.uncertainty._rows import group_codes, grouping, needs_level
 from tercet.uncertainty.bootstrap import Method, settings_of
 from tercet.uncertainty.intervals import checked_level
 
@@ -240,6 +240,7 @@ def by_condition(
     >>> found.rates["b"][0].fnr    # what exists there: neither target of site b is missed
     0.0
     """
+    needs_level(ci, {"by": by, "method": method, "resamples": resamples})
     with _parted(trials, column, ci) as parts:
         if ci is not None:
             settings_of(ci, 1000 if resamples is None else resamples, seed, by, method, None)

@@ -177,7 +177,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "evaluate": {"one_vs_rest": False, "by": None, "method": "percentile"},
         "compare_risk_coverage": {"first": TRIALS, "second": TRIALS, "by": None},
         "case_cost_calibration_loss": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
-        "case_cost_curve": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "ci": None},
+        "case_cost_curve": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
         "scan_case_costs": {"trials": tc.scan(stored["scores"], target="1"), "cost_fn": "cost", "cost_fp": 1.0,
                             "cost_tp": 0.0},
         "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},

@@ -91,13 +91,14 @@ def curve_options(options: Facts) -> Facts | None:
 def with_decision_facts(one: System, apps: Sequence[Value], options: Facts, by: _By) -> System:
     """The system with its decision curve and costs per case, where they were asked for."""
     ci = None if options["ci"] is None else level(options["ci"])
+    groups = None if ci is None else by  # without intervals, groups deal the folds of the loss only
     trials, asked = one.used(), curve_options(options)
     if asked is not None:
-        curve = decision_curve(trials, ci=ci, by=by, **asked)
+        curve = decision_curve(trials, ci=ci, by=groups, **asked)
         one = replace(one.with_facts(decision_curve=curve.to_dict()), curve=curve)
     columns = cost_columns(options)
     if columns:
-        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=by) for app in apps]
+        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=groups) for app in apps]
         losses = [_loss(trials, case_costs(trials, app, columns), ci, by) for app in apps]
         one = one.with_facts(case_costs=[
             cost_facts(app, columns, row) | loss

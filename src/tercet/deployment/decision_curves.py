@@ -24,9 +24,9 @@ from tercet.metrics.net_benefit import (
 )
 from tercet.outofcore.scan import Scan
 from tercet.trials import NO_LLR, Trials, probability
-from tercet.uncertainty._clusters import Clusters, check_groups
+from tercet.uncertainty._clusters import Clusters
 from tercet.uncertainty._limits import Proportion, Sum, effective_size
-from tercet.uncertainty._rows import canonical, group_codes, grouping, names_cross
+from tercet.uncertainty._rows import canonical, grouping, needs_level, numbered_groups
 
 
 def decision_curve(
@@ -69,6 +69,7 @@ def decision_curve(
     >>> found.net_benefit.round(4).tolist(), found.treat_all.round(4).tolist()
     ([0.4375, 0.0], [0.375, 0.0])
     """
+    needs_level(ci, {"by": by})
     if isinstance(trials, Scan):
         found, errors = _scanned(trials, thresholds, prevalence, harm)
     else:
@@ -160,10 +161,8 @@ def _over_groups(
 def _clusters(trials: Trials, sides: Sequence[NDArray[np.bool_]], by: tuple[str, ...]) -> Clusters:
     """The groups of the rows of each sample."""
     heavy = np.ones(len(trials)) if trials.weights is None else trials.weights
-    dyadic = len(by) == 2 and names_cross(trials, by)
-    codes = [[group_codes(trials, name, by if dyadic else ())[rows] for rows in sides] for name in by]
-    for name, own in zip(by, codes, strict=True):
-        check_groups(own, name, trials.classes[::-1] if len(sides) == 2 else ("all",))
+    places = [np.flatnonzero(rows) for rows in sides]
+    codes, dyadic = numbered_groups(trials, by, places, trials.classes[::-1] if len(sides) == 2 else ("all",))
     return Clusters.of(codes, [heavy[rows] for rows in sides], dyadic)
 
 

@@ -137,9 +137,9 @@ class DecisionCurve(Shown):
         return facts
 
     def __repr__(self) -> str:
+        few = "1 threshold" if len(self.threshold) == 1 else f"{len(self.threshold)} thresholds"
         return (
-            f"DecisionCurve: {len(self.threshold)} thresholds from {self.threshold[0]:g} to {self.threshold[-1]:g}, "
-            f"prevalence {self.prevalence:g}"
+            f"DecisionCurve: {few} from {self.threshold[0]:g} to {self.threshold[-1]:g}, prevalence {self.prevalence:g}"
         )
 
 

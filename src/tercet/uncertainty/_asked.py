@@ -11,6 +11,7 @@ from tercet.errors import InputError
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
+from tercet.uncertainty._rows import needs_level
 from tercet.uncertainty.intervals import CalibrationLosses, Intervals, checked_level, closed_form_intervals
 
 
@@ -30,10 +31,8 @@ class AskedIntervals:
     ) -> AskedIntervals | None:  # fmt: skip
         """None without a level, which every other option needs."""
         given = {"by": by, "method": method, "resamples": resamples, "sampling": sampling}
+        needs_level(ci, given)
         if ci is None:
-            for name, value in given.items():
-                if value is not None:
-                    raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
             return None
         drawn = None
         if method is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tercet._numeric.validation import group_name, shown
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
@@ -104,6 +104,13 @@ def rows_by_class(trials: Trials) -> tuple[tuple[Places, ...], tuple[Floats, ...
     kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
     rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
     return rows, tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
+
+
+def needs_level(ci: float | None, given: Facts) -> None:
+    """Refuses what describes intervals where no level asks for any."""
+    for name, value in given.items():
+        if ci is None and value is not None:
+            raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")
 
 
 def grouping(by: object) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import Clusters
 from tercet.uncertainty._limits import Mean
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
-from tercet.uncertainty._rows import group_codes, grouping, numbered_groups
+from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _FEW = "An interval needs at least two cases (or groups) of each class."
@@ -65,6 +65,7 @@ def evaluate_case_costs(
     >>> found.cost, found.per(1000), found.constant_action, found.constant_cost
     (25.0, 25000.0, 'accept', 5.0)
     """
+    needs_level(ci, {"by": by})
     found = evaluated(trials, costs)
     return found if ci is None else _with_intervals(found, _Cases.of(trials, costs, by), probability(ci, "ci"))
 

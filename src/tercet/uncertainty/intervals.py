@@ -45,14 +45,6 @@ QUANTITIES = (
     "calibration_loss", "actual_minus_min", "bayes_plot", "accuracy", "log_loss", "normalised_cross_entropy", "brier",
     "risk", "contributions", "ppv", "f1",
 )  # fmt: skip
-NATURAL = (
-    "ppv",
-    "f1",
-    "accuracy",
-    "log_loss",
-    "normalised_cross_entropy",
-    "brier",
-)  # at the data's own class frequencies
 _MINIMA = frozenset({"min_dcf", "min_dcf_u", "cross_fitted_min_dcf"})
 _FEW_GROUPS = 20  # below this many groups the coverage study has no figures
 
