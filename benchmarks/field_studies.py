@@ -1,6 +1,6 @@
-"""Simulated coverage of promises, of prevalence intervals and of the intervals of spoofing costs.
+"""Simulated coverage of guarantees, of prevalence intervals, of spoofing costs and of the forensic validation sheet.
 
-    python benchmarks/field_studies.py promises|prevalence|spoofing [--sets N] [--minutes M]
+    python benchmarks/field_studies.py guarantees|prevalence|spoofing|sheet [--sets N] [--minutes M]
 
 Each study stops after this many sets or minutes, whichever comes first, and prints the number of sets it made.
 """
@@ -18,6 +18,7 @@ from scipy.special import ndtr
 
 import tercet as tc
 from tercet import spoofing
+from tercet.forensics import _sheet
 
 NORMAL = NormalDist()
 SEED = 20
@@ -32,9 +33,9 @@ def until(sets: int, minutes: float) -> Iterator[int]:
         yield number
 
 
-def promises(sets: int, minutes: float) -> None:
-    """How often a promised false alarm rate is exceeded, and which share of the true threshold's power is kept."""
-    print("promise, 95 % confidence | d' | broken | power kept | sets")
+def guarantees(sets: int, minutes: float) -> None:
+    """How often a guaranteed false alarm rate is exceeded, and which share of the true threshold's power is kept."""
+    print("guarantee, 95 % confidence | d' | broken | power kept | sets")
     labels = np.r_[np.ones(200, bool), np.zeros(2000, bool)]
     for rate in (0.05, 0.01):
         for distance in (1.0, 2.0):
@@ -160,7 +161,44 @@ def spoofing_costs(sets: int, minutes: float) -> None:
         print(f"{name} | {value:.4f} | {covered:.1%} | {below[name] / made:.1%} | {above[name] / made:.1%} | {made}")
 
 
-STUDIES = {"promises": promises, "prevalence": prevalence, "spoofing": spoofing_costs}
+SPREAD = 2.0  # of Gaussian llrs, whose means are then -2 and 2 if they are calibrated
+
+
+def true_cllr(shift: float) -> float:
+    """Cllr of calibrated Gaussian llrs with a shift."""
+    grid = np.linspace(-30.0, 30.0, 200_001)
+    costs = []
+    for sign in (1.0, -1.0):
+        density = np.exp(-0.5 * ((grid - sign * SPREAD**2 / 2.0) / SPREAD) ** 2) / (SPREAD * np.sqrt(2.0 * np.pi))
+        costs.append(np.trapezoid(density * np.logaddexp(0.0, -sign * (grid + shift)), grid))
+    return float(np.mean(costs) / np.log(2.0))
+
+
+def sheet(sets: int, minutes: float) -> None:
+    """Coverage of the 95 % intervals of Cllr cal and devPAV: calibrated LRs, and LRs that are all twice too large."""
+    print("trials | LRs times | quantity | true value | mean value | covered | interval above | sets")
+    designs = [(sizes, off) for sizes in ((60, 60), (100, 300), (300, 900), (1000, 1000)) for off in (1.0, 2.0)]
+    for (same, different), off in designs:
+        shift = float(np.log(off))
+        truth = {"Cllr cal (bits)": true_cllr(shift) - true_cllr(0.0), "devPAV": shift / np.log(10.0)}
+        rng, labels = np.random.default_rng(SEED), np.r_[np.ones(same), np.zeros(different)]
+        tables = {name: [] for name in truth}
+        for number in until(sets, minutes / len(designs)):
+            trials = tc.Trials.of_llr(rng.normal((labels - 0.5) * SPREAD**2, SPREAD) + shift, labels)
+            draws = {"ci": 0.95, "by": None, "resamples": 100, "seed": number, "bayes_plot": None}
+            known = tc.evaluate(trials, [], ci=0.95).intervals
+            for one in (_sheet._cllr_cal(trials, draws, known), _sheet._dev_pav(trials, tc.Tally.of(trials), draws)):
+                if one.interval is not None:
+                    tables[one.name].append((one.value, one.interval.low, one.interval.high))
+        for name, rows in tables.items():
+            if rows:
+                value, low, high = np.array(rows).T
+                inside = np.mean((low <= truth[name]) & (truth[name] <= high))
+                means = f"{truth[name]:.4f} | {value.mean():.4f} | {inside:.1%} | {np.mean(low > truth[name]):.1%}"
+                print(f"{same} + {different} | {off:g} | {name} | {means} | {len(rows)}", flush=True)
+
+
+STUDIES = {"guarantees": guarantees, "prevalence": prevalence, "spoofing": spoofing_costs, "sheet": sheet}
 
 
 def main() -> None:

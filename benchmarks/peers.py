@@ -5,7 +5,8 @@ in the same turn. The table shows the median ratio with the least and the larges
 results are compared: the exit code is 1 if one disagrees. --write puts the table into docs/benchmarks.md.
 
 The peers are scikit-learn, scipy, polars and plain numpy written as well as we can; what PYLLR does (the ROC convex
-hull by isotonic regression) is written from its definition on scipy.
+hull by isotonic regression) is written from its definition on scipy. torchmetrics, netcal and ConfidenceIntervals
+take part where they are installed: they are no dependencies of the project.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +47,7 @@ PRIOR = 0.01
 CLASSES = 10
 BOOTSTRAPS = 1000
 Run = Callable[[], Any]
+Statistic = Callable[[np.ndarray, np.ndarray], float]
 
 
 class Job(NamedTuple):
@@ -54,6 +58,24 @@ class Job(NamedTuple):
     peers: dict[str, Run]
     tolerance: float = 1e-9
     scale: dict[str, float] = {}  # noqa: RUF012 - how often a peer's work would have to be done; read only
+
+
+def optional(name: str) -> Any:
+    """A package that need not be there, or None."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def torch_peers(function: str, scores: np.ndarray, labels: np.ndarray, **more: Any) -> dict[str, Run]:
+    """A function of torchmetrics, in double precision, if it is installed."""
+    metrics, torch = optional("torchmetrics.functional.classification"), optional("torch")
+    if metrics is None or torch is None:
+        return {}
+    torch.set_default_dtype(torch.float64)
+    given = torch.from_numpy(scores), torch.from_numpy(labels.astype(np.int64))
+    return {"torchmetrics": lambda: np.asarray(getattr(metrics, function)(*given, **more))}
 
 
 # Two classes
@@ -220,6 +242,19 @@ def sklearn_isotonic(scores: np.ndarray, labels: np.ndarray, probes: np.ndarray)
     return _block_llr(IsotonicRegression(out_of_bounds="clip").fit(scores, labels).predict(probes), labels)
 
 
+def netcal_peers(scores: np.ndarray, labels: np.ndarray, probes: np.ndarray) -> dict[str, Run]:
+    """netcal's isotonic regression, of posteriors, if it is installed."""
+    if (netcal := optional("netcal.binning")) is None:
+        return {}
+
+    def fitted() -> np.ndarray:
+        model = netcal.IsotonicRegression()
+        model.fit(expit(scores), labels.astype(np.int64))
+        return _block_llr(np.asarray(model.transform(expit(probes))), labels)
+
+    return {"netcal": fitted}
+
+
 def _block_llr(posterior: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.log(posterior) - np.log1p(-posterior) - np.log(labels.sum() / (~labels).sum())
 
@@ -229,8 +264,12 @@ def two_class_jobs(rows: int) -> list[Job]:
     y = rng.random(rows) < 0.1
     s = rng.normal(size=rows) * 2 + np.where(y, 2.0, -2.0)
     w = rng.random(rows) + 0.01
-    t, weighted = tc.Trials.of_llr(s, y), tc.Trials.of_llr(s, y, weights=w)
-    probes = s[np.argsort(np.abs(s))[:50]]  # where blocks hold both classes
+    t = tc.Trials.of_llr(s, y)
+    return [*error_jobs(t, s, y), *area_jobs(t, s, y, w), *llr_jobs(t, s, y), average_precision_job(t, s, y)]
+
+
+def error_jobs(t: tc.Trials, s: np.ndarray, y: np.ndarray) -> list[Job]:
+    """Equal error rates and the minimum cost."""
     curve = tc.Curve.of
     return [
         Job("EER (ROC convex hull)", lambda: curve(t).eer().value, {"PYLLR's method on scipy": lambda: pav_eer(s, y)}),
@@ -251,6 +290,13 @@ def two_class_jobs(rows: int) -> list[Job]:
                 "numpy sort and searchsorted": lambda: rank_min_dcf(s, y),
             },
         ),
+    ]
+
+
+def area_jobs(t: tc.Trials, s: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[Job]:
+    """Areas under the curve, and the curve itself."""
+    curve, weighted = tc.Curve.of, tc.Trials.of_llr(s, y, weights=w)
+    return [
         Job(
             "AUC",
             lambda: curve(t).auc,
@@ -261,6 +307,7 @@ def two_class_jobs(rows: int) -> list[Job]:
                 "scipy mannwhitneyu": lambda: (
                     mannwhitneyu(s[y], s[~y], method="asymptotic").statistic / (y.sum() * (~y).sum())
                 ),
+                **torch_peers("binary_auroc", s, y),
             },
         ),
         Job(
@@ -277,6 +324,13 @@ def two_class_jobs(rows: int) -> list[Job]:
             {"scikit-learn det_curve + ndtri": lambda: sklearn_det(s, y), "numpy argsort": lambda: numpy_det(s, y)},
             1e-6,
         ),
+    ]
+
+
+def llr_jobs(t: tc.Trials, s: np.ndarray, y: np.ndarray) -> list[Job]:
+    """What llrs are worth, and calibration."""
+    probes = s[np.argsort(np.abs(s))[:50]]  # where blocks hold both classes
+    return [
         Job("Cllr", lambda: tc.cllr(t), {"numpy logaddexp": lambda: numpy_cllr(s, y)}),
         Job("minimum Cllr", lambda: tc.min_cllr(t), {"PYLLR's method on scipy": lambda: pav_min_cllr(s, y)}),
         Job(
@@ -285,6 +339,7 @@ def two_class_jobs(rows: int) -> list[Job]:
             {
                 "scipy isotonic_regression": lambda: scipy_isotonic(s, y, probes),
                 "scikit-learn IsotonicRegression": lambda: sklearn_isotonic(s, y, probes),
+                **netcal_peers(s, y, probes),
             },
         ),
         Job(
@@ -293,19 +348,39 @@ def two_class_jobs(rows: int) -> list[Job]:
             {"scikit-learn": lambda: sklearn_logistic(s, y), "scipy minimize": lambda: scipy_logistic(s, y)},
             1e-4,
         ),
-        Job(
-            "average precision",
-            lambda: curve(t).average_precision,
-            {
-                "scikit-learn": lambda: float(average_precision_score(y, s)),
-                "numpy argsort": lambda: numpy_average_precision(s, y),
-                "numpy sort and searchsorted": lambda: rank_average_precision(s, y),
-            },
-        ),
     ]
 
 
+def average_precision_job(t: tc.Trials, s: np.ndarray, y: np.ndarray) -> Job:
+    return Job(
+        "average precision",
+        lambda: tc.Curve.of(t).average_precision,
+        {
+            "scikit-learn": lambda: float(average_precision_score(y, s)),
+            "numpy argsort": lambda: numpy_average_precision(s, y),
+            "numpy sort and searchsorted": lambda: rank_average_precision(s, y),
+            **torch_peers("binary_average_precision", s, y),
+        },
+    )
+
+
 # Several classes
+
+
+def numpy_decisions(scores: np.ndarray, prior: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True)) * prior
+    return np.asarray((shares @ costs.T).argmin(axis=1))
+
+
+def numpy_log_loss(scores: np.ndarray, labels: np.ndarray, prior: np.ndarray) -> float:
+    joint = scores + np.log(prior)
+    top = joint.max(axis=1)
+    surprise = np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top - joint[np.arange(len(labels)), labels]
+    return float((prior * np.bincount(labels, surprise) / np.bincount(labels)).sum())
+
+
+def numpy_log_loss_as_given(posteriors: np.ndarray, labels: np.ndarray) -> float:
+    return float(-np.log(posteriors[np.arange(len(labels)), labels]).mean())
 
 
 def class_jobs(rows: int) -> list[Job]:
@@ -320,31 +395,32 @@ def class_jobs(rows: int) -> list[Job]:
     posteriors = tc.posteriors(trials, prior)
     as_given = tc.Trials.of_posteriors(posteriors, y, trained_prior=prior)
 
-    def numpy_decisions() -> np.ndarray:
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True)) * prior
-        return np.asarray((shares @ app.costs.T).argmin(axis=1))
-
-    def numpy_log_loss_as_given() -> float:
-        return float(-np.log(posteriors[np.arange(rows), y]).mean())
-
-    def numpy_log_loss() -> float:
-        joint = scores + np.log(prior)
-        top = joint.max(axis=1)
-        surprise = np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top - joint[np.arange(rows), y]
-        return float((prior * np.bincount(y, surprise) / np.bincount(y)).sum())
-
     return [
-        Job("decisions under a full cost matrix", lambda: tc.decide(trials, app), {"numpy": numpy_decisions}),
+        Job(
+            "decisions under a full cost matrix",
+            lambda: tc.decide(trials, app),
+            {"numpy": lambda: numpy_decisions(scores, prior, app.costs)},
+        ),
         Job(
             "confusion matrix of decided labels",
             lambda: np.array(tc.Confusion.of(decided, y).matrix).T,
-            {"scikit-learn": lambda: confusion_matrix(y, decided)},
+            {
+                "scikit-learn": lambda: confusion_matrix(y, decided),
+                **torch_peers("multiclass_confusion_matrix", decided, y, num_classes=CLASSES),
+            },
         ),
-        Job("log-loss at a prior", lambda: tc.log_loss(trials, prior, base=np.e), {"numpy": numpy_log_loss}),
+        Job(
+            "log-loss at a prior",
+            lambda: tc.log_loss(trials, prior, base=np.e),
+            {"numpy": lambda: numpy_log_loss(scores, y, prior)},
+        ),
         Job(
             "log-loss of posteriors as given",
             lambda: tc.log_loss_as_given(as_given, base=np.e),
-            {"scikit-learn": lambda: float(sklearn_log_loss(y, posteriors)), "numpy": numpy_log_loss_as_given},
+            {
+                "scikit-learn": lambda: float(sklearn_log_loss(y, posteriors)),
+                "numpy": lambda: numpy_log_loss_as_given(posteriors, y),
+            },
         ),
     ]
 
@@ -352,38 +428,54 @@ def class_jobs(rows: int) -> list[Job]:
 # Intervals
 
 
+def our_bootstrap(trials: tc.Trials, quantity: str) -> np.ndarray:
+    found = tc.bootstrap(trials, resamples=BOOTSTRAPS, method="percentile", quantities=[quantity], bayes_plot=None)
+    return np.array([np.std(found.samples[quantity])])
+
+
+class Resampled(NamedTuple):
+    """Two-class trials whose resamples are drawn by hand: the standard deviation of a quantity over them."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    rng: np.random.Generator
+    resamples: int  # of the peer; its time is scaled
+
+    def theirs(self, statistic: Statistic) -> np.ndarray:
+        classes = (np.flatnonzero(self.labels), np.flatnonzero(~self.labels))
+        values = []
+        for _ in range(self.resamples):
+            drawn = np.concatenate([places[self.rng.integers(0, len(places), len(places))] for places in classes])
+            values.append(statistic(self.scores[drawn], self.labels[drawn]))
+        return np.array([np.std(values)])
+
+    def by_confidence_intervals(self, intervals: Any, statistic: Statistic) -> np.ndarray:
+        """The same by ConfidenceIntervals, of which the limits are told: 3.92 standard deviations apart."""
+        _, (low, high) = intervals.evaluate_with_conf_int(
+            self.scores, lambda labels, scores: statistic(scores, labels), self.labels, num_bootstraps=self.resamples
+        )
+        return np.array([(high - low) / 3.92])
+
+
 def bootstrap_jobs(rows: int) -> list[Job]:
     rng = np.random.default_rng(2)
     y = rng.random(rows) < 0.5
     s = rng.normal(size=rows) * 2 + np.where(y, 1.0, -1.0)
-    trials = tc.Trials.of_llr(s, y)
-    classes = (np.flatnonzero(y), np.flatnonzero(~y))
-    few = max(BOOTSTRAPS * 1000 // rows, 10)  # of the peer's resamples; its time is scaled
-
-    def ours(quantity: str) -> np.ndarray:
-        found = tc.bootstrap(trials, resamples=BOOTSTRAPS, method="percentile", quantities=[quantity], bayes_plot=None)
-        return np.array([np.std(found.samples[quantity])])
-
-    def theirs(statistic: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
-        values = []
-        for _ in range(few):
-            drawn = np.concatenate([places[rng.integers(0, len(places), len(places))] for places in classes])
-            values.append(statistic(s[drawn], y[drawn]))
-        return np.array([np.std(values)])
-
-    size = f"{BOOTSTRAPS:,} x {rows:,}"
+    trials, few = tc.Trials.of_llr(s, y), max(BOOTSTRAPS * 1000 // rows, 10)
+    data, intervals = Resampled(s, y, rng, few), optional("confidence_intervals")
     by = {"auc": (numpy_auc, rank_auc), "eer": (numpy_eer, rank_eer)}
-    names = ("numpy argsort", "numpy sort and searchsorted")
-    return [
-        Job(
-            f"bootstrap of {quantity.upper()}, {size}",
-            lambda quantity=quantity: ours(quantity),
-            {name: lambda one=one: theirs(one) for name, one in zip(names, ways, strict=True)},
-            0.9,
-            dict.fromkeys(names, BOOTSTRAPS / few),
-        )
-        for quantity, ways in by.items()
-    ]
+    names, other = ("numpy argsort", "numpy sort and searchsorted"), "ConfidenceIntervals with numpy"
+    found = []
+    for quantity, ways in by.items():
+        peers: dict[str, Run] = {
+            name: partial(data.theirs, statistic) for name, statistic in zip(names, ways, strict=True)
+        }
+        if intervals is not None:
+            peers[other] = partial(data.by_confidence_intervals, intervals, ways[1])
+        name = f"bootstrap of {quantity.upper()}, {BOOTSTRAPS:,} x {rows:,}"
+        scale = dict.fromkeys((*names, other), BOOTSTRAPS / few)
+        found.append(Job(name, partial(our_bootstrap, trials, quantity), peers, 0.9, scale))
+    return found
 
 
 # Files
@@ -495,7 +587,7 @@ of the order of the rows. Unless stated otherwise the data are {rows:,} trials w
 {rows:,} x {classes} log-likelihoods.
 
 Measured on {date} with numpy {numpy} on {cores} cores ({machine}).
-When the run began, {load:.1f} other processes were competing for them.
+The load average at the start of the run was {load:.1f}.
 
 {table}
 
@@ -506,11 +598,11 @@ When the run began, {load:.1f} other processes were competing for them.
 
 Sorting is most of an evaluation, and what it costs depends on the processor more than on anything else. Where the
 AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), `np.sort` of 1,000,000 doubles took 56 ms, and 9 ms
-after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes numpy's exp and log slower. There
-`evaluate` with `to_dict` of 10,000,000 llrs takes about 1.0 s of processor time, 0.7 s of it for fetching and sorting
-each class (both cores, each on its side of a value near the median), 0.05 s for finding the smaller class's places in
-the larger one, 0.04 s for Cllr and 0.1 s on one core for the hull and the kept points. Two cores need at least 0.55 s
-for that, 0.8 x `np.sort`, or 0.6 x `np.sort` and one `np.logaddexp`; with the quicker sort 1.0 x and 0.65 x.
+after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes numpy's exp and log slower. tercet
+measures once per process which is the case; where it is, a sort of its own on numpy's radix sort takes 25 ms. There
+`evaluate` with `to_dict` of 10,000,000 llrs takes about 0.7 s of processor time, 0.4 s of it for fetching and sorting
+each class, 0.05 s for finding the smaller class's places in the larger one, 0.04 s for Cllr and 0.1 s on one core for
+the hull and the kept points.
 
 With weights the order costs more than the sums: after the keys are sorted, scores and weights are fetched in the
 order of the scores, about 30 ns per number of one core, first touches of new memory included. New memory costs as

@@ -61,7 +61,7 @@ html_show_sourcelink = False
 html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_search_summary = False  # summaries are fetched, which browsers refuse for files on disk
 # Pages without subpages need no list of them; the space goes to the text.
-html_sidebars: dict[str, list[str]] = {page.stem: [] for page in sorted(HERE.glob("*.md"))}
+html_sidebars: dict[str, list[str]] = {page.stem: [] for page in sorted(HERE.glob("*.md"))} | {"start/*": []}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "navigation_with_keys": True,
@@ -72,6 +72,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
 }
+# Without the blank line that ends each example in the source.
+highlight_options = {"python": {"stripnl": True}}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 suppress_warnings = ["config.cache"]

@@ -244,3 +244,11 @@ def test_rates_of_transactions_have_the_intervals_of_their_comparisons():
     reach = math.hypot(fmr.high - found.fmr.value, fnmr.high - found.fnmr.value)
     assert found.intervals["hter"].high == pytest.approx(found.hter + 0.45 * reach)
     assert set(found.to_dict()["intervals"]) == {"far", "frr", "gar", "hter"}
+
+
+@pytest.mark.parametrize(
+    ("rate", "level", "needed"),
+    [(0.3, 0.51, 2), (0.99, 0.9999, 2), (0.5, 0.75, 2), (0.1, 0.271, 3), (0.9, 0.999999, 6)],
+)
+def test_a_claim_that_holds_with_equality_needs_no_further_comparison(rate, level, needed):
+    assert biometrics.comparisons_needed(rate, ci=level).without_errors == needed

@@ -68,8 +68,8 @@ def test_a_docstring_describes_all_that_goes_in_and_comes_out(path):
 def test_so_does_every_name_in_the_all_of_a_module_without_underscore():
     """Also what users reach only by the name of its module, such as displays."""
     root = Path(importlib.import_module("tercet").__file__).parent
-    paths = [path.relative_to(root).with_suffix("").parts for path in root.rglob("*.py") if "cli" not in path.parts]
-    named = {".".join(("tercet", *parts)).removesuffix(".__init__") for parts in paths}
+    paths = [path.relative_to(root).with_suffix("").parts for path in root.rglob("*.py")]
+    named = {".".join(("tercet", *parts)).removesuffix(".__init__") for parts in paths if parts[0] != "cli"}
     found = {}
     for module in [importlib.import_module(name) for name in sorted(named) if "._" not in name]:
         for name in getattr(module, "__all__", ()):

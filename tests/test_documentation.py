@@ -240,6 +240,14 @@ def test_the_gallery_shows_every_kind_of_figure():
     assert missing == []
 
 
+def test_the_pages_that_count_or_list_the_figures_have_all_of_them():
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/report.md"))
+    assert f"ROC, DET, Bayes error and {len(KINDS) - 3} other kinds of figures" in readme
+    table = page.partition("| kind | shows |")[2].partition("\n\n")[0]
+    listed = {kind for row in table.splitlines()[2:] for kind in row.split("|")[1].strip().split(", ")}
+    assert listed == set(KINDS)
+
+
 def links(page):
     """The pages that a page links to or lists in its table of contents."""
     text = page.read_text(encoding="utf-8")

@@ -359,3 +359,55 @@ def test_the_sheet_says_how_far_the_bounds_move(scored):
         assert low.low < 2.0 * bounds.lower
         assert high.high > 0.5 * bounds.upper
     assert found.to_dict()["bound_intervals"].keys() == found.bound_intervals.keys()
+
+
+def calibrated(rng, same, different, spread=2.0):
+    """LRs that are what they say: Gaussian llrs of this spread."""
+    labels = np.r_[np.ones(same), np.zeros(different)]
+    return tc.Trials.of_llr(rng.normal((2 * labels - 1) * spread**2 / 2, spread), labels)
+
+
+def test_calibrated_lrs_are_not_blamed_for_their_calibration():
+    rng, sheet = np.random.default_rng(11), forensics._sheet
+    above = {"Cllr cal (bits)": 0, "devPAV": 0}
+    for seed in range(30):
+        trials = calibrated(rng, 300, 600)
+        known = tc.evaluate(trials, [], ci=0.95).intervals
+        draws = {"ci": 0.95, "by": None, "resamples": 59, "seed": seed, "bayes_plot": None}
+        for one in (sheet._cllr_cal(trials, draws, known), sheet._dev_pav(trials, tc.Tally.of(trials), draws)):
+            assert one.interval.low <= one.value <= one.interval.high
+            above[one.name] += one.interval.low > 0.0
+    assert max(above.values()) <= 3  # of 30, where 5 % are allowed
+
+
+def test_lrs_that_are_off_are_blamed():
+    trials = calibrated(np.random.default_rng(12), 1000, 1000)
+    off = tc.Trials.of_llr(trials.llr + 2.0, trials.known_labels())
+    ends = {one.name: one.interval for one in forensics.validation(off, resamples=99).measures}
+    assert ends["Cllr cal (bits)"].low > 0.05
+    assert ends["devPAV"].low < 2.0 / math.log(10.0) < ends["devPAV"].high
+    assert ends["devPAV"].low > 0.4
+
+
+def test_the_sheet_has_the_intervals_of_evaluate_and_says_where_there_are_none(scored):
+    trials = tc.Logistic.fit(scored)(calibrated(np.random.default_rng(13), 300, 300))
+    known = tc.evaluate(trials, [], ci=0.9).intervals
+    sheet = {one.name: one for one in forensics.validation(trials, ci=0.9, resamples=39).measures}
+    for name, key in (("Cllr (bits)", "cllr"), ("min Cllr (bits)", "min_cllr"), ("EER (rocch)", "eer")):
+        assert sheet[name].interval == (known[key].low, known[key].high, known[key].method)
+    few = forensics.validation(calibrated(np.random.default_rng(14), 30, 30), resamples=39).measures
+    assert [one.interval is None for one in few[:3]] == [True] * 3
+    assert "fewer than 250" in few[0].note
+    assert all("no interval" in one.note for one in few[:3])
+
+
+def test_the_sheet_says_how_its_intervals_were_made(scored):
+    sheet = forensics.validation(tc.Logistic.fit(scored)(scored), resamples=39, by="source", seed=5)
+    assert {key: sheet.to_dict()[key] for key in ("by", "resamples", "seed")} == {
+        "by": "source",
+        "resamples": 39,
+        "seed": 5,
+    }
+    page = sheet.to_html()
+    assert "all trials of one source" in page
+    assert tc.__version__ in page

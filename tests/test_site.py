@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
 
 import check_site
 
@@ -61,3 +62,19 @@ def test_a_task_that_is_four_clicks_away_is_found(site):
     for here, there in (("a", "b.html"), ("b", "c.html"), ("c", "howto/large.html")):
         (site / f"{here}.html").write_text(f'<a href="{there}">x</a>', encoding="utf-8")
     assert problems(site) == ["100 million rows: howto/large.html is not within 3 clicks"]
+
+
+def test_a_logarithm_stands_apart_from_its_argument():
+    pytest.importorskip("latex2mathml")
+    from mathml import rendered
+
+    assert '<mi>ln</mi><mspace width="0.167em" /><mn>2</mn>' in rendered(r"\ln 2")
+    assert "mspace" not in rendered(r"\log_2 (1 + x)")
+
+
+def test_a_formula_with_an_unknown_command_is_an_error():
+    pytest.importorskip("latex2mathml")
+    from mathml import rendered
+
+    with pytest.raises(Exception, match=r"\\nonsense in the formula"):
+        rendered(r"\nonsense x")

@@ -41,9 +41,9 @@ def test_no_module_has_more_than_500_lines_of_code():
 
 
 def test_no_function_has_more_than_40_lines_of_code():
-    """The arguments, which public functions spell out line by line, are not counted: docs/architecture.md says why."""
+    """Its arguments included."""
     sizes = {
-        f"{path.name} {node.name}": len(CODE[path].intersection(range(node.body[0].lineno, node.end_lineno + 1)))
+        f"{path.name} {node.name}": len(CODE[path].intersection(range(node.lineno, node.end_lineno + 1)))
         for path, node in FUNCTIONS
     }
     assert {name: size for name, size in sizes.items() if size > 40} == {}
@@ -58,7 +58,7 @@ def test_only_public_functions_and_commands_take_more_than_ten_arguments():
         for path, node in FUNCTIONS
         if len(node.args.args) + len(node.args.kwonlyargs) > 10
         and node.name not in {*public, *methods}
-        and "cli" not in path.parts
+        and "cli" not in path.relative_to(FILES[0].parent).parts
     ]
     assert wrong == []
 
@@ -84,8 +84,8 @@ def _annotations(thing):
 
 def test_no_public_object_names_any():
     """Everything in the `__all__` of a module whose name does not begin with an underscore."""
-    paths = [path.relative_to(FILES[0].parent).with_suffix("").parts for path in FILES if "cli" not in path.parts]
-    named = {".".join(("tercet", *parts)).removesuffix(".__init__") for parts in paths}
+    paths = [path.relative_to(FILES[0].parent).with_suffix("").parts for path in FILES]
+    named = {".".join(("tercet", *parts)).removesuffix(".__init__") for parts in paths if parts[0] != "cli"}
     modules = [importlib.import_module(name) for name in sorted(named) if "._" not in name]
     public = {
         f"{module.__name__}.{name}": getattr(module, name)

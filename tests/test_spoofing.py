@@ -221,8 +221,8 @@ def reference_t_eer(asv_scores, kinds, cm_scores, labels, prevalence):
         ]
         front.append((1 - Fraction(sum(taken[0]), len(taken[0])), Fraction(sum(taken[1]), len(taken[1]))))
     best = None
-    for cut in sorted({-math.inf, *asv_scores.tolist()}):
-        miss, nontarget, spoof = rates(asv_scores, kinds, lambda score, cut=cut: score > cut)
+    for rule in rules(asv_scores):
+        miss, nontarget, spoof = rates(asv_scores, kinds, rule)
         rows = [(m + (1 - m) * miss, (1 - m) * nontarget, a * spoof) for m, a in front]
         gaps = [row[0] - ((1 - share) * row[1] + share * row[2]) for row in rows]
         crossing = next((place for place, gap in enumerate(gaps) if gap >= 0), len(rows) - 1)
@@ -355,3 +355,77 @@ def test_an_interval_is_refused_where_the_cost_is_often_undefined():
     asv, cm = tandem(3, 60)
     with pytest.raises(tc.UndefinedError, match="resamples, too many"):
         spoofing.t_dcf(cm, asv, asv_threshold=3.4, ci=0.9, resamples=40)
+
+
+def test_an_attack_has_the_interval_of_its_own_trials():
+    key = ["target"] * 40 + ["nontarget"] * 40 + ["spoof"] * 40
+    attacks = [""] * 80 + ["tts", "vc"] * 20
+    scores = np.random.default_rng(1).normal(np.repeat([3.0, 0.0, 1.5], 40))
+    trials, draws = spoofing.of_key(scores, key, attacks=attacks), {"ci": 0.9, "resamples": 60, "seed": 5}
+    found = spoofing.a_dcf_by_attack(trials, threshold=1.0, **draws)["tts"]
+    alone = spoofing.a_dcf(trials.select([kind != "vc" for kind in attacks]), threshold=1.0, **draws)
+    assert found.minimum_interval == alone.minimum_interval
+    assert found.actual_interval == alone.actual_interval
+
+
+def test_the_tandem_curve_passes_through_its_minimum_and_the_actual_cost():
+    rng = np.random.default_rng(2)
+    labels = np.arange(60) % 2 == 0
+    front = tc.Trials.of_scores(np.round(rng.normal(2.0 * labels), 1), labels, name="cm")
+    for form in ("2021", "2019"):
+        found = spoofing.t_dcf(front, spoofing.AsvRates(0.05, 0.02, 0.4), form=form, threshold=1.0)
+        curve = spoofing.t_dcf_curve(front, found)
+        assert curve.cost.min() == pytest.approx(found.minimum, abs=1e-12)
+        assert curve.cost[curve.threshold == found.min_threshold] == pytest.approx(found.minimum)
+        assert curve.cost[curve.threshold <= 1.0][-1] == pytest.approx(found.actual)
+        assert curve.floor == pytest.approx(found.c0 / found.normaliser)
+    data = tc.plot(curve, "t-dcf").data
+    assert {"t-DCF", "minimum", "actual"} <= set(data["series"].tolist())
+    with pytest.raises(tc.InputError, match="found"):
+        spoofing.t_dcf_curve(front, 0.3)
+
+
+def test_the_agnostic_curve_is_the_cost_at_every_threshold():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        scores, kinds = random_key(rng)
+        if not np.isfinite(scores).any():
+            continue
+        point, trials = random_point(rng), spoofing.of_key(scores, kinds)
+        curve = spoofing.a_dcf_curve(trials, spoofing.a_dcf(trials, point))
+        expected = [cost(point, rates(scores, kinds, lambda score, cut=cut: score > cut)) for cut in curve.threshold]
+        assert curve.cost.tolist() == pytest.approx([float(one) for one in expected], rel=1e-13, abs=1e-15)
+        assert set(curve.threshold.tolist()) == {score for score in scores.tolist() if math.isfinite(score)}
+    with pytest.raises(tc.InputError, match="found"):
+        spoofing.a_dcf_curve(trials, 0.3)
+
+
+def test_scores_that_are_all_infinite_have_no_curve():
+    front = tc.Trials.of_scores([math.inf, -math.inf], [1, 0])
+    found = spoofing.t_dcf(front, spoofing.AsvRates(0.02, 0.02, 0.4))
+    with pytest.raises(tc.UndefinedError, match="Every score is infinite"):
+        spoofing.t_dcf_curve(front, found)
+
+
+def test_a_curve_of_one_threshold_that_costs_too_much_is_drawn():
+    front = tc.Trials.of_scores([1.0, 1.0, 1.0], [1, 1, 0])
+    found = spoofing.t_dcf(front, spoofing.AsvRates(0.02, 0.02, 0.4))
+    low, high = tc.plot(spoofing.t_dcf_curve(front, found), "t-dcf").ax_.get_xlim()
+    assert low < 1.0 < high
+
+
+def test_every_attack_has_its_own_perfect_countermeasure():
+    front = tc.Trials.of_scores([3.0, 2.0, 1.0, 2.5], [1, 1, 0, 0])
+    curves = {
+        name: spoofing.t_dcf_curve(front, spoofing.t_dcf(front, spoofing.AsvRates(0.02, 0.02, share)))
+        for name, share in (("tts", 0.2), ("vc", 0.8))
+    }
+    data = tc.plot(curves, "t-dcf").data
+    floors = data["y"][data["series"] == "perfect countermeasure"]
+    assert sorted(set(floors.tolist())) == sorted(curve.floor for curve in curves.values())
+
+
+def test_a_verification_system_may_accept_scores_of_minus_infinity():
+    asv = spoofing.of_key([-math.inf, -math.inf, -math.inf], ["target", "nontarget", "spoof"])
+    found = spoofing.t_eer(asv, tc.Trials.of_scores([1.0, 0.0], [1, 0]), prevalence=1.0)
+    assert (found.value, found.miss, found.spoof) == (0.0, 0.0, 0.0)  # the countermeasure alone tells spoofs apart

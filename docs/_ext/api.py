@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from public import is_member, listed, public_objects
 
 import tercet
+from tercet.report.schema import published
 
 HEAD = """# Python interface
 
@@ -22,9 +21,9 @@ RESULTS = "Classes that the functions above return; they are not made by hand.\n
 SCHEMA_HEAD = """# JSON
 
 Every JSON that tercet writes begins with `schema_version` and `tercet`, the version that wrote it. The JSON Schemas are
-part of the package, in `tercet/report/schema`; this page is made from them. A field that is described here keeps its
-name and type until `schema_version` changes. Fields may be added without a new version, so readers should ignore what
-they do not know. A result of another `schema_version` is refused in a sentence that names both versions.
+part of the package, by name in `tercet/report/schemas.json`; this page is made from them. A field that is described
+here keeps its name and type until `schema_version` changes. Fields may be added without a new version, so readers
+should ignore unknown fields. A result of another `schema_version` is refused in a sentence that names both versions.
 """
 # Packages whose public names are names of `tercet` itself, in the order of the page.
 PACKAGES = {
@@ -111,11 +110,9 @@ def _part(name: str, schema: dict[str, Any]) -> str:
 def schema_page() -> str:
     """The fields of every JSON that tercet writes, read off the schemas in the package."""
     parts = [SCHEMA_HEAD]
-    for file in sorted((files("tercet") / "report" / "schema").iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".json"):
-            schema = json.loads(file.read_text(encoding="utf-8"))
-            parts.append(f"## `{file.name}`: {schema['title'][0].lower()}{schema['title'][1:]}\n")
-            parts += [_part(name, part) for name, part in (("", schema), *schema.get("$defs", {}).items())]
+    for called, schema in published().items():
+        parts.append(f"## `{called}`: {schema['title'][0].lower()}{schema['title'][1:]}\n")
+        parts += [_part(name, part) for name, part in (("", schema), *schema.get("$defs", {}).items())]
     return "\n".join(parts)
 
 

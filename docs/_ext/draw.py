@@ -84,6 +84,22 @@ def _fusion(path: Path) -> None:
     tc.plot(drawn, "det", path=path)
 
 
+def _own_axes(path: Path) -> None:
+    """The figure of docs/howto/figure.md."""
+    from matplotlib import pyplot as plt
+
+    files = tc.datasets.example("speech")
+    systems = {}
+    for name in "abc":
+        columns = files[f"eval-{name}.csv"]
+        systems[name] = tc.evaluate(tc.Trials.of_scores(columns["score"], columns["label"], target="target"), [0.05])
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")
+    tc.plot(systems, "det", ax=left)
+    tc.plot(systems, "roc", ax=right)
+    figure.savefig(path)
+    plt.close(figure)
+
+
 PICTURES: dict[str, Callable[[Path], None]] = {
     "histogram": _one("histogram"),
     "posteriors": _one("posteriors", application=1),
@@ -101,4 +117,5 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "fusion": _fusion,
     "roc-band": _roc_band,
     "forest": _forest,
+    "own-axes": _own_axes,
 }

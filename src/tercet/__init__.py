@@ -4,11 +4,9 @@ Each public name is imported when it is first used, so `import tercet` itself lo
 same names in `__init__.pyi`; `tests/test_public_names.py` compares both.
 """
 
-from importlib import import_module as _import_module
-
 __version__ = "0.1.0"
 
-_PUBLIC = {  # the modules, and the names that they give to this one
+_PUBLIC = {  # modules, and the public names imported from each
     "application": "Application ApplicationMean MulticlassApplication costs_from_utilities",
     "calibration.assessment": "calibration_line corp_diagram expected_calibration_error spiegelhalter_test",
     "calibration.beta": "Beta",
@@ -22,7 +20,7 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "conditions": "by_condition too_few_errors",
     "decision": "Decisions RandomisedRule confusion_of decide decisions expected_costs hull_rule neyman_pearson",
     "deployment.abstention": "AurcDifference RiskCoverage compare_risk_coverage risk_coverage",
-    "deployment.decision_curves": "decision_curve",
+    "deployment.decision_curves": "compare_net_benefit decision_curve",
     "deployment.gaps": "GroupGaps group_gaps",
     "deployment.prevalence": "Prevalence deployed_cost estimate_prevalence",
     "deployment.rules": "Rule rule",
@@ -31,7 +29,7 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "evaluation": "Evaluation MulticlassEvaluation evaluate risk_curve risk_path",
     "io.read": "read",
     "metrics.binomial": "Interval clopper_pearson delong delong_test enough_errors interval k_sigma mcnemar wilson",
-    "metrics.case_costs": "CaseCostEvaluation CaseCosts",
+    "metrics.case_costs": "CaseCostColumns CaseCostEvaluation CaseCosts",
     "metrics.classification": (
         "ClassificationReport classification_report hand_till_auc log_loss_as_given one_vs_rest_auc"
     ),
@@ -46,7 +44,6 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "metrics.net_benefit": "DecisionCurve net_benefit",
     "metrics.posteriors": "posteriors",
     "metrics.tally": "Tally",
-    "outofcore.case_costs": "scan_case_costs",
     "outofcore.scan": "Scan scan",
     "report.gates": "Checked check",
     "report.model_card": "model_card",
@@ -55,11 +52,10 @@ _PUBLIC = {  # the modules, and the names that they give to this one
     "trials": "Trials",
     "uncertainty.bayes": "BetaPosterior rate_posterior",
     "uncertainty.bootstrap": "bootstrap",
-    "uncertainty.case_costs": (
-        "CaseCostCurve CaseCostLoss case_cost_calibration_loss case_cost_curve evaluate_case_costs"
-    ),
+    "uncertainty.case_costs": ("CaseCostCurve CaseCostLoss case_cost_calibration_loss case_cost_curve"),
     "uncertainty.compare": "compare",
     "uncertainty.sample_size": "sample_size sample_size_for_auc sample_size_for_difference sample_size_for_rate",
+    "uncertainty.scanned_costs": "evaluate_case_costs",
     "uncertainty.sensitivity": "label_noise robust_thresholds verification_bias verification_bias_of",
     "uncertainty.simultaneous": "difference_band net_benefit_band",
 }
@@ -72,11 +68,13 @@ __all__ = sorted((*_MODULE_OF, "report"))
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name in _MODULES:
-        return _import_module(f"tercet.{name}")
+        return import_module(f"tercet.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'tercet' has no attribute {name!r}")
-    value: object = getattr(_import_module(f"tercet.{_MODULE_OF[name]}"), name)
+    value: object = getattr(import_module(f"tercet.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -47,6 +47,7 @@ from tercet.deployment.abstention import AurcDifference as AurcDifference
 from tercet.deployment.abstention import RiskCoverage as RiskCoverage
 from tercet.deployment.abstention import compare_risk_coverage as compare_risk_coverage
 from tercet.deployment.abstention import risk_coverage as risk_coverage
+from tercet.deployment.decision_curves import compare_net_benefit as compare_net_benefit
 from tercet.deployment.decision_curves import decision_curve as decision_curve
 from tercet.deployment.gaps import GroupGaps as GroupGaps
 from tercet.deployment.gaps import group_gaps as group_gaps
@@ -77,6 +78,7 @@ from tercet.metrics.binomial import interval as interval
 from tercet.metrics.binomial import k_sigma as k_sigma
 from tercet.metrics.binomial import mcnemar as mcnemar
 from tercet.metrics.binomial import wilson as wilson
+from tercet.metrics.case_costs import CaseCostColumns as CaseCostColumns
 from tercet.metrics.case_costs import CaseCostEvaluation as CaseCostEvaluation
 from tercet.metrics.case_costs import CaseCosts as CaseCosts
 from tercet.metrics.classification import ClassificationReport as ClassificationReport
@@ -113,7 +115,6 @@ from tercet.metrics.net_benefit import DecisionCurve as DecisionCurve
 from tercet.metrics.net_benefit import net_benefit as net_benefit
 from tercet.metrics.posteriors import posteriors as posteriors
 from tercet.metrics.tally import Tally as Tally
-from tercet.outofcore.case_costs import scan_case_costs as scan_case_costs
 from tercet.outofcore.scan import Scan as Scan
 from tercet.outofcore.scan import scan as scan
 from tercet.report import report as report
@@ -131,12 +132,12 @@ from tercet.uncertainty.case_costs import CaseCostCurve as CaseCostCurve
 from tercet.uncertainty.case_costs import CaseCostLoss as CaseCostLoss
 from tercet.uncertainty.case_costs import case_cost_calibration_loss as case_cost_calibration_loss
 from tercet.uncertainty.case_costs import case_cost_curve as case_cost_curve
-from tercet.uncertainty.case_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.uncertainty.compare import compare as compare
 from tercet.uncertainty.sample_size import sample_size as sample_size
 from tercet.uncertainty.sample_size import sample_size_for_auc as sample_size_for_auc
 from tercet.uncertainty.sample_size import sample_size_for_difference as sample_size_for_difference
 from tercet.uncertainty.sample_size import sample_size_for_rate as sample_size_for_rate
+from tercet.uncertainty.scanned_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.uncertainty.sensitivity import label_noise as label_noise
 from tercet.uncertainty.sensitivity import robust_thresholds as robust_thresholds
 from tercet.uncertainty.sensitivity import verification_bias as verification_bias

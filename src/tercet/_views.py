@@ -1,4 +1,4 @@
-"""How results are looked at: as numbers, as a data frame, as a figure, as the page, as a card in a notebook."""
+"""Views of results: numbers, a data frame, a figure, the page, a card in a notebook."""
 
 from __future__ import annotations
 

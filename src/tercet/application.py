@@ -1,17 +1,19 @@
-"""Application: one use of the scores, told by its priors and costs. The decision threshold is made here."""
+"""Application: one use of the scores, described by its priors and costs. The decision threshold is defined here."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from tercet._numeric.matrices import class_names, prior_vector
+from tercet._numeric.records import Record, check_fields, derived
 from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
 from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats, Reals
@@ -42,7 +44,7 @@ _NAMED: dict[str, tuple[float, float, float, str]] = {
     "sre21-b": (0.05, 1, 1, "NIST SRE 2021, second of two points, as in the Hyperion toolkit's recipe"),
     "voxsrc": (0.05, 1, 1, "VoxCeleb Speaker Recognition Challenge 2020-2023"),
     "voxceleb": (0.01, 1, 1, "VoxCeleb papers, by custom"),
-    "asvspoof5": (0.95, 1, 10, "ASVspoof 5, track 1; bona fide speech is the target"),
+    "asvspoof5-track1": (0.95, 1, 10, "ASVspoof 5, track 1; bona fide speech is the target; organisers' package"),
 }
 
 # Evaluations whose primary cost is the mean over several points.
@@ -372,7 +374,7 @@ class Application(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class ApplicationMean:
+class ApplicationMean(Record):
     """Operating points whose normalised costs are averaged; made by `Application.mean`.
 
     Attributes
@@ -394,8 +396,9 @@ class ApplicationMean:
     name: str | None = None
 
 
+@lru_cache(maxsize=1024)  # every property of an operating point asks for it
 def tau(prior: float, cost_fn: float, cost_fp: float) -> float:
-    """logit(prior) + ln C_fn - ln C_fp: the one place where a operating point becomes a threshold."""
+    """logit(prior) + ln C_fn - ln C_fp: the one place where an operating point becomes a threshold."""
     if cost_fn == 0.0 or cost_fp == 0.0:
         return math.inf if cost_fp == 0.0 else -math.inf
     rough = logit(prior) + (math.log(cost_fn) - math.log(cost_fp))
@@ -479,6 +482,13 @@ class MulticlassApplication(Shown):
     classes: tuple[str, ...]
     actions: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+        prior_vector(self.prior, len(self.prior), "prior")  # kept as it is: to scale it twice would change its bits
+        _check_costs(self.costs, len(self.prior))
+        class_names(self.classes, len(self.prior))
+        class_names(self.actions, len(self.costs), "actions")
+
     @classmethod
     def of(
         cls, prior: object, costs: object, *, classes: Sequence[object] | None, actions: Sequence[object] | None
@@ -510,20 +520,7 @@ class MulticlassApplication(Shown):
         vector = prior_vector(prior, count, "prior")
         called = class_names(None if classes is None else label_list(classes, "classes"), count)
         matrix = _named_costs(costs, count) if isinstance(costs, str) else numbers(costs, "costs", ndim=2)
-        if matrix.shape[1] != count or matrix.shape[0] < 1:
-            raise InputError(
-                f"costs must have one column for each of the {count} classes (rows = decision, columns = class), "
-                f"not the shape {matrix.shape}."
-            )
-        bad = np.argwhere(~((matrix >= 0.0) & (matrix < math.inf)))
-        if len(bad):
-            row, col = bad[0]
-            raise InputError(
-                f"costs must be finite and not negative: deciding {row} when {col} is true costs {matrix[row, col]}."
-                f" Gains are turned into costs by tercet.costs_from_utilities."
-            )
-        if not matrix.any():
-            raise InputError("costs are all 0: then every decision is free and none is better.")
+        _check_costs(matrix, count)  # before the actions, which are named by its rows
         return cls(frozen(np.array(vector)), matrix, called, action_names(actions, called, len(matrix), "costs"))
 
     @property
@@ -567,7 +564,7 @@ class MulticlassApplication(Shown):
         count = whole(steps, "steps", 2, 1_000_000)
         shares = (step / (count - 1) for step in range(count))
         return [
-            replace(
+            derived(
                 self,
                 prior=frozen((1.0 - share) * self.prior + share * other.prior),
                 costs=frozen((1.0 - share) * self.costs + share * other.costs),
@@ -600,7 +597,7 @@ class MulticlassApplication(Shown):
         index = whole(place, "place", 0, len(self.prior) - 1)
         prior = self.prior * (sigmoid(-odds) / (1.0 - self.prior[index]))
         prior[index] = share
-        return replace(self, prior=frozen(prior))
+        return derived(self, prior=frozen(prior))
 
     def renamed(self, classes: tuple[str, ...]) -> MulticlassApplication:
         """The same application with the classes, and the actions called like them, under other names.
@@ -622,7 +619,7 @@ class MulticlassApplication(Shown):
         """
         names = class_names(label_list(classes, "classes"), len(self.classes))
         called = dict(zip(self.classes, names, strict=True))
-        return replace(self, classes=names, actions=tuple(called.get(action, action) for action in self.actions))
+        return derived(self, classes=names, actions=tuple(called.get(action, action) for action in self.actions))
 
     def check_classes(self, classes: tuple[str, ...]) -> None:
         """Raise an error if the number of classes differs or, where both are named, their names or order.
@@ -665,7 +662,7 @@ class MulticlassApplication(Shown):
 
 
 def check_cells(rows: int, columns: int) -> None:
-    """Refuses tables that are too large to be meant."""
+    """Refuses implausibly large tables."""
     if rows * columns > MAX_CELLS:
         raise InputError(
             f"A table of {rows} x {columns} cells is beyond the cap of {MAX_CELLS}: group rare classes first, or cut "
@@ -680,6 +677,24 @@ def _named_costs(name: str, count: int) -> Floats:
     if name == "ordinal":
         return frozen(np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(np.float64))
     raise InputError(f'costs are a matrix, "0-1" or "ordinal", not {shown(name)}.')
+
+
+def _check_costs(costs: Floats, count: int) -> None:
+    """Refuses costs that do not fit so many classes, are negative, infinite or all 0."""
+    if costs.ndim != 2 or costs.shape[1] != count or costs.shape[0] < 1:
+        raise InputError(
+            f"costs must have one column for each of the {count} classes (rows = decision, columns = class), "
+            f"not the shape {costs.shape}."
+        )
+    bad = np.argwhere(~((costs >= 0.0) & (costs < math.inf)))
+    if len(bad):
+        row, col = bad[0]
+        raise InputError(
+            f"costs must be finite and not negative: deciding {row} when {col} is true costs {costs[row, col]}."
+            f" Gains are turned into costs by tercet.costs_from_utilities."
+        )
+    if not costs.any():
+        raise InputError("costs are all 0: then every decision is free and none is better.")
 
 
 def action_names(actions: Sequence[object] | None, classes: tuple[str, ...], count: int, what: str) -> tuple[str, ...]:
@@ -723,7 +738,7 @@ TwoClass: TypeAlias = Application | Sequence[float] | float | str  # an operatin
 
 
 def listed(applications: object) -> list[Any]:
-    """The applications as a list; a single one, where a list was meant, is taken too."""
+    """The applications as a list; a single one is accepted as a list of one."""
     if isinstance(applications, str | int | float | Application | ApplicationMean | MulticlassApplication):
         return [applications]
     if isinstance(applications, np.ndarray) and applications.ndim == 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import Record, checked_tuple
 from tercet._numeric.validation import chosen, column, group_name, number, shown
 from tercet._typing import JSON, Array
 from tercet.errors import InputError, UndefinedError
@@ -36,9 +38,11 @@ __all__ = [
 FALSE_MATCH_RATES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 Method = Literal["clopper-pearson", "wilson"]
 _METHODS = {"clopper-pearson": clopper_pearson, "wilson": wilson}
+_MOST_EQUAL = 18  # a power of a decimal below 1 has at least as many decimals as its exponent, and a double at most 17
 _BOUNDS = {"bpcer10": 10, "bpcer20": 20, "bpcer100": 100}
 
 
+@checked_tuple
 class Rate(NamedTuple):
     """An error rate with the counts behind it and its interval.
 
@@ -63,13 +67,13 @@ class Rate(NamedTuple):
     """
 
     value: float
-    errors: float
-    trials: float
+    errors: int | float
+    trials: int | float
     interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
-class FnmrAtFmr:
+class FnmrAtFmr(Record):
     """The false non-match rate at one requested false match rate.
 
     Attributes
@@ -113,7 +117,7 @@ class FnmrAtFmr:
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationRates:
+class VerificationRates(Record):
     """Error rates of one threshold under their biometric names; a rate of an absent class is None.
 
     Attributes
@@ -386,6 +390,7 @@ def rates_by(
     )
 
 
+@checked_tuple
 class NeededComparisons(NamedTuple):
     """Independent comparisons that a claim about an error rate needs.
 
@@ -435,8 +440,18 @@ def comparisons_needed(rate: float, *, ci: float = 0.95) -> NeededComparisons:
     """
     claimed, level = probability(rate, "rate"), probability(ci, "ci")
     exact = math.ceil(math.log1p(-level) / math.log1p(-claimed))
+    if exact > 1 and _shows(claimed, level, exact - 1):
+        exact -= 1
     above, below = claimed.as_integer_ratio()
     return NeededComparisons(exact, _thirds(3, above, below), _thirds(30, above, below))
+
+
+def _shows(rate: float, level: float, count: int) -> bool:
+    """Whether (1 - rate)^count = 1 - level in the decimals that were written: logarithms may round to either side."""
+    if count > _MOST_EQUAL:
+        return False
+    missed, left = (1 - Fraction(repr(value)) for value in (rate, level))
+    return missed**count <= left
 
 
 def _thirds(times: int, above: int, below: int) -> int:
@@ -445,7 +460,7 @@ def _thirds(times: int, above: int, below: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeciesRate:
+class SpeciesRate(Record):
     """The attack presentation classification error rate of one species of attack instrument.
 
     Attributes
@@ -473,7 +488,7 @@ class SpeciesRate:
 
 
 @dataclass(frozen=True, slots=True)
-class BpcerAt:
+class BpcerAt(Record):
     """The least BPCER at which no species' APCER exceeds a bound.
 
     Attributes
@@ -507,7 +522,7 @@ class BpcerAt:
 
 
 @dataclass(frozen=True, slots=True)
-class PresentationAttacks:
+class PresentationAttacks(Record):
     """What a presentation attack detector gets wrong, by species (ISO/IEC 30107-3).
 
     Attributes

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, group_name, shown, text
+from tercet._numeric.validation import frozen, group_name, probability, shown, text
 from tercet._typing import JSON, Array, Counts, EerDefinition, Facts, Floats
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
@@ -24,9 +24,9 @@ from tercet.metrics.tally import Tally
 from tercet.outofcore.conditions import parted
 from tercet.outofcore.scan import Scan
 from tercet.trials import Trials, as_trials
+from tercet.uncertainty._kernel.engine import Settings
 from tercet.uncertainty._rows import group_codes, grouping, needs_level
-from tercet.uncertainty.bootstrap import Method, settings_of
-from tercet.uncertainty.intervals import checked_level
+from tercet.uncertainty.bootstrap import Method
 
 POOLED, EQUALISED = "pooled", "equalised"
 _LONG = ("curve", "histogram", "bayes_plot", "versus")
@@ -170,7 +170,7 @@ class Conditions:
         counted: Evaluation | MulticlassEvaluation | None = None,
     ) -> JSON:
         facts = one.to_dict()
-        if counted is not None:  # weights are no numbers of trials, nor of errors
+        if counted is not None:  # sums of weights are not counts of trials or errors
             facts["input"] = counted.input
             counted_rows: Sequence[Result | MulticlassResult] = counted.applications
             for row, own in zip(facts["applications"], counted_rows, strict=True):
@@ -243,7 +243,7 @@ def by_condition(
     needs_level(ci, {"by": by, "method": method, "resamples": resamples})
     with _parted(trials, column, ci) as parts:
         if ci is not None:
-            settings_of(ci, 1000 if resamples is None else resamples, seed, by, method, None)
+            Settings.of(ci, 1000 if resamples is None else resamples, seed, by, method)
             for name in grouping(by):
                 group_codes(as_trials(trials), name)
         bare: JSON = {"eer": eer, "bayes_plot": bayes_plot}
@@ -342,7 +342,7 @@ class PartedTrials:
 
 @contextmanager
 def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_Parts]:
-    """The trials by the values of the column; those of a scan wait in the temporary folder."""
+    """The trials by the values of the column; those of a scan are stored in the temporary folder."""
     if not isinstance(trials, Scan):
         column = group_name(column, as_trials(trials).groups, "column")
         yield PartedTrials.of(trials, column)
@@ -358,7 +358,7 @@ def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_P
 def _evaluated(
     part: Trials | Scan, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, without: dict[str, str]
 ) -> Evaluation | MulticlassEvaluation:
-    """With intervals where they can be had; else without, and why."""
+    """The evaluation with intervals if they exist, else without them and with the reason."""
     if asked is not None:
         try:
             return evaluate(part, apps, **asked)
@@ -387,7 +387,7 @@ def _one_class_rates(
     found = []
     for app, wrong in zip(points, errors, strict=True):
         rate = float(wrong / total)
-        ends = clopper_pearson(int(wrong), int(total), checked_level(ci)) if ci is not None and whole else None
+        ends = clopper_pearson(int(wrong), int(total), probability(ci, "ci")) if ci is not None and whole else None
         found.append(OneClassRate(app, app.threshold, rate if targets else None, None if targets else rate, ends))
     return tuple(found)
 
@@ -401,7 +401,7 @@ def _sizes(heavy: Floats, classes: Sequence[str]) -> JSON:
 
 
 def _need_every_class(counts: Counts, classes: Sequence[str]) -> None:
-    """K-class evaluations say what is undefined inside; a missing class makes them no condition to average."""
+    """K-class evaluations report what is undefined themselves; a condition that lacks a class is not averaged."""
     if len(classes) > 2 and (counts == 0).any():
         raise UndefinedError(f"there are no trials of class {shown(classes[int(counts.argmin())])}.")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import ratio
+from tercet._numeric.records import check_fields, checked_tuple, derived
 from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
@@ -25,6 +26,7 @@ from tercet.metrics.posteriors import likelihoods_of, over_blocks, posteriors, p
 from tercet.trials import Trials, as_trials, two_class
 
 
+@checked_tuple
 class Decisions(NamedTuple):
     """Actions by number, what each is expected to cost, and how much more the second best would.
 
@@ -196,7 +198,7 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
         Whose decisions are counted.
     """
     if trials.is_matrix:  # converted once, not for every number
-        trials = replace(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
+        trials = derived(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
     tables = [confusion_of(trials, app) for app in applications]
     counted = Confusion._counted(
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
@@ -204,11 +206,10 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
     sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
     own, sums, problems = (0, 0), [nothing, nothing], ["", "", ""]
     if share is not None:
-        for place, cost in ((1, surprise), (2, squared_distance)):
-            try:
-                sums[place - 1] = class_sums(trials, share, cost)[0]
-            except UndefinedError as error:
-                problems[place] = str(error)
+        try:
+            sums, _ = class_sums(trials, share, surprise, squared_distance)
+        except UndefinedError as error:
+            problems[1] = problems[2] = str(error)
         try:
             own = _own_decisions(trials, share)
         except UndefinedError as error:
@@ -279,6 +280,11 @@ class RandomisedRule:
     probability: float
     fpr: float
     tpr: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("probability", "fpr", "tpr"):
+            rate(getattr(self, name), name)
 
     @property
     def threshold(self) -> float:

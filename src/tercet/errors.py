@@ -33,8 +33,12 @@ class InputError(TercetError, ValueError):
     >>> import tercet as tc
     >>> tc.Application(1.5)    # a prior is a probability
     Traceback (most recent call last):
-    tercet.errors.InputError: prior must lie strictly between 0 and 1, not 1.5.
+    tercet.errors.InputError: prior must lie strictly between 0 and 1, not 1.5. 1.5 % is 0.015.
     """
+
+
+class WordError(InputError):
+    """A word that nothing is called, or a condition that cannot be read: on the command line wrong use, exit code 2."""
 
 
 class UndefinedError(TercetError, ArithmeticError):

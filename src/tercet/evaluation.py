@@ -1,10 +1,10 @@
-"""Evaluation: everything that is asked of a system most often, as plain facts under the names of the JSON."""
+"""Evaluation: the usual quantities of a system, as plain facts under the names of the JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple, TypedDict, Unpack, overload
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, flag, frozen, numbers, shown, text
+from tercet._numeric.records import Record, computed, derived
+from tercet._numeric.validation import chosen, flag, frozen, numbers, probability, shown, text
 from tercet._numeric.validation import listed as entries
 from tercet._typing import JSON, Counts, EerDefinition, Floats
 from tercet._views import EvaluationViews, Shown
@@ -23,7 +24,6 @@ from tercet.application import (
     TwoClass,
     listed,
     normalised_dcf,
-    sigmoid,
 )
 from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
@@ -41,24 +41,24 @@ from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
 from tercet.metrics.mean_cost import MeanCost, mean_cost, without_means
 from tercet.metrics.summary import HasSummary, Summary
-from tercet.metrics.tally import Tally
-from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials, logit, to_llr
+from tercet.metrics.tally import Tally, as_llr, on_score_scale
+from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials
 from tercet.uncertainty._asked import AskedIntervals
 from tercet.uncertainty._limits import Estimate
-from tercet.uncertainty._rows import grouping
+from tercet.uncertainty._rows import grouping, needs_level
 from tercet.uncertainty._two_class import NotEstimable
 from tercet.uncertainty.intervals import (
     CalibrationLosses,
     Intervals,
     Sampling,
     beside,
+    counted_intervals,
 )
 
 _NEED_LLR = ("confusion", "fnr", "fpr", "dcf_u")
 _NEED_NORMALISER = ("dcf", "min_dcf", "calibration_loss", "actual_minus_min")
 NO_ROWS = "calibration out of fold needs the trials in memory"
 NOT_ASKED = "computed when it is asked for: `calibration_loss` of the result, or evaluate(..., ci=0.95)"
-MAX_EXP = 709.0  # the exponential of more is infinite
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Result(Shown):
     min_dcf: float | None
     min_dcf_u: float
     min_threshold: float
-    actual_minus_min: float | None  # apparent: a minimum on the same trials flatters itself
+    actual_minus_min: float | None  # apparent: a minimum on the same trials is optimistic
     threshold_score: float | None = None  # `threshold` is an llr; this is the same on the scores' own scale
     min_threshold_llr: float | None = None  # `min_threshold` is on the scores' own scale; this is the same as an llr
     reasons: dict[str, str] = field(default_factory=dict)
@@ -107,8 +107,8 @@ class Result(Shown):
     def to_dict(self) -> JSON:
         """The entry under "applications" in the JSON."""
         found = dict(plain(self))
-        app = Application(self.prior, self.cost_fn, self.cost_fp)
-        if self._losses is not None and self.dcf is not None and not self._losses.has(app):
+        losses, point = self._losses, (self.prior, self.cost_fn, self.cost_fp)
+        if losses is not None and self.dcf is not None and point not in losses.known:
             why = NOT_ASKED  # five fits per operating point are not part of every evaluation
         else:
             found["calibration_loss"] = plain(self.calibration_loss)
@@ -122,7 +122,7 @@ USUAL_NAMES = ("nontarget", "target")  # of two classes whose labels are 0/1 or 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(EvaluationViews):
+class Evaluation(EvaluationViews, Record):
     """Results of a two-class system; the attributes are the keys of the JSON.
 
     A number that does not exist is None, and `reasons` says why.
@@ -268,7 +268,7 @@ class MulticlassResult(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MulticlassEvaluation(EvaluationViews):
+class MulticlassEvaluation(EvaluationViews, Record):
     """Results of a K-class system.
 
     Log-loss, Brier score and accuracy are at the data's own class frequencies.
@@ -416,7 +416,8 @@ def evaluate(
     one_vs_rest : bool, default False
         Whether each class of a multiclass task is evaluated against the rest as well.
     ci : float, optional
-        Level of the intervals, such as 0.95; they are in `.intervals`, the JSON, the tables and the page.
+        Level of the intervals, such as 0.95; they are in `.intervals`, the JSON, the tables and the page. A scan of two
+        classes has those of the decisions' rates and costs; the other numbers' need the trials in memory.
     by : str or tuple of two str, optional
         Group column(s) whose groups (speakers, patients) vary as a whole; two cross.
     method : {"percentile", "bca", "jeffreys", "uniform"}, optional
@@ -451,50 +452,67 @@ def evaluate(
         )
         if not isinstance(found, Evaluation):
             raise InputError("A mean of operating points goes with two classes.")
-        return replace(found, means=tuple(mean_cost(*one, found.applications) for one in means))
+        return derived(found, means=tuple(mean_cost(*one, found.applications) for one in means))
     chosen(eer, "eer", EER_DEFINITIONS)
     flag(one_vs_rest, "one_vs_rest")
     if name is not None:
         text(name, "name")
     if not isinstance(trials, Trials | Tally) and isinstance(trials, HasSummary):
-        if one_vs_rest:
-            raise InputError("one_vs_rest needs trials in memory: read them (tercet.read), or leave it out of a scan.")
-        if ci is not None:
-            raise InputError("Intervals need the trials in memory: read them with tercet.read, or leave ci= out.")
-        return _evaluate_source(trials, asked, bayes_plot, eer, name)
-    if not isinstance(trials, Tally):
-        trials = as_trials(trials)
+        _check_scanned(one_vs_rest, ci, {"by": by, "method": method, "resamples": resamples, "sampling": sampling})
+        return _evaluate_source(trials, asked, bayes_plot, eer, name, ci)
+    held = trials if isinstance(trials, Tally) else as_trials(trials)
     limits = AskedIntervals.of(ci, by, method, resamples, seed, sampling, bayes_plot, eer)
     several = any(isinstance(app, MulticlassApplication) for app in asked)
-    if isinstance(trials, Trials) and (several or len(trials.classes) > 2):
-        found = _evaluate_classes(trials, asked, name or trials.name, one_vs_rest)
-        return found if limits is None else replace(found, intervals=limits.intervals(trials, asked, trials))
-    tally = trials if isinstance(trials, Tally) else Tally.of(trials)
-    called = name if name is not None or isinstance(trials, Tally) else trials.name
-    apps, grid = [Application.of(app) for app in asked], log_odds_grid(bayes_plot)
-    summary = Summary.of(tally, asked_thresholds(apps, grid))
-    losses = CalibrationLosses(trials, grouping(by), summary.curve)
+    if isinstance(held, Trials) and (several or len(held.classes) > 2):
+        found = _evaluate_classes(held, asked, name or held.name, one_vs_rest)
+        return found if limits is None else derived(found, intervals=limits.intervals(held, asked, held))
+    return _evaluate_two(held, [Application.of(app) for app in asked], bayes_plot, eer, name, grouping(by), limits)
+
+
+def _evaluate_two(
+    trials: Trials | Tally, apps: Sequence[Application], bayes_plot: tuple[float, float, int], eer: EerDefinition,
+    name: str | None, by: tuple[str, ...], limits: AskedIntervals | None,
+) -> Evaluation:  # fmt: skip
+    """Two classes, from trials or their tally."""
+    grid = log_odds_grid(bayes_plot)
+    summary = Summary.of(trials if isinstance(trials, Tally) else Tally.of(trials), asked_thresholds(apps, grid))
+    losses = CalibrationLosses(trials, by, summary.curve)
+    called = trials.name if name is None and isinstance(trials, Trials) else name
     two = evaluation_of(summary, apps, grid, eer, called, losses)
     if isinstance(trials, Trials):
-        two = replace(two, class_names=trials.classes)
-    return two if limits is None else replace(two, intervals=limits.intervals(trials, apps, losses))
+        two = derived(two, class_names=trials.classes)
+    return two if limits is None else derived(two, intervals=limits.intervals(trials, apps, losses))
+
+
+def _check_scanned(one_vs_rest: bool, ci: float | None, given: JSON) -> None:
+    """Refuses what a scan cannot answer."""
+    needs_level(ci, given)
+    for name, value in {"one_vs_rest": one_vs_rest or None, **given}.items():
+        if value is not None:
+            raise InputError(f"{name} needs trials in memory: read them (tercet.read), or leave it out of a scan.")
 
 
 def _evaluate_source(
-    source: HasSummary, asked: Sequence[object], plot: tuple[float, float, int], eer: EerDefinition, name: str | None
+    source: HasSummary,
+    asked: Sequence[object],
+    plot: tuple[float, float, int],
+    eer: EerDefinition,
+    name: str | None,
+    ci: float | None,
 ) -> Evaluation | MulticlassEvaluation:
-    """The evaluation of trials that are not in memory; what is asked is judged before anything is read."""
+    """The evaluation of trials that are not in memory; arguments are validated before anything is read."""
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
+        _check_scanned(False, None, {"ci": ci})
         matrices = [as_matrix(app) for app in asked]
         found_classes, share_problem, classes, more = source._class_summary(matrices)
         called = name if name is not None else source.name
         many = multiclass_evaluation_of(found_classes, share_problem, classes, source.meaning, matrices, called)
-        return replace(many, input={**many.input, **more})
-    chosen(eer, "eer", EER_DEFINITIONS)
+        return derived(many, input={**many.input, **more})
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
     summary, facts = source._summary(asked_thresholds(apps, grid), eer)
     found = evaluation_of(summary, apps, grid, eer, name if name is not None else source.name)
-    return replace(found, input={**found.input, **facts})
+    limits = None if ci is None else counted_intervals(summary, apps, grid, probability(ci, "ci"))
+    return derived(found, input={**found.input, **facts}, intervals=limits)
 
 
 def evaluation_of(
@@ -506,7 +524,8 @@ def evaluation_of(
     low, high = curve.auc_bracket
     at_points = _AtPoints.of(summary, apps, grid)
     counts = {"trials": curve.targets + curve.nontargets, "targets": curve.targets, "nontargets": curve.nontargets}
-    return Evaluation(
+    return computed(
+        Evaluation,
         name=name,
         meaning=curve.tally.meaning,
         input={key: weight(count) for key, count in counts.items()},
@@ -519,6 +538,9 @@ def evaluation_of(
         curve=curve,
         reasons={} if known else {"cllr": NO_LLR, "bayes_plot.dcf": NO_LLR},
         brackets={} if low == high else {"auc": (low, high)},
+        intervals=None,
+        means=(),
+        class_names=USUAL_NAMES,
     )
 
 
@@ -582,7 +604,7 @@ def _result(
         misses, alarms, dcf = actual
         table = [[weight(nontargets - alarms), weight(misses)], [weight(alarms), weight(targets - misses)]]
         fnr, fpr = misses / targets, alarms / nontargets
-        dcf_u = app.dcf_u(fnr=fnr, fpr=fpr)
+        dcf_u = app._cost(fnr, fpr)
     if app.dummy_is_free:
         dcf = min_dcf = None
         reasons |= dict.fromkeys(_NEED_NORMALISER, NO_NORMALISER)
@@ -591,41 +613,19 @@ def _result(
         effective_prior=app.effective_prior, threshold=app.threshold,
         confusion=table, fnr=fnr, fpr=fpr, dcf_u=dcf_u, dcf=dcf,
         min_dcf=min_dcf, min_threshold=least.threshold,
-        min_dcf_u=app.dcf_u(fnr=least.misses / targets, fpr=least.false_alarms / nontargets),
+        min_dcf_u=app._cost(least.misses / targets, least.false_alarms / nontargets),
         actual_minus_min=None if dcf is None else max(dcf - least.dcf, 0.0), reasons=reasons,
         warnings=() if table is None else _few_of_two(table[0][1], table[1][0]),
         threshold_score=on_score_scale(app.threshold, curve.tally),
-        min_threshold_llr=_as_llr(least.threshold, curve.tally),
+        min_threshold_llr=as_llr(least.threshold, curve.tally),
         _losses=losses,
     )  # fmt: skip
-
-
-def on_score_scale(llr: float, tally: Tally) -> float | None:
-    """An llr on the scale of the scores, rounded as exp and log round; raw scores have no such scale."""
-    if tally.meaning == "raw":
-        return None
-    if tally.meaning == "llr":
-        return llr
-    if tally.meaning == "log10-llr":
-        return llr / math.log(10.0)
-    if tally.meaning == "lr":
-        return math.exp(llr) if llr < MAX_EXP else math.inf
-    assert isinstance(tally.trained_prior, float)
-    odds = llr + logit(tally.trained_prior)
-    return odds if tally.meaning == "log-odds" else sigmoid(odds)
-
-
-def _as_llr(threshold: float, tally: Tally) -> float | None:
-    """A threshold on the scores as an llr; raw scores have none."""
-    if tally.meaning == "raw" or math.isinf(threshold):
-        return None if tally.meaning == "raw" else threshold
-    return float(to_llr(np.array([threshold]), tally.meaning, tally.trained_prior)[0])
 
 
 def _few_of_two(misses: float, alarms: float) -> tuple[str, ...]:
     """A warning where misses or false alarms are fewer than the rule of 30 asks for."""
     kinds = (("fnr", "misses", misses), ("fpr", "false alarms", alarms))
-    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if not enough_errors(count)]
+    few = [(name, f"{count:g} {kind}") for name, kind, count in kinds if count < ENOUGH]
     told, names = " and ".join(words for _, words in few), ", ".join(name for name, _ in few)
     return (f"{told}, fewer than {ENOUGH}: {names} and dcf are unreliable",) if few else ()
 
@@ -640,10 +640,10 @@ def _evaluate_classes(
     found = multiclass_evaluation_of(
         class_summary(trials, share, apps), why, trials.classes, trials.meaning, apps, name
     )
-    found = replace(found, trials=trials)
+    found = derived(found, trials=trials)
     if not one_vs_rest:
         return found
-    return replace(found, versus=tuple(_against_rest(trials, label) for label in trials.classes))
+    return derived(found, versus=tuple(_against_rest(trials, label) for label in trials.classes))
 
 
 def own_share(compute: Callable[[], Floats]) -> tuple[Floats | None, str]:

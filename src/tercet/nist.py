@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import Record
 from tercet._numeric.validation import frozen, group_name, listed
 from tercet._typing import JSON
 from tercet.application import Application, ApplicationMean
@@ -45,7 +46,7 @@ class PointCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Primary:
+class Primary(Record):
     """C_primary: the mean of normalised costs over several operating points.
 
     Attributes

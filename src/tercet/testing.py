@@ -263,7 +263,7 @@ def eer(
     return fnr + share * (next_fnr - fnr), threshold
 
 
-# --- Costs at a operating point ---
+# --- Costs at an operating point ---
 
 
 def dcf_u(fnr: Number, fpr: Number, prior: Number, cost_fn: Number = 1, cost_fp: Number = 1) -> Fraction:
@@ -1238,7 +1238,7 @@ def _score_kinds(ties: bool, infinities: bool) -> list[SearchStrategy[float]]:
     return [few, st.one_of(few, st.just(-0.0), *ends), ordinary, edges, st.one_of(few, wild)]
 
 
-# --- Inside ---
+# --- Helpers ---
 
 _PRECISE = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _HALVINGS = 200  # 2^-200 is below the last of 50 digits of any bound we meet
@@ -1303,7 +1303,7 @@ def _clipped_trapezoid(
 
 
 def _expected_in_top(scores: Sequence[float], labels: Sequence[object], k: Number, weights: Weights) -> Fraction:
-    """Every tied row is as likely as any other to be among those of its group that still find room."""
+    """Every tied row is equally likely to be among those of its group that are counted."""
     groups = _groups(_rows(scores, labels, weights))
     room, found = _exact(k), Fraction(0)
     if not 0 < room <= sum(t + n for _, t, n in groups):

@@ -1,12 +1,11 @@
-"""Trials: a recogniser's scores, what they mean and, where known, the truth. Input is judged here and nowhere else."""
+"""Trials: a recogniser's scores, their meaning and, where known, the truth. Input is validated here only."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +14,17 @@ from tercet._numeric.estimators import asked, estimator_classes, estimator_prior
 from tercet._numeric.frames import column_names, columns_of, frame_names, id_columns, joined_ids
 from tercet._numeric.matrices import (
     Orientation,
-    check_matrix,
+    check_weights,
     class_names,
     log_mean,
     prior_vector,
     upright,
-    weight_column,
 )
+from tercet._numeric.meanings import MATRIX_MEANINGS as MATRIX_MEANINGS
+from tercet._numeric.meanings import TWO_CLASS_MEANINGS as TWO_CLASS_MEANINGS
+from tercet._numeric.meanings import check_meaning, check_scores
+from tercet._numeric.records import check_fields, derived
 from tercet._numeric.validation import (
-    chosen,
     class_codes,
     class_place,
     column,
@@ -51,12 +52,6 @@ NO_LLR = (
     "Raw scores are not log-likelihood ratios, so no actual cost or Bayes decision exists for them: "
     "calibrate them first. Curves, EER, AUC and minimum costs need no calibration."
 )
-NEEDS_PRIOR = (
-    "trained_prior is needed with {}: the prior that these scores were made with, so that it can be taken out."
-)
-TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
-_RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
-MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,7 +59,7 @@ class Trials(Shown):
     """Scores with their meaning; optional labels, weights, ids and named groups, all matched by position.
 
     Two classes: one score per trial, higher for the target. K classes: one row per sample, one column per class.
-    Made by the `of_...` functions, which check everything; nothing after them does.
+    Made by the `of_...` functions, which also convert; everything is checked here, and nothing after it does.
 
     Attributes
     ----------
@@ -100,6 +95,19 @@ class Trials(Shown):
     ids: Array | None
     groups: Mapping[str, Array]
     name: str | None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        _freeze(self)
+        labels = check_scores(self.scores, self.meaning, self.classes, self.labels, self.trained_prior)
+        object.__setattr__(self, "labels", labels)
+        columns = {"labels": self.labels, "weights": self.weights, "ids": self.ids, **_group_columns(self.groups)}
+        for name, values in columns.items():
+            if values is not None and values.ndim != 1:
+                raise InputError(f"{name} must be one-dimensional, not an array of shape {values.shape}.")
+        same_length(len(self.scores), columns)
+        if self.weights is not None:
+            check_weights(self.weights)
 
     @classmethod
     def of_llr(
@@ -721,18 +729,12 @@ class Trials(Shown):
         """
         rows = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
 
-        def of(column: Array | None) -> Any:
+        def of(column: Array | None) -> Array | None:
             return None if column is None else frozen(np.array(column[rows]))
 
+        columns = {name: of(getattr(self, name)) for name in ("scores", "labels", "weights", "ids")}
         groups = MappingProxyType({key: of(group) for key, group in self.groups.items()})
-        return replace(
-            self,
-            scores=of(self.scores),
-            labels=of(self.labels),
-            weights=of(self.weights),
-            ids=of(self.ids),
-            groups=groups,
-        )
+        return derived(self, **columns, groups=groups)
 
     def versus(self, target: object, against: object = None, *, prior: ArrayLike | None = None) -> Trials:
         """The two-class task cut out of K: one class against another, or against the rest.
@@ -776,7 +778,7 @@ class Trials(Shown):
         if len(bad):
             raise InputError(f"versus: row {bad[0]} gives neither side any likelihood (both -inf).")
         rest = self.classes[others[0]] if len(others) == 1 else f"not {self.classes[index]}"
-        return replace(
+        return derived(
             trials,
             scores=frozen(llr + 0.0),
             meaning="llr",
@@ -851,9 +853,7 @@ def _framed(
     got: Facts, scores: list[str], one: bool, meaning: str, target: object, prior: object, more: JSON
 ) -> Trials:
     """Trials of columns: one score per trial, or one column per class."""
-    chosen(meaning, "meaning", TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS)
-    if prior is not None and meaning not in ("log-odds", "posterior", "logits", "posteriors"):
-        raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
+    check_meaning(meaning, TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS, prior)
     if one:
         return _two_class(meaning, got[scores[0]], trained_prior=prior, target=target, **more)
     if target is not None:
@@ -864,7 +864,7 @@ def _framed(
 
 
 def as_trials(trials: object, name: str = "trials") -> Trials:
-    """Trials as they are; a bare array is refused, because what its numbers mean is never guessed."""
+    """Trials as they are; a bare array is refused, because the meaning of its numbers is never guessed."""
     if not isinstance(trials, Trials):
         if hasattr(trials, "_training_data"):
             raise InputError("Trials are needed, not a Scan: read them into memory (its read()), where they fit.")
@@ -887,11 +887,10 @@ def two_class(trials: object, name: str = "trials") -> Trials:
 
 def _rebuilt(*values: object) -> Trials:
     """Trials from the fields that were pickled or copied, frozen again."""
-    kept: list[Any] = [MappingProxyType(value) if isinstance(value, dict) else value for value in values]
-    for value in kept:
+    for value in values:
         if isinstance(value, np.ndarray):
             frozen(value)
-    return Trials(*kept)
+    return Trials(*values)  # type: ignore[arg-type]
 
 
 def to_llr(scores: Floats, meaning: str, trained_prior: float | tuple[float, ...] | None) -> Floats:
@@ -938,16 +937,6 @@ def _two_class(
 ) -> Trials:
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
-    if meaning in ("log-odds", "posterior") and trained_prior is None:
-        raise InputError(NEEDS_PRIOR.format(meaning))
-    low, high = _RANGES.get(meaning, (-math.inf, math.inf))
-    outside = np.flatnonzero((values < low) | (values > high)) if meaning in _RANGES else values[:0]
-    if len(outside):
-        row = int(outside[0])
-        raise InputError(
-            f"scores that are {meaning} must lie in {low:g}..{high:g}: row {row} holds {values[row]}. "
-            f"Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
-        )
     mask, classes = (None, ("nontarget", "target")) if labels is None else is_target(labels, target)
     prior = None if trained_prior is None else probability(trained_prior, "trained_prior")
     return _assembled(values, meaning, mask, classes, prior, weights, ids, groups, name)
@@ -969,14 +958,12 @@ def _matrix(
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     given = None if classes is None else label_list(classes, "classes")
     labels = None if labels is None else names(labels, "labels")
-    if meaning != "log-likelihoods" and trained_prior is None:
-        raise InputError(NEEDS_PRIOR.format(meaning))
+    check_meaning(meaning, MATRIX_MEANINGS, trained_prior)
     values = upright(numbers(scores, "scores", ndim=2), labels, given, orientation)
     count = values.shape[1]
     if count < 2:
         raise InputError(f"scores must have one column per class, at least two, not {count}.")
     called = class_names(given, count)
-    check_matrix(values, meaning)
     codes = None if labels is None else class_codes(labels, called, given)
     prior = None if trained_prior is None else tuple(prior_vector(trained_prior, count, "trained_prior").tolist())
     return _assembled(values, meaning, codes, called, prior, weights, ids, groups, name)
@@ -993,13 +980,21 @@ def _assembled(
     groups: Mapping[str, object] | None,
     name: str | None,
 ) -> Trials:
-    if name is not None:
-        name = text(name, "name")
-    heavy = None if weights is None else weight_column(weights)
+    heavy = None if weights is None else numbers(weights, "weights")
     keys = None if ids is None else identifiers(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
-    same_length(len(values), {"labels": codes, "weights": heavy, "ids": keys, **_group_columns(grouped)})
-    return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, MappingProxyType(grouped), name)
+    return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, grouped, name)
+
+
+def _freeze(trials: Trials) -> None:
+    """Columns that somebody else could change are copied; those of the functions above are frozen already."""
+    for name in ("scores", "labels", "weights", "ids"):
+        values = getattr(trials, name)
+        if values is not None and values.flags.writeable:
+            object.__setattr__(trials, name, frozen(values.copy()))
+    if type(trials.groups) is not MappingProxyType or any(group.flags.writeable for group in trials.groups.values()):
+        groups = {key: frozen(group.copy()) if group.flags.writeable else group for key, group in trials.groups.items()}
+        object.__setattr__(trials, "groups", MappingProxyType(groups))
 
 
 def _group_columns(groups: Facts | None) -> JSON:

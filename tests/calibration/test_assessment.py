@@ -184,3 +184,70 @@ def test_several_classes_have_a_diagram_of_the_top_label_and_of_each_class():
     assert top.forecast[0] > 1.0 / 3.0
     with pytest.raises(tc.InputError, match="of must be one of"):
         tc.corp_diagram(trials, of="w")
+
+
+def forecasts(rng, size, sureness):
+    """Posteriors whose log-odds are stretched by a factor, and outcomes of the unstretched ones."""
+    odds = 1.5 * rng.normal(size=size)
+    seen = rng.random(size) < 1.0 / (1.0 + np.exp(-odds))
+    return tc.Trials.of_posteriors(1.0 / (1.0 + np.exp(-sureness * odds)), seen, trained_prior=0.5)
+
+
+@pytest.mark.parametrize(("sureness", "truth"), [(1.0, 0.0), (1.8, 0.0943)])
+def test_the_interval_of_the_debiased_error_covers_it(sureness, truth):
+    """500 sets of 500 rows, calibrated and overconfident; the truth is that of 4 million rows."""
+    rng, asked = np.random.default_rng(8), {"binning": "equal-mass", "debiased": True, "as_given": True}
+    found = [tc.expected_calibration_error(forecasts(rng, 500, sureness), **asked).interval for _ in range(500)]
+    covered = np.mean([ends.low <= truth <= ends.high for ends in found])
+    assert 0.93 <= covered <= (1.0 if truth == 0.0 else 0.98)
+    if truth == 0.0:
+        assert np.mean([ends.low == 0.0 for ends in found]) > 0.95
+
+
+def test_only_the_debiased_error_has_an_interval_and_the_others_say_why():
+    rng = np.random.default_rng(9)
+    trials = forecasts(rng, 300, 1.5)
+    plain = tc.expected_calibration_error(trials, as_given=True)
+    assert plain.interval is None
+    assert "no interval" in plain.note
+    wide, narrow = (tc.expected_calibration_error(trials, debiased=True, ci=ci) for ci in (0.99, 0.8))
+    assert wide.interval.low <= narrow.interval.low <= narrow.value <= narrow.interval.high < wide.interval.high
+    scores = rng.normal(size=(90, 3))
+    classes = tc.Trials.of_log_likelihoods(scores, np.arange(90) % 3)
+    assert tc.expected_calibration_error(classes, debiased=True).interval is not None
+    each = tc.expected_calibration_error(classes, debiased=True, kind="class-wise")
+    assert each.interval is None
+    assert "no interval" in each.note
+    with pytest.raises(tc.InputError, match="ci"):
+        tc.expected_calibration_error(trials, debiased=True, ci=95)
+
+
+def test_the_interval_of_the_debiased_error_covers_it_where_targets_are_rare():
+    """300 sets of 500 and of 2,000 rows with 0.7 % targets, forecasts too high; the truth is that of 2 million rows."""
+    rng, truth = np.random.default_rng(10), 0.0157
+    for size in (500, 2000):
+        covered = []
+        for _ in range(300):
+            odds = rng.normal(-4.5, 1.0, size)
+            seen = rng.random(size) < 1.0 / (1.0 + np.exp(1.0 - odds))
+            seen[0] = True
+            trials = tc.Trials.of_posteriors(1.0 / (1.0 + np.exp(-odds)), seen, trained_prior=0.5)
+            found = tc.expected_calibration_error(trials, binning="equal-mass", debiased=True, as_given=True).interval
+            covered.append(found.low <= truth <= found.high)
+        assert np.mean(covered) >= 0.93
+
+
+def test_few_rows_do_not_make_a_certain_debiased_error():
+    wrong = tc.Trials.of_posteriors([0.1] * 5 + [0.9] * 5, [1] * 5 + [0] * 5, trained_prior=0.5)
+    found = tc.expected_calibration_error(wrong, debiased=True, as_given=True).interval
+    assert found.high - found.low > 0.2
+    alone = tc.Trials.of_posteriors(np.linspace(0.05, 0.95, 10), [0, 1] * 5, trained_prior=0.5)
+    with pytest.raises(tc.UndefinedError, match="no bin has two rows"):
+        tc.expected_calibration_error(alone, binning="equal-mass", debiased=True)
+
+
+@pytest.mark.parametrize(("labels", "why"), [([1, 1], "no non-targets"), ([0, 0], "no targets"), ([0, 1], "separates")])
+def test_a_calibration_line_that_does_not_exist_says_why(labels, why):
+    trials = tc.Trials.of_posteriors([0.2, 0.3], labels, trained_prior=0.5)
+    with pytest.raises(tc.UndefinedError, match=why):
+        tc.calibration_line(trials, as_given=True)

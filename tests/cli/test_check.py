@@ -110,7 +110,7 @@ def test_what_passed_is_said_and_written_for_machines(result, tmp_path):
 
 def test_near_and_known_names_are_offered(result):
     found = run("check", result, "--fail-if", "dfc>1")
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert "Did you mean dcf" in found.stderr
     assert "min_dcf" in found.stderr
     assert "holds 'a', 'b'" in run("check", result, "--fail-if", "dcf>1", "--system", "c").stderr

@@ -75,6 +75,7 @@ def write_files(folder):
     keys = [f"t{i},{y}" for i, y in enumerate(labels)] + ["t99,1"]
     (folder / "key.csv").write_text("id,label\n" + "\n".join(keys) + "\n")
     (folder / "utt2spk").write_text("".join(f"t{i} s{i % 10}\n" for i in range(60)))
+    (folder / "utt2model").write_text("".join(f"t{i} m{i % 7}\n" for i in range(60)))
     (folder / "ids").write_text("t1\nt2\n")
     (folder / "tercet.toml").write_text("")
     (folder / "other.toml").write_text('weight-column = "heavy"\n')
@@ -116,7 +117,8 @@ def folder(tmp_path_factory):
 # How a command is called before anything is added, for each context worth trying.
 BASES = {
     ("evaluate",): [
-        ("a.csv", "--app", "0.1,1,1"), ("b.csv", "a.csv", "--app", "0.1,1,1", "--json"), ("a.csv", "--format", "table"),
+        ("a.csv", "--app", "0.1,1,1"), ("b.csv", "a.csv", "c.csv", "--app", "0.1,1,1", "--json"),
+        ("a.csv", "--format", "table"),
         ("p.csv", "--meaning", "posterior", "--trained-prior", "0.5", "--app", "0.1,1,1", "--format", "md"),
         ("m.csv", "--meaning", "log-likelihoods", "--class-columns", "a,b,c", "--priors", ".3,.4,.3", "--json"),
         ("d.csv", "--meaning", "decisions", "--target", "y", "--app", "0.1,1,1", "--format", "table"),
@@ -135,6 +137,7 @@ BASES = {
     ("rule", "fit"): [("a.csv", "--fpr-at-most", "0.3", "-o", "out.json")],
     ("count",): [("d.csv", "--target", "y")],
     ("sensitivity", "labels"): [("a.csv", "--app", "0.1,1,1")],
+    ("sensitivity", "verification"): [("--accepted", "80,20,5", "--rejected", "2,98,900")],
     ("biometrics", "fnmr"): [("a.csv", "--fmr", "0.1")],
     ("biometrics", "attacks"): [("pad.csv", "--target", "bonafide")],
     ("biometrics", "plan"): [("--rate", "0.01")],
@@ -171,16 +174,16 @@ VALUES = {
     "memory_limit": "900MB", "resume": "parts", "ci": "90", "resamples": "49", "seed": "3", "bayes_plot": "-2,2,9",
     "sigma": "2", "condition_columns": "channel", "calibrate_on": "c.csv", "calibrate_prior": "0.2",
     "calibrate_labels": "labels.csv", "calibrate_key": "key.csv", "report": "page.html", "plots": "figures",
-    "names": "named", "sort": "dcf", "title": "A title", "metrics": "ppv,auc", "fpr_at_most": "0.1",
+    "names": "named", "sort": "dcf", "title": "A title", "metrics": "ppv,cllr", "fpr_at_most": "0.1",
     "calibrator": "model.json", "out": "out.csv", "prior": "0.2", "priors_to_try": "0.2", "folds": "3", "by": "speaker",
     "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1", "assurance": "60",
     "conditions": "auc<0.1", "systems": "a", "design_effect": "3",
     "baseline": "baseline.json", "junit": "junit.xml", "config": "other.toml", "scheme": "interleaved",
     "wanted": "0.5", "prices": "0.1", "partitions": "channel", "by_attack": "attack", "reference": "x", "cost": "2,1",
     "kind": "roc", "cost_fn": "2", "cost_fp": "2", "point": "0.8,0.1,0.1,1,5,5", "only": "ids", "without": "ids",
-    "group_map": "utt2spk", "enrolment_map": "utt2spk", "quality": "weight", "out_of_fold": "oof.csv",
+    "group_map": "utt2spk", "enrolment_map": "utt2model", "quality": "weight", "out_of_fold": "oof.csv",
     "path": "other.md", ("biometrics", "rates", "by"): "channel",
-    "figure": "figure.svg",
+    "figure": "figure.svg", "thresholds": "0.1,0.2", "accepted": "70,30,5", "rejected": "4,96,900",
 }  # fmt: skip
 # What a value needs beside what its option declares.
 _QUICK = ("--ci", "90", "--bootstrap", "39")
@@ -262,10 +265,13 @@ def _inside(path):
 
 
 def _content(path):
+    """A digest of a file: thousands of calls are remembered, and some write pages."""
     content = path.read_bytes()
     if path.suffix in (".html", ".json", ".csv", ".md", ".xml", ".svg"):
-        return _TIMES.sub("", content.decode("utf-8"))
-    return zlib.crc32(content) if path.suffix == ".npz" else len(content)
+        content = _TIMES.sub("", content.decode("utf-8")).encode()
+    elif path.suffix != ".npz":
+        return len(content)  # pictures that hold the time
+    return zlib.crc32(content)
 
 
 def _remove(path):
@@ -410,3 +416,38 @@ def test_a_training_prior_is_refused_by_calibrators_without_one(words, folder):
     code, _, err, _ = outcome(words)
     assert code == 1
     assert "has no effect on" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "a.csv", "--app", "0.1", "--plots", "b.csv"),
+        ("evaluate", "a.csv", "--app", "0.1", "--engine", "local", "--resume", "b.csv"),
+        ("demo", "--out", "b.csv"),
+    ],
+)
+def test_a_file_where_a_folder_is_meant_is_wrong_use(words, folder):
+    code, _, err, _ = outcome(words)
+    assert code == 2
+    assert f"{words[-2]} must be a folder, and 'b.csv' is a file" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("evaluate", "a.csv", "--app", "0.1", "--metrics", "auc,dfc"), "--metrics: no quantity is called 'dfc'"),
+        (("evaluate", "a.csv", "--app", "0.1", "--metrics", "partial_auc:7"), "--metrics: FPR of 'partial_auc:7'"),
+        (("check", "result.json", "--fail-if", "dfc>0.3"), "--fail-if 'dfc>0.3': no number is called 'dfc'"),
+        (("check", "result.json", "--fail-if", "dcf!"), "--fail-if must be NAME OP NUMBER"),
+    ],
+)
+def test_a_word_that_nothing_is_called_is_wrong_use(words, named, folder):
+    code, _, err, _ = outcome(words)
+    assert code == 2
+    assert named in " ".join(err.split())
+
+
+def test_a_number_that_the_result_lacks_is_a_fault_of_the_data(folder):
+    code, _, err, _ = outcome(("check", "result.json", "--fail-if", "normalised_cross_entropy<0.3"))
+    assert code == 1
+    assert "--fail-if 'normalised_cross_entropy<0.3': no number is called" in " ".join(err.split())

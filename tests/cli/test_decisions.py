@@ -41,7 +41,7 @@ def test_a_rule_is_fitted_saved_applied_and_judged(scores, tmp_path):
     validation, test = scores
     saved = tmp_path / "rule.json"
     done = run("rule", "fit", validation, "--fpr-at-most", "0.05", "--confidence", "95", "-o", saved)
-    assert "promised: FPR at most 0.05 with 95 % confidence" in done.stderr
+    assert "guaranteed: FPR at most 0.05 with 95 % confidence" in done.stderr
     rule = tc.Rule.fit(tc.read(validation), fpr_at_most=0.05, confidence=0.95)
     assert tc.Rule.from_json(saved.read_text()) == rule
     assert float(rows_of(done)[0]["threshold"]) == rule.threshold
@@ -65,7 +65,7 @@ def test_a_least_cost_rule_takes_an_operating_point(scores, tmp_path):
 
 def test_a_promise_that_cannot_be_kept_ends_in_a_sentence(scores, tmp_path):
     done = run("rule", "fit", scores[0], "--fpr-at-most", "0.001", "--confidence", "95", "-o", tmp_path / "r", code=1)
-    assert "can promise at best FPR" in done.stderr
+    assert "can guarantee at best FPR" in done.stderr
     run("rule", "fit", scores[0], "-o", tmp_path / "r", code=2)
     run("rule", "fit", scores[0], "--best", "eer", "--f-beta", "1", "-o", tmp_path / "r", code=2)
     done = run("decide", scores[0], "--rule", scores[0], code=1)
@@ -264,3 +264,89 @@ def test_gaps_take_joint_resamples(scores, tmp_path):
     assert facts["gaps"][0]["ratio_ci"] == list(found.gaps[0].ratio_ci[:2])
     assert "% of the resamples" in done.stderr
     run("gaps", grouped, "--between", "site", "--app", "0.1", "--seed", "3", code=2)
+
+
+def test_compare_prints_and_draws_differences_of_net_benefit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    labels = np.arange(300) % 3 == 0
+    for name, shift in (("a", 2.0), ("b", 0.5)):
+        rows = [f"{s:.4f},{int(y)}" for s, y in zip(shift * (labels - 0.5) + rng.normal(size=300), labels, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("score,label\n" + "\n".join(rows) + "\n")
+    words = ["compare", "a.csv", "b.csv", "--thresholds", "0.1,0.2", "--prevalence", "0.3"]
+    table = CliRunner().invoke(main, [*words, "--plot", "d.svg"])
+    assert table.exit_code == 0, table.stderr
+    assert "net benefit at threshold 0.2, prevalence 0.3" in table.stdout
+    assert (tmp_path / "d.svg").exists()
+    facts = json.loads(CliRunner().invoke(main, [*words, "--json", "--margin", "0.01"]).stdout)
+    systems = [tc.read(tmp_path / f"{name}.csv") for name in "ab"]
+    same = tc.compare_net_benefit(*systems, thresholds=[0.1, 0.2], prevalence=0.3)
+    assert [one["value"] for one in facts["differences"]] == [one.value for one in same.differences]
+    assert [one["adjusted"] for one in facts["differences"]] == [one.adjusted for one in same.differences]
+    assert facts["margin_tests"]
+    refused = CliRunner().invoke(main, ["compare", "a.csv", "b.csv", "--thresholds", "0.1", "--app", "0.5"])
+    assert refused.exit_code == 2
+
+
+def test_compare_prints_the_differences_of_costs_per_case(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, flip in (("a", 1), ("b", -1)):
+        rows = [f"{flip * (1 if k % 2 else -1)},{k % 2},{10 + k % 5}" for k in range(20)]
+        (tmp_path / f"{name}.csv").write_text("score,label,amount\n" + "\n".join(rows) + "\n")
+    found = CliRunner().invoke(main, ["compare", "a.csv", "b.csv", "--app", "0.5", "--cost-fn-column", "amount"])
+    assert found.exit_code == 0, found.stderr
+    assert "a - b" in found.stdout
+
+
+def test_costs_per_case_and_decision_curves_of_a_scan_have_intervals(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{float(s)!r},{y},{a}" for s, y, a in zip(rng.normal(size=90), [0, 1, 0] * 30, range(10, 100), strict=True)
+    ]
+    file = tmp_path / "cases.csv"
+    file.write_text("score,label,amount\n" + "\n".join(rows) + "\n")
+    asked = ("evaluate", file, "--app", "0.1", "--cost-fn-column", "amount", "--decision-curve", "--thresholds", "0.3",
+             "--ci", "90", "--json")  # fmt: skip
+    scan, memory = (json.loads(run(*asked, *more).stdout)["systems"][0] for more in (("--engine", "local"), ()))
+    for name in ("cost_ci", "savings_ci"):
+        assert scan["case_costs"][0][name] == pytest.approx(memory["case_costs"][0][name], rel=1e-9)
+    assert "min_cost_ci" not in scan["case_costs"][0]
+    assert scan["decision_curve"]["net_benefit_ci"] == memory["decision_curve"]["net_benefit_ci"]
+    assert "cost_low" in run(*asked[:-1], "--engine", "local", "--format", "table").stdout
+    assert scan["applications"][0]["fnr_ci"] == memory["applications"][0]["fnr_ci"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [([0.9, 1.0, 0.2, 0.0], "strictly between 0 and 1"), ([0.9, 0.8, 0.2, 0.1], "separates the classes")],
+)
+def test_what_has_no_calibration_line_is_assessed_all_the_same(tmp_path, scores, why):
+    rows = zip(scores, [1, 1, 0, 0], strict=True)
+    (tmp_path / "few.csv").write_text("score,label\n" + "".join(f"{score},{label}\n" for score, label in rows))
+    asked = ("--meaning", "posterior", "--trained-prior", "0.5", "--bootstrap", "19", "--json")
+    found = {
+        row["quantity"]: row for row in json.loads(run("calibration", tmp_path / "few.csv", *asked).stdout)["rows"]
+    }
+    assert found["slope"]["value"] is None
+    assert why in found["slope"]["note"]
+    [debiased] = [row for name, row in found.items() if "debiased" in name]
+    assert debiased["value"] is None
+    assert "no bin has two rows" in debiased["note"]
+    assert found["spiegelhalter"]["value"] is not None
+
+
+def test_a_matrix_with_rows_of_different_lengths_is_refused_in_words():
+    assert "--matrix has rows of 2, 1 numbers" in run("count", "--matrix", "1,2;3", code=1).stderr
+
+
+def test_select_says_why_the_cost_of_its_choice_is_unknown_in_every_format(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal() + 2 * (k % 2) - 1},{k % 2},s{k // 12}" for k in range(60)]
+    (tmp_path / "a.csv").write_text("\n".join(["score,label,speaker", *rows, ""]))
+    asked = ("select", tmp_path / "a.csv", "--app", "0.1", "--group-column", "speaker", "--by", "speaker", "--format")
+    reason = "not known: There are 4 groups 'speaker' for 5 folds."
+    told = run(*asked, "tsv")
+    assert reason in told.stderr
+    assert reason in " ".join(run(*asked, "table").stdout.split())
+    silent = run(*asked, "tsv", "--no-nested")
+    assert (silent.stdout, silent.stderr) == (told.stdout, "")

@@ -91,6 +91,21 @@ def test_attacks_are_those_of_python(made):
     assert all(word in table for word in ("APCER", "worst:", "BPCER", "ACER", "BPCER10", "BPCER20", "BPCER100"))
 
 
+def test_the_figure_of_attacks_names_its_rates(made, tmp_path):
+    figure = tmp_path / "species.svg"
+    run("biometrics", "attacks", made / "pad.csv", "--target", "bonafide", "--plot", figure)
+    drawn = figure.read_text(encoding="utf-8")
+    assert "APCER (%)" in drawn
+    assert "BPCER (%)" in drawn
+    assert "False positive rate" not in drawn
+
+
+def test_every_named_point_is_listed_once():
+    names = [row["name"] for row in as_json("points")["rows"]]
+    assert len(names) == len(set(names))
+    assert {"asvspoof5-track1", "asvspoof5", "asvspoof5-tandem"} <= set(names)
+
+
 def test_a_plan_for_a_claimed_rate():
     assert as_json("biometrics", "plan", "--rate", "0.01")["rows"][0]["rule_of_3"] == 300
     assert "rate" in run("biometrics", "plan", "--rate", "2", code=1).stderr
@@ -132,6 +147,8 @@ def test_the_forensic_sheet_holds_measures_and_figures(made, tmp_path):
     ).replace("http://creativecommons", "")
     names = [row["name"] for row in found["validation"]["measures"]]
     assert names == ["Cllr (bits)", "min Cllr (bits)", "Cllr cal (bits)", "EER (rocch)", "devPAV"]
+    ends = found["validation"]["bound_intervals"]["elub lower"]
+    assert f"{ends['low']:.3g} to {ends['high']:.3g}" in page
     bounds = as_json("forensics", "bounds", made / "b.csv")["rows"]
     assert bounds[0] == forensics.elub(read(made, "b"))._asdict()
 
@@ -172,6 +189,26 @@ def test_a_sweep_over_models_trains_every_combination(tmp_path):
     assert (
         "line 3" in run("sweep", "--train", tmp_path / "bad.csv", "--validation", tmp_path / "bad.csv", code=1).stderr
     )
+
+
+def test_a_calibrator_is_bounded_by_what_scores_support(made, tmp_path):
+    model, safe = tmp_path / "model.json", tmp_path / "safe.json"
+    run("calibrate", "fit", made / "a.csv", "--meaning", "raw", "-o", model)
+    run("forensics", "bounded", model, made / "b.csv", "--meaning", "raw", "--bounds", "iv", "-o", safe)
+    calibrator, trials = tc.load_model(model.read_text()), read(made, "b", meaning="raw")
+    assert tc.load_model(safe.read_text()) == forensics.bounded(calibrator, trials, method="iv")
+    assert (
+        "not a tercet model" in run("forensics", "bounded", made / "a.csv", made / "b.csv", "-o", safe, code=1).stderr
+    )
+
+
+def test_the_lrs_of_a_case_have_intervals(made, tmp_path):
+    (tmp_path / "case.csv").write_text("score\n0.5\n2.5\n")
+    words = ("forensics", "interval", tmp_path / "case.csv", "--calibrate-on", made / "a.csv", "--meaning", "raw")
+    found = as_json(*words, "--bootstrap", "39", "--group-column", "person", "--ci", "90")["lr_intervals"]
+    trials = read(made, "a", meaning="raw", group_columns=["person"])
+    same = forensics.lr_interval([0.5, 2.5], trials, ci=0.9, by="person", resamples=39)
+    assert [(row["lr"], row["low"], row["high"]) for row in found] == [(one.lr, *one.interval[:2]) for one in same]
 
 
 def test_a_sweep_without_models_says_what_it_takes():
@@ -287,3 +324,49 @@ def test_calibrators_of_the_command_line_are_those_of_python(scored, tmp_path, w
         "logistic": lambda: tc.Logistic.fit(trials, penalty=0.1),
     }[words[1]]()
     assert (tmp_path / "model.json").read_text() == wanted.to_json()
+
+
+def test_attacks_have_intervals_and_the_tandem_cost_a_figure(made, tmp_path):
+    draws = ("--ci", "90", "--bootstrap", "39", "--by-attack", "attack", "--meaning", "raw", "--threshold", "1")
+    figure = tmp_path / "a-dcf.svg"
+    agnostic = as_json("spoofing", "a-dcf", made / "sasv.csv", *draws, "--plot", figure)["systems"][0]["by_attack"]
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("Normalised a-DCF", "A1", "A2", "all"))
+    figure = tmp_path / "t-dcf.svg"
+    words = ("spoofing", "t-dcf", made / "cm.csv", "--asv", made / "sasv.csv", "--target", "bonafide", *draws)
+    tandem = as_json(*words, "--plot", figure)["t_dcf"]
+    for name in ("A1", "A2"):
+        for one in (agnostic[name], tandem[name]):
+            assert one["minimum_interval"]["low"] <= one["minimum"] <= one["minimum_interval"]["high"]
+            assert one["actual_interval"]["low"] < one["actual_interval"]["high"]
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("Normalised t-DCF", "A1", "A2", "all"))
+
+
+def test_a_sweep_has_intervals(made):
+    words = ("sweep", made / "a.csv", made / "b.csv", "--app", "0.2", "--ci", "90")
+    found = as_json(*words)["sweep"]["rows"][0]
+    assert found["intervals"]["dcf"]["low"] <= found["dcf"] <= found["intervals"]["dcf"]["high"]
+    assert "dcf_low" in run(*words, "--format", "tsv").stdout.splitlines()[0]
+    assert "--ci" in run("sweep", made / "a.csv", "--group-column", "sex", code=2).stderr
+
+
+def test_the_columns_of_rates_do_not_depend_on_the_first_row(tmp_path):
+    lines = ["score,label,kind", "1,0,a", "2,0,a", "3,1,b", "1,0,b"]
+    (tmp_path / "one.csv").write_text("\n".join(lines) + "\n")
+    words = ("biometrics", "rates", tmp_path / "one.csv", "--meaning", "raw", "--threshold", "1.5", "--by", "kind")
+    head = run(*words, "--format", "tsv").stdout.splitlines()[0].split("\t")
+    order = [name for name in head if not name.endswith(("_low", "_high", "_errors", "_trials"))]
+    assert order == ["of", "fmr", "fnmr", "far", "frr", "gar", "hter", "note"]
+    words = ("biometrics", "fnmr", tmp_path / "one.csv", "--meaning", "raw", "--fmr", "0.01,0.5", "--format", "tsv")
+    head = run(*words).stdout.splitlines()[0].split("\t")
+    assert head.index("note") == len(head) - 1
+
+
+def test_supported_lrs_have_the_intervals_of_the_sheet(made):
+    draws = ("--ci", "90", "--bootstrap", "39", "--seed", "3")
+    sheet = as_json("forensics", "report", made / "b.csv", *draws)["validation"]["bound_intervals"]
+    for row in as_json("forensics", "bounds", made / "b.csv", *draws)["rows"]:
+        for side in ("lower", "upper"):
+            ends = sheet[f"{row['method']} {side}"]
+            assert (row[f"{side}_low"], row[f"{side}_high"]) == (ends["low"], ends["high"])

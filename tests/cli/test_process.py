@@ -54,9 +54,42 @@ def test_an_interrupt_ends_with_130_at_any_moment(wait):
         assert process.stdout.readline() == "started\n"
         time.sleep(0.005 + wait)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        try:
+            assert process.wait(20) == 130
+        finally:
+            process.kill()  # without this a failure would wait for ever
+            os.close(writer)
         assert "Traceback" not in process.stderr.read()
-    os.close(writer)
+
+
+SWALLOWING = """
+import sys, time, tercet.cli.entry as entry, tercet.cli.main as module
+
+def run(prog_name):
+    try:
+        print("started", flush=True)
+        time.sleep(20)
+    except KeyboardInterrupt:
+        {}
+
+module.main = run
+entry.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "code"),
+    [("raise ImportError('half a library')", 130), ("sys.exit(1)", 130), ("sys.exit(130)", 130), ("sys.exit(0)", 0)],
+)
+def test_an_interrupt_that_a_library_turns_into_an_error_still_ends_with_130(then, code):
+    with subprocess.Popen(
+        [sys.executable, "-c", SWALLOWING.format(then)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(signal.SIGINT)
+        found, errors = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])

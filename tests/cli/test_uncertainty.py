@@ -138,7 +138,7 @@ def test_few_errors_are_told_beside_the_cost(tmp_path):
         (["--ci", "100"], 1, "per cent"),
         (["--bands"], 2, "--bands has no effect without --ci"),
         (["--sigma", "2"], 2, "--sigma has no effect without --plots"),
-        (["--ci", "95", "--engine", "local"], 2, "--ci does not go with --engine"),
+        (["--ci", "95", "--engine", "local", "--condition-column", "one"], 1, "--ci with --condition-column needs"),
         (["--condition-column", "nowhere"], 1, "nowhere"),
         (["--calibrate-prior", "0.5"], 2, "has no effect without --calibrate-on"),
         (["--ci", "95", "--group-column", "one"], 1, "one group"),
@@ -152,6 +152,27 @@ def test_what_cannot_be_answered_is_refused_in_words(words, code, message, tmp_p
     assert found.exit_code == code
     assert message in found.stderr
     assert found.stdout == ""
+
+
+def test_a_scan_has_the_intervals_of_decisions_that_trials_in_memory_have(tmp_path):
+    path = write(tmp_path / "a.csv", count=400)
+    (scanned,) = result_of(path, "--app", "0.1,1,1", "--ci", "90", "--engine", "local")["systems"]
+    (held,) = result_of(path, "--app", "0.1,1,1", "--ci", "90")["systems"]
+    for key in ("fnr_ci", "fpr_ci", "dcf_u_ci", "dcf_ci"):
+        assert scanned["applications"][0][key] == held["applications"][0][key]
+    assert "min_dcf_ci" not in scanned["applications"][0]
+
+
+@pytest.mark.parametrize("more", [[], ["--thresholds", "0.1"]])
+def test_a_file_that_is_compared_with_itself_needs_names(tmp_path, more):
+    path = write(tmp_path / "a.csv")
+    refused = run("compare", path, path, *more)
+    assert refused.exit_code == 2
+    assert "a.csv was given twice" in refused.stderr
+    assert "--name A --name B" in refused.stderr
+    found = run("compare", path, path, "--name", "first", "--name", "second", "--json", *more)
+    assert json.loads(found.stdout)["names"] == ["first", "second"]
+    assert "two systems have the same name" in run("compare", path, path, "--name", "x", "--name", "x", *more).stderr
 
 
 def test_systems_on_different_trials_are_refused_unless_asked(tmp_path):

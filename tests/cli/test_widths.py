@@ -33,6 +33,8 @@ CALLS = {
     "biometrics plan": ("biometrics", "plan", "--rate", "0.01"),
     "spoofing a-dcf": ("spoofing", "a-dcf", "sasv.csv"),
     "forensics bounds": ("forensics", "bounds", "a.csv"),
+    "forensics bounded": ("forensics", "bounded", "model.json", "b.csv", "-o", "bounded.json"),
+    "forensics interval": ("forensics", "interval", "a.csv", "--calibrate-on", "b.csv", "--bootstrap", "39"),
     "sweep": ("sweep", "a.csv", "b.csv"),
     "points": ("points",),
     "metrics": ("metrics",),

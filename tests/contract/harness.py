@@ -2,7 +2,9 @@
 """Every public callable is given every hostile value in every argument, one at a time.
 
 What may happen: the right answer, a TercetError whose message names the argument, or a TypeError for a wrong number of
-arguments. Values that mean the same as the clean one (a tuple for a list, np.float64 for float) must give the same answer.
+arguments. An UndefinedError or CalibrationError speaks of the data ("no target was rejected") and need not name an
+argument whose value can be data, such as 0, [] or a list of numbers; a value that cannot (NaN, a date, text for a number,
+somebody else's object) must be named by these too. Values that mean the same as the clean one (a tuple for a list, np.float64 for float) must give the same answer.
 Callables are found by introspection, so a new one is enrolled by existing: it only needs a clean value for each of its
 arguments, by the argument's name or for this callable alone (both in values.py); without them the test fails and says so.
 """
@@ -56,7 +58,7 @@ class Target:
 
 
 def public_callables() -> dict[str, tuple[Callable[..., Any], type | None]]:
-    """Functions, constructors that check something, and methods, by qualified name."""
+    """Functions, constructors and methods, by qualified name."""
     found: dict[str, tuple[Callable[..., Any], type | None]] = {}
     seen: set[int] = set()
     for module in MODULES:
@@ -77,7 +79,7 @@ def public_callables() -> dict[str, tuple[Callable[..., Any], type | None]]:
 
 
 def _of_class(called: str, kind: type) -> dict[str, Any]:
-    found: dict[str, Any] = {called: (kind, None)} if _checks_what_it_is_given(kind) else {}
+    found: dict[str, Any] = {} if getattr(kind, "_is_protocol", False) else {called: (kind, None)}
     for base in reversed(kind.__mro__):
         if not base.__module__.startswith("tercet"):
             continue
@@ -90,13 +92,11 @@ def _of_class(called: str, kind: type) -> dict[str, Any]:
     return found
 
 
-def _checks_what_it_is_given(kind: type) -> bool:
-    """Whether a constructor does anything: records store what `fit` or a result gives them."""
-    if issubclass(kind, tuple) or getattr(kind, "_is_protocol", False):
-        return False
+def fields_of(kind: type) -> list[str]:
+    """The arguments of the constructor of a record: a dataclass or a named tuple."""
     if dataclasses.is_dataclass(kind):
-        return "__post_init__" in vars(kind) or not kind.__dataclass_params__.init  # type: ignore[attr-defined]
-    return True
+        return [one.name for one in dataclasses.fields(kind) if one.init]
+    return list(getattr(kind, "_fields", ()))
 
 
 # What is not called, and why.
@@ -232,7 +232,7 @@ def equivalents(clean: Any) -> dict[str, Any]:
         return {"path as text": str(clean)}
     if isinstance(clean, np.ndarray):
         return {"nested list": clean.tolist(), "column order": np.asfortranarray(clean)}
-    if isinstance(clean, tuple) and clean:
+    if isinstance(clean, tuple) and clean and not hasattr(clean, "_fields"):
         return {"list": list(clean)}
     if isinstance(clean, dict):
         return {"mapping": types.MappingProxyType(clean)}
@@ -267,10 +267,10 @@ def same(one: Any, other: Any) -> bool:
         return isinstance(other, str) and str(one) == str(other)
     if isinstance(one, float | int | np.number):
         return isinstance(other, float | int | np.number) and (one == other or (one != one and other != other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
     if type(one) is not type(other):
         return False
-    if isinstance(one, Mapping):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if dataclasses.is_dataclass(one):
@@ -323,10 +323,12 @@ def attempt(
             signal.setitimer(signal.ITIMER_PROF, 0)
     if answer is not None:
         stored = re.fullmatch(r"sklearn\.[A-Z]\w*", target.name)  # a constructor stores what it is given
-        if not stored and (kind == "refused" or (kind == "fine" and not same(answer[0], found))):
+        if not stored and (kind in ("refused", "undefined") or (kind == "fine" and not same(answer[0], found))):
             kind, detail = "different", f"{detail or _words(found, repr)} for {_words(answer[0], repr)}"
     elif kind == "fine" and name in _never(target.clean.get(argument)) and not _anything(target.name, argument):
         kind, detail = "accepted", _words(found, repr)
+    elif kind == "undefined":  # of the data that such a value stands for, unless it cannot stand for any
+        kind = "unnamed" if name in _never(target.clean.get(argument)) else "refused"
     leaked = [one for one in caught if not issubclass(one.category, ResourceWarning)]
     if target.name.startswith(
         ("sklearn.", "Trials.of_estimator")
@@ -360,10 +362,9 @@ def _called(target: Target, argument: str, star: Any, arguments: dict[str, Any])
                 found = type(inside).__name__
         elif inspect.isgenerator(found):
             found = list(found)
-    except (tc.UndefinedError, tc.CalibrationError) as error:
-        return "refused", str(error), None
     except tc.TercetError as error:
-        return ("refused" if _names(str(error), target.name, argument) else "unnamed"), str(error), None
+        unnamed = "undefined" if isinstance(error, tc.UndefinedError | tc.CalibrationError) else "unnamed"
+        return ("refused" if _names(str(error), target.name, argument) else unnamed), str(error), None
     except TimeoutError as error:
         return "hang", str(error), None
     except BaseException as error:
@@ -516,11 +517,14 @@ def targets(folder: pathlib.Path) -> list[Target]:
                 WITHOUT_VALUES[name] = f"an instance of {owner} is needed: {WHERE} (INSTANCES)"
                 continue
             call = getattr(INSTANCES[owner], method)
+        if inspect.isclass(function) and name in INSTANCES and name not in own:  # a record: what an instance holds
+            own[name] = {key: getattr(INSTANCES[name], key) for key in fields_of(function)}
         values = common | own.get(name, {})
         named, star = _arguments(call, own.get(name, {}))
         lacking = [key for key, default in named.items() if key not in values and default is inspect.Parameter.empty]
-        if lacking:
-            WITHOUT_VALUES[name] = f"clean values are needed for {', '.join(lacking)}: {WHERE} (own or common)"
+        if lacking or (fields_of(function) and name not in own if inspect.isclass(function) else False):
+            wanted = "an instance is needed" if not lacking else f"clean values are needed for {', '.join(lacking)}"
+            WITHOUT_VALUES[name] = f"{wanted}: {WHERE} (INSTANCES, own or common)"
             continue
         found.append(Target(name, call, {key: values.get(key, default) for key, default in named.items()}, star))
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ LABELS = [1, 1, 1, 0, 0, 0, 1, 0]
 LLR = [2.0, 1.0, -0.5, 0.3, -1.0, -2.0, 0.7, 0.9]
 TRIALS = tc.Trials.of_llr(LLR, LABELS, groups={"speaker": list("aabbccdd")}, name="a")
 OTHER = tc.Trials.of_llr([1.5, -0.2, 0.5, 0.4, -1.5, 0.1, 1.2, -0.3], LABELS, name="b")
+GROUPED = replace(OTHER, groups=TRIALS.groups)
 SHARES = np.random.default_rng(0).dirichlet(np.ones(3), 12)
 CLASSES = [0, 1, 2] * 4
 THREE = tc.Trials.of_posteriors(SHARES, CLASSES, trained_prior=[1 / 3] * 3)
@@ -95,6 +97,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "MulticlassApplication.renamed": {"classes": ("a", "b", "c")},
         "MulticlassApplication.check_classes": {"classes": ("0", "1", "2")},
         "CaseCosts": {"prior": 0.2, "cost_fn": [1.0, 2.0], "cost_fp": [1.0, 1.0], "cost_tp": [0.0, 0.0]},
+        "CaseCostColumns": {"prior": 0.2, "cost_fn": "amount", "cost_fp": "fee", "cost_tp": "fee"},
         "CaseCosts.accepted": {"trials": TRIALS.select(slice(0, 2))},
         "CaseCosts.thresholds": {"cases": 2},
         "Confusion": {"matrix": [[3, 1], [1, 3]], "classes": ["a", "b"], "actions": ["a", "b"], "target": "b",
@@ -174,12 +177,11 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "BetaPosterior": {"a": 3.5, "b": 7.5, "prior": "jeffreys"},
         "BetaPosterior.probability_below": {"bound": 0.3},
         "decision_curve": {"thresholds": [0.1, 0.2], "harm": 0.0, "prevalence": None},
+        "compare_net_benefit": {"thresholds": [0.1, 0.2], "prevalence": None, "by": None},
         "evaluate": {"one_vs_rest": False, "by": None, "method": "percentile"},
         "compare_risk_coverage": {"first": TRIALS, "second": TRIALS, "by": None},
         "case_cost_calibration_loss": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
         "case_cost_curve": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
-        "scan_case_costs": {"trials": tc.scan(stored["scores"], target="1"), "cost_fn": "cost", "cost_fp": 1.0,
-                            "cost_tp": 0.0},
         "evaluate_case_costs": {"costs": tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0)), "by": None},
         "fit_recognizer_and_calibrator": {
             "train": lambda samples, labels: (lambda x: np.asarray(x)[:, 0]), "groups": None, "classes": None,
@@ -210,7 +212,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "Prevalence.application": {"cost_fn": 2.0, "cost_fp": 1.0},
         "sweep": {"recognizer": tc.recognizers.LogisticRecognizer, "grid": {"penalty": [0.1, 1.0]},
                   "train": (POINTS, LABELS), "validation": (POINTS, LABELS), "held_out": None, "criterion": "dcf"},
-        "sweep_trials": {"systems": {"a": TRIALS, "b": OTHER}, "held_out": None, "criterion": "dcf"},
+        "sweep_trials": {"systems": {"a": TRIALS, "b": GROUPED}, "held_out": None, "criterion": "dcf"},
         "scan": {**{k: v for k, v in options.items() if k not in ("group_columns", "keep_ids", "labelled", "memory")},
                  "source": stored["scores"], "memory_limit": 10**9, "engine": "local", "scheduler": None, "workers": 1,
                  "resume": None, "hashes": False},
@@ -277,7 +279,7 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
         "spoofing.SpoofingPoint.cost": {"miss": 0.1, "nontarget": 0.1, "spoof": 0.1},
         "spoofing.a_dcf": {"trials": SPOOFED, "point": "asvspoof5", "threshold": 0.1, "key": "class", "by": None},
         "spoofing.a_dcf_by_attack": {"trials": SPOOFED, "point": "asvspoof5", "threshold": 0.1, "key": "class",
-                                     "attack": "attack"},
+                                     "attack": "attack", "by": None},
         "spoofing.asv_rates": {"trials": SPOOFED, "threshold": 0.1, "key": "class"},
         "spoofing.mixture_llr": {"nontarget_llr": [0.1, 0.2], "spoof_llr": [1.0, 2.0], "point": "asvspoof5"},
         "spoofing.of_key": {"scores": SPOOF_SCORES, "key": SPOOF_KEY, "meaning": "raw",
@@ -286,7 +288,9 @@ def clean_values(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, dict[s
                            "threshold": 0.1, "asv_threshold": 0.1, "key": "class"},
         "spoofing.t_dcf_by_attack": {"countermeasure": COUNTER, "asv": SPOOFED, "point": "asvspoof2021",
                                      "form": "2021", "threshold": 0.1, "asv_threshold": 0.1, "key": "class",
-                                     "attack": "attack"},
+                                     "attack": "attack", "by": None},
+        "spoofing.a_dcf_curve": {"trials": SPOOFED, "found": tc.spoofing.a_dcf(SPOOFED)},
+        "spoofing.t_dcf_curve": {"countermeasure": COUNTER, "found": tc.spoofing.t_dcf(COUNTER, SPOOFED)},
         "spoofing.t_eer": {"asv": SPOOFED, "countermeasure": COUNTER, "prevalence": 0.5, "key": "class", "by": None},
         "recognizers.LogisticRecognizer.fit": {"labels": LABELS, "expansion": "linear", "classes": [0, 1]},
         "recognizers.LogisticRecognizer.from_json": {"text": LOGIT.to_json()},
@@ -329,8 +333,11 @@ INSTANCES: dict[str, Any] = {
     "forensics.Validation": tc.forensics.validation(TRIALS, resamples=39),
     "nist.Primary": tc.nist.c_primary(TRIALS, [APP]), "spoofing.SpoofingPoint": tc.spoofing.SpoofingPoint.of("asvspoof5"),
     "spoofing.ADcf": tc.spoofing.a_dcf(SPOOFED), "spoofing.TDcf": tc.spoofing.t_dcf(COUNTER, SPOOFED),
+    "spoofing.AgnosticCurve": tc.spoofing.a_dcf_curve(SPOOFED, tc.spoofing.a_dcf(SPOOFED)),
+    "spoofing.TandemCurve": tc.spoofing.t_dcf_curve(COUNTER, tc.spoofing.t_dcf(COUNTER, SPOOFED)),
     "spoofing.TEer": tc.spoofing.t_eer(SPOOFED, COUNTER),
     "Affine": tc.Affine.fit(THREE), "Application": APP, "MulticlassApplication": APP_3, "Confusion": TABLE,
+    "CaseCostColumns": tc.CaseCostColumns(0.2, "amount", 1.0),
     "CaseCosts": tc.CaseCosts(0.2, [1.0, 2.0], [1.0, 1.0]), "Curve": CURVE, "Hull": CURVE.hull,
     "Fusion": tc.Fusion.fit([TRIALS, OTHER]), "Gaussian": tc.Gaussian.fit(TRIALS), "Isotonic": tc.Isotonic.fit(TRIALS),
     "Logistic": LOGISTIC, "Threshold": tc.Threshold.fit(TRIALS, APP), "Rule": tc.Rule.fit(TRIALS, fpr_at_most=0.5),
@@ -340,6 +347,25 @@ INSTANCES: dict[str, Any] = {
     "DecisionCurve": tc.decision_curve(TRIALS, [0.1, 0.2]),
     "CaseCostEvaluation": tc.evaluate_case_costs(TRIALS, tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0))),
     "Plot": tc.plot(tc.evaluate(TRIALS, [APP]), "roc"), "ClassificationReport": tc.classification_report(TABLE), "CountReport": tc.count_report(TABLE),
+}  # fmt: skip
+INSTANCES |= {
+    "ApplicationMean": tc.Application.mean([(0.5, 1, 1), (0.1, 1, 1)], name="a"),
+    "AurcDifference": tc.compare_risk_coverage(TRIALS, OTHER), "BayesPlot": INSTANCES["Evaluation"].bayes_plot,
+    "CaseCostCurve": tc.case_cost_curve(TRIALS, tc.CaseCosts(0.2, np.ones(8), np.arange(1.0, 9.0))),
+    "CaseCostLoss": tc.CaseCostLoss(0.1, 0.0, 0.2, 0.5, 0.4, 0.95, "percentile"),
+    "Decisions": tc.decisions(TRIALS, APP), "Interval": tc.Interval(0.1, 0.2, "wilson"),
+    "biometrics.BpcerAt": INSTANCES["biometrics.PresentationAttacks"].bpcer10,
+    "biometrics.NeededComparisons": tc.biometrics.comparisons_needed(0.01),
+    "biometrics.Rate": INSTANCES["biometrics.FnmrAtFmr"].fmr,
+    "biometrics.SpeciesRate": INSTANCES["biometrics.PresentationAttacks"].species[0],
+    "datasets.Table": tc.datasets.iris(), "forensics.DevPav": tc.forensics.DevPav(0.1, -1.0, 1.0, 0.0, 0.1),
+    "forensics.Ece": tc.forensics.ece(TRIALS), "forensics.GeometricMeans": tc.forensics.GeometricMeans(2.0, 0.5),
+    "forensics.LrBounds": tc.forensics.LrBounds(0.5, 2.0, "elub"),
+    "forensics.LrInterval": tc.forensics.LrInterval(0.1, 2.0, tc.Interval(1.5, 2.5, "percentile")),
+    "forensics.Measure": INSTANCES["forensics.Validation"].measures[0],
+    "forensics.Misleading": INSTANCES["forensics.MisleadingEvidence"].rows[0],
+    "forensics.Tippett": tc.forensics.tippett(TRIALS, points=5), "recognizers.Split": tc.recognizers.k_folds(6, 2)[0],
+    "spoofing.AsvRates": INSTANCES["spoofing.TDcf"].asv,
 }  # fmt: skip
 for _kind in ("BayesClassifier", "LogisticCalibrator", "IsotonicCalibrator", "GaussianCalibrator", "CalibratedClassifier",
               "ThresholdClassifier"):  # fmt: skip

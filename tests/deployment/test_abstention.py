@@ -38,7 +38,7 @@ def test_the_area_is_the_mean_over_all_orders_of_tied_cases(seed, costs):
     found = tc.risk_coverage(trials, app)
     chosen = tc.decisions(trials, app)
     losses = [float(app.costs[a, y]) for a, y in zip(chosen.actions, trials.labels, strict=True)]
-    surest = chosen.expected_cost
+    surest = np.round(chosen.expected_cost, 9)  # posteriors in tenths: what differs less is rounding
     orders = [
         order
         for order in itertools.permutations(range(len(losses)))
@@ -181,3 +181,23 @@ def test_compared_areas_are_matched_by_id_and_refuse_weights():
     weighted = tc.Trials.of_llr(one.llr, one.labels, weights=np.ones(400))
     with pytest.raises(tc.InputError, match="without weights"):
         tc.compare_risk_coverage(weighted, other)
+
+
+def test_confidences_that_differ_by_rounding_alone_are_tied():
+    """A posterior of p and one of 1 - p are equally sure at even odds, whichever of them floating point rounds."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        tenths = rng.integers(1, 10, 40)
+        labels = np.r_[0, 1, rng.random(38) < 0.5].astype(int)
+        found = tc.risk_coverage(tc.Trials.of_posteriors(tenths / 10.0, labels, trained_prior=0.5), (0.5, 1, 1))
+        doubt, wrong = np.minimum(tenths, 10 - tenths), (tenths > 5) != labels
+        coverage = [np.mean(doubt <= value) for value in np.unique(doubt)]
+        assert found.coverage.tolist() == coverage
+        means = []
+        for size in range(1, 41):  # the k surest cases: those that are surer, and a share of the tied ones
+            last = np.sort(doubt)[size - 1]
+            surer, tied = doubt < last, doubt == last
+            means.append((wrong[surer].sum() + wrong[tied].mean() * (size - surer.sum())) / size)
+        assert found.aurc == pytest.approx(np.mean(means), abs=1e-12)
+        costs = found.abstention_costs([0.1, 0.2, 0.3, 0.4]).coverage
+        assert costs.tolist() == [np.mean(doubt <= value) for value in (1, 2, 3, 4)]

@@ -39,6 +39,9 @@ def test_a_group_without_a_class_is_reported_for_what_exists_there():
     assert "no non-targets in c" in lonely.reasons["fpr"]
     assert {(gap.first, gap.second) for gap in found.of("fpr")} == {("a", "b")}
     assert len(found.of("fnr")) == 3
+    assert lonely.values["acceptance_rate"] == 0.5  # needs no class
+    assert len(found.of("acceptance_rate")) == 3
+    assert set(lonely.reasons) == {"fpr", "dcf_u"}
 
 
 def test_a_reference_is_compared_with_every_other_group():

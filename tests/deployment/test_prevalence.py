@@ -22,7 +22,7 @@ def likelihood(llrs, share):
 
 
 @settings(max_examples=100)
-@given(st.lists(st.floats(-6.0, 6.0), min_size=1, max_size=30))
+@given(st.lists(st.floats(-6.0, 6.0), min_size=1, max_size=30).filter(any))
 def test_the_estimate_is_the_maximum_of_the_likelihood(llrs):
     found = tc.estimate_prevalence(tc.Trials.of_llr(llrs)).value
     best = max(likelihood(llrs, share) for share in np.linspace(0.0, 1.0, 201))
@@ -93,7 +93,7 @@ def test_a_share_can_be_priced_and_its_assumption_is_said():
 def test_rogan_gladen_is_refused_where_the_threshold_separates_nothing():
     rng = np.random.default_rng(4)
     unlabelled, calibration = simulated(rng, 0.2, 500, 50, distance=0.05)
-    with pytest.raises(tc.UndefinedError, match="holds 0"):
+    with pytest.raises(tc.UndefinedError, match="includes 0"):
         tc.estimate_prevalence(unlabelled, calibration, method="rogan-gladen", threshold=0.0)
 
 
@@ -159,3 +159,40 @@ def test_a_share_of_none_or_all_is_known_no_better_than_labels_would_tell():
     ends = tc.clopper_pearson(0, 50, 0.95)
     assert (none.value, none.low, none.high) == (0.0, 0.0, ends.high)
     assert (every.value, every.low, every.high) == (1.0, pytest.approx(1.0 - ends.high, abs=1e-12), 1.0)
+
+
+@pytest.mark.parametrize(("share", "distance"), [(0.05, 1.0), (0.95, 1.0), (0.05, 0.5)])
+def test_intervals_of_estimates_at_0_and_1_cover(share, distance):
+    rng, held, at_the_end, sets = np.random.default_rng(3), 0, 0, 80
+    for _ in range(sets):
+        unlabelled, calibration = simulated(rng, share, 200, 100, distance)
+        found = tc.estimate_prevalence(unlabelled, calibration)
+        held += found.low <= share <= found.high
+        at_the_end += found.value in (0.0, 1.0)
+    assert at_the_end > 10
+    assert held / sets >= 0.9
+
+
+def test_scores_that_separate_nothing_leave_every_share_possible():
+    rng = np.random.default_rng(0)
+    noise = tc.Trials.of_scores(rng.normal(size=100), [0, 1] * 50)
+    found = tc.estimate_prevalence(tc.Trials.of_scores(rng.normal(size=50)), noise)
+    assert (found.low, found.high) == (0.0, 1.0)
+    with pytest.raises(tc.UndefinedError, match="every llr is 0"):
+        tc.estimate_prevalence(tc.Trials.of_llr([0.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_rogan_gladen_at_0_and_1_has_an_interval_too(sign):
+    rng = np.random.default_rng(0)
+    _, calibration = simulated(rng, 0.5, 10, 100)
+    found = tc.estimate_prevalence(
+        tc.Trials.of_scores(rng.normal(9.0 * sign, size=50)), calibration, method="rogan-gladen"
+    )
+    assert found.value == (sign > 0.0)
+    assert found.high - found.low == pytest.approx(tc.clopper_pearson(0, 50).high)
+
+
+def test_the_deployed_cost_refuses_weights_instead_of_leaving_them_out():
+    with pytest.raises(tc.InputError, match="without weights"):
+        tc.deployed_cost(tc.Trials.of_llr([0.0, 5.0, -5.0], weights=[100, 1, 1]), (0.5, 1, 1))

@@ -1,4 +1,4 @@
-"""Rules: each criterion against a search over every threshold, promises by simulation, saving, judging, refusals."""
+"""Rules: each criterion against a search over every threshold, guarantees by simulation, saving, judging, refusals."""
 
 import math
 from statistics import NormalDist
@@ -107,7 +107,7 @@ def test_the_bound_is_compared_with_the_rounded_quotient_that_is_shown():
     assert tc.Rule.fit(trials, fpr_at_most=0.3).training["false_alarms"] == 3
 
 
-# Promises
+# Guarantees
 
 
 @given(st.integers(1, 400), st.floats(0.001, 0.999), st.floats(0.01, 0.999))
@@ -151,9 +151,9 @@ def test_a_promise_holds_for_tied_scores_too():
 
 def test_a_promise_that_no_threshold_can_keep_says_what_can_be_promised():
     trials = tc.Trials.of_scores(np.arange(301.0), [0] * 300 + [1])
-    with pytest.raises(tc.InputError, match=r"300 non-targets can promise at best FPR 0\.994 %.*at least 598"):
+    with pytest.raises(tc.InputError, match=r"300 non-targets can guarantee at best FPR 0\.994 %.*at least 598"):
         tc.Rule.fit(trials, fpr_at_most=0.005, confidence=0.95)
-    with pytest.raises(tc.InputError, match=r"1 targets can promise at best recall 5 %"):
+    with pytest.raises(tc.InputError, match=r"1 targets can guarantee at best recall 5 %"):
         tc.Rule.fit(trials, recall_at_least=0.9, confidence=0.95)
     assert tc.Rule.fit(trials, fpr_at_most=0.01, confidence=0.95).training["false_alarms"] == 0
 
@@ -161,9 +161,9 @@ def test_a_promise_that_no_threshold_can_keep_says_what_can_be_promised():
 def test_a_promise_says_what_is_promised():
     trials = tc.Trials.of_scores(range(118), [0, 1] * 59)
     rule = tc.Rule.fit(trials, specificity_at_least=0.9, confidence=0.95)
-    assert rule.promise.startswith("specificity at least 0.9 with 95 % confidence, for new trials drawn independently")
-    assert "59 non-targets" in rule.promise
-    assert tc.Rule.fit(trials, fpr_at_most=0.1).promise is None
+    assert rule.guarantee.startswith("specificity at least 0.9 with 95 % confidence, for new trials")
+    assert "59 non-targets" in rule.guarantee
+    assert tc.Rule.fit(trials, fpr_at_most=0.1).guarantee is None
 
 
 @pytest.mark.parametrize(
@@ -238,3 +238,8 @@ def test_a_rule_without_a_clear_criterion_is_refused(asked):
 def test_a_rule_needs_both_classes():
     with pytest.raises(tc.UndefinedError, match="no targets"):
         tc.Rule.fit(tc.Trials.of_llr([1.0, 0.0], [0, 0]), best="eer")
+
+
+def test_a_column_of_groups_that_does_not_exist_is_refused_without_a_guarantee_too():
+    with pytest.raises(tc.InputError, match="by='patient'"):
+        tc.Rule.fit(tc.Trials.of_scores([2.0, 1.0], [1, 0]), fpr_at_most=0.5, by="patient")

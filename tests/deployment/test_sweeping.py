@@ -93,3 +93,35 @@ def test_bad_input_is_refused_in_words(more, words):
     usual = {"recognizer": LogisticRecognizer, "grid": {"penalty": [0.1]}, "train": data, "validation": data}
     with pytest.raises(tc.InputError, match=words):
         tc.sweep(**(usual | more))
+
+
+def test_every_cost_has_the_interval_of_evaluate():
+    rng = np.random.default_rng(8)
+    labels = np.arange(600) % 2
+    speakers = np.arange(600) // 10
+
+    def make(shift):
+        return tc.Trials.of_llr(rng.normal(4 * labels - 2 + shift, 2), labels, groups={"speaker": speakers})
+
+    names = {"dcf": "applications.0.dcf", "min_dcf": "applications.0.min_dcf", "cllr": "cllr"}
+    systems, held = {"a": make(0.0), "b": make(1.0)}, {"a": make(0.0), "b": make(1.0)}
+    for by in (None, "speaker"):
+        found = tc.sweep_trials(systems, 0.2, held_out=held, ci=0.9, by=by)
+        for row in found.rows:
+            for prefix, trials in (("", systems), ("held_out_", held)):
+                known = tc.evaluate(trials[row.parameters["system"]], [0.2], ci=0.9, by=by).intervals
+                for name, key in names.items():
+                    assert row.intervals[prefix + name][:2] == (known[key].low, known[key].high)
+    kept = found.to_dict()["rows"][0]["intervals"]["held_out_dcf"]
+    assert kept["low"] < kept["high"]
+    series = set(tc.plot(found, "sweep").data["series"].tolist())
+    assert {"chosen, interval", "chosen, held out, interval"} <= series
+    assert "intervals" not in tc.sweep_trials(systems).to_dict()["rows"][0]
+
+
+def test_a_level_that_is_none_is_refused():
+    data = ([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]], [0, 0, 1, 0, 1, 1])
+    with pytest.raises(tc.InputError, match="ci"):
+        tc.sweep(tc.recognizers.LogisticRecognizer, {"penalty": [0.1]}, data, data, ci=95)
+    found = tc.sweep(tc.recognizers.LogisticRecognizer, {"penalty": [0.1]}, data, data, ci=0.9)
+    assert found.chosen.intervals["dcf"].low <= found.chosen.dcf <= found.chosen.intervals["dcf"].high

@@ -208,9 +208,9 @@ def test_class_names_stay_text(tmp_path: Path):
     [
         ("1 0.3\n0 0.2\n", "label or an id"),
         ("a b 0.3 0.2\nc d 0.1 0.3\n", "which is the score"),
-        ("a b c\nd e f\n", "no format that is known"),
+        ("a b c\nd e f\n", "no known format"),
         ("a b 0.1\nc 0.2\n", "line 2 has 2 fields"),
-        ("a b c d e f 0.1\n", "no format that is known"),
+        ("a b c d e f 0.1\n", "no known format"),
         ("a b 1 0.25\nc d 0 0.5\n", "label or an id"),
     ],
 )

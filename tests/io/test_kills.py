@@ -52,23 +52,29 @@ KINDS: dict[str, tuple[str, Write, Callable[[Path], bool]]] = {
 }
 
 
-def kill_once(write: Callable[[], object], seconds: float) -> None:
-    """Lets a child write again and again, and kills it after so long."""
+def kill_once(write: Callable[[], object], seconds: float, finished: int = 0) -> None:
+    """Lets a child write again and again, and kills it so long after this many writes were finished."""
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             while True:
                 write()
+                os.write(writer, b".")
         finally:
             os._exit(1)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
+    os.close(writer)
+    with os.fdopen(reader, "rb", buffering=0) as ticks:
+        while finished and (read := ticks.read(finished)):  # nothing: the child has ended
+            finished -= len(read)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), "the writer ended by itself"
 
 
 def check_kind(kind: str, times: int, folder: Path, seed: int) -> int:
-    """Kills writers of one kind; gives how many times a new file was there."""
+    """Kills writers of one kind in their first, second or third write; gives how many times a new file was there."""
     name, write, whole = KINDS[kind]
     path, rng, new = folder / name, np.random.default_rng(seed), 0
     began = time.monotonic()
@@ -76,7 +82,7 @@ def check_kind(kind: str, times: int, folder: Path, seed: int) -> int:
     usual = time.monotonic() - began
     for _ in range(times):
         path.write_text("old")
-        kill_once(lambda: write(path), float(rng.uniform(0, 3 * usual)))
+        kill_once(lambda: write(path), float(rng.uniform(0, usual)), int(rng.integers(3)))
         old = path.read_bytes() == b"old"
         assert old or whole(path), f"{kind}: a file that is neither the old one nor the new one"
         new += not old

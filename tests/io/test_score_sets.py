@@ -205,3 +205,50 @@ def test_every_layout_goes_through_read_calibrate_and_write_bit_by_bit(tmp_path,
     assert second.read_bytes() == third.read_bytes()
     if layout == "numbers":
         assert score_sets.read_numbers(third).tobytes() == steep(scores).tobytes()
+
+
+LISTS = {
+    "bosaris": ("m1 u1 1.5\nm1 u2 -0.1\nm2 u3 1e-300\n", ()),
+    "asvspoof": ("u1 1.5\nu2 -0.1\nu3 1e-300\n", ()),
+    "asvspoof with labels": ("u1 - bonafide 1.5\nu2 A07 spoof -0.1\nu3 A08 spoof 1e-300\n", ("source",)),
+    "bob": ("ann ann u1 1.5\nann bob u2 -0.1\nbob eve u3 1e-300\n", ("real_id",)),
+    "bob with models": ("ann m1 ann u1 1.5\nann m1 bob u2 -0.1\nbob m2 eve u3 1e-300\n", ("real_id",)),
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_of_the_field_is_written_back_as_it_was_read(tmp_path, kind):
+    text, groups = LISTS[kind]
+    file, out = write(tmp_path, "scores.txt", text), tmp_path / "out.txt"
+    identity = tc.Logistic(1.0, 0.0, tc.Logistic.fit(tc.Trials.of_llr([0.0, 1.0, 0.5, 0.7], [0, 1, 1, 0])).training)
+    model, layout = write(tmp_path, "model.json", identity.to_json()), kind.split()[0]
+    more = [word for name in groups for word in ("--group-column", name)]
+    for command in (("calibrate", "apply", model, file), ("assemble", file)):
+        run(*command, "--meaning", "raw", *more, "--layout", layout, "-o", out)
+        assert out.read_text() == text
+
+
+def test_a_list_says_what_it_needs(tmp_path):
+    pair, one = (
+        tc.Trials.of_llr([1.0], ids=[("m", "u")]),
+        tc.Trials.of_llr([1.0], [1], ids=["u"], groups={"source": [""]}),
+    )
+    for trials, layout, words in (
+        (pair, "bob", "needs the group column 'real_id'"),
+        (pair, "asvspoof", "one utterance: row 0"),
+        (one, "asvspoof", "'source' of row 0 is ''"),
+    ):
+        with pytest.raises(tc.InputError, match=words):
+            score_sets.write_scores(tmp_path / "x", trials, layout)
+    from tercet.cli._options import LAYOUTS
+
+    assert ("table", *score_sets.LAYOUTS) == LAYOUTS
+
+
+def test_two_files_by_class_are_written_back_as_they_were_read(tmp_path):
+    genuine, impostor = write(tmp_path, "g.txt", "1.5\n0.1\n"), write(tmp_path, "i.txt", "-2.0\n0.3\n1e-300\n")
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.txt"
+    run("assemble", "--genuine", genuine, "--impostor", impostor, "-o", whole)
+    for name, file in (("target", genuine), ("nontarget", impostor)):
+        run("assemble", whole, "--class", name, "--layout", "numbers", "-o", out)
+        assert out.read_text() == file.read_text()

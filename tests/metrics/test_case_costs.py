@@ -286,7 +286,7 @@ def test_a_scan_of_files_gives_the_bits_of_the_rows_in_memory(tmp_path, monkeypa
     ways = ({"cost_fp": "fee"}, {"cost_fp": 3.5}, {"cost_fp": "fee", "cost_tp": "fee"}, {"cost_fp": 2, "cost_tp": 1})
     for more in ways:
         whole = {name: fees if value == "fee" else value for name, value in more.items()}
-        found = tc.scan_case_costs(scanned, 0.1, cost_fn="amount", **more)
+        found = tc.evaluate_case_costs(scanned, tc.CaseCostColumns(0.1, cost_fn="amount", **more))
         assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.1, amounts, **whole))
 
 
@@ -297,7 +297,7 @@ def test_the_minimum_of_a_scan_is_found_where_the_sum_of_costs_overflows(tmp_pat
     rows = zip(scores.tolist(), labels.tolist(), amounts.tolist(), strict=True)
     file = tmp_path / "cases.csv"
     file.write_text("score,label,amount\n" + "".join(f"{s},{y},{a}\n" for s, y, a in rows))
-    found = tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1e308)
+    found = tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp=1e308))
     expected = tc.evaluate_case_costs(tc.read(file), tc.CaseCosts(0.5, amounts, 1e308))
     assert found.min_cost == expected.min_cost < found.cost
 
@@ -306,7 +306,7 @@ def test_a_part_of_a_scan_may_cost_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("tercet.outofcore.case_costs._MOST_ROWS", 2)
     file = tmp_path / "cases.csv"
     file.write_text("score,label,amount,fee\n-3,1,90,10\n4,1,50,10\n2,0,0,0\n-2,0,0,0\n1,0,5,10\n")
-    found = tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp="fee")
+    found = tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp="fee"))
     trials = tc.Trials.of_llr([-3.0, 4.0, 2.0, -2.0, 1.0], [1, 1, 0, 0, 0])
     assert found == tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [90, 50, 0, 0, 5], [10, 10, 0, 0, 10]))
 
@@ -315,12 +315,12 @@ def test_a_scan_is_refused_where_its_costs_are_no_numbers_or_a_class_is_missing(
     file = tmp_path / "cases.csv"
     file.write_text("score,label,amount\n1,1,x\n2,0,3\n")
     with pytest.raises(tc.InputError, match="must hold numbers"):
-        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1)
+        tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp=1))
     file.write_text("score,label,amount\n1,1,2\n2,1,3\n")
     with pytest.raises(tc.UndefinedError, match="no non-targets"):
-        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn="amount", cost_fp=1)
+        tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp=1))
     with pytest.raises(tc.InputError, match="all numbers"):
-        tc.scan_case_costs(tc.scan(file), 0.5, cost_fn=1, cost_fp=1)
+        tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn=1, cost_fp=1))
 
 
 def simulated_cases(seed, size=600):
@@ -438,3 +438,66 @@ def test_folds_whose_costs_are_all_zero_are_no_obstacle():
     paid[0] = 5.0
     found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, paid, 0.0), ci=0.95)
     assert found.min_cost_ci[0] <= found.min_cost <= found.min_cost_ci[1]
+
+
+@pytest.mark.parametrize("shift", [2.0, 60.0])
+def test_a_scan_has_the_intervals_of_the_rows_in_memory(tmp_path, monkeypatch, shift):
+    """With a shift of 60 nobody is wrong, so that there is room for errors not seen."""
+    monkeypatch.setattr("tercet.outofcore.case_costs._MOST_ROWS", 170)
+    rng = np.random.default_rng(3)
+    labels = rng.random(1000) < 0.3
+    scores = np.round(rng.normal(size=1000) + shift * (labels - 0.5), 2)
+    amounts = np.round(np.exp(rng.normal(3, 1, 1000)), 2)
+    tc.io.write_table(tmp_path / "cases.csv", {"score": scores, "label": labels.astype(int), "amount": amounts})
+    found = tc.evaluate_case_costs(
+        tc.scan(tmp_path / "cases.csv"), tc.CaseCostColumns(0.1, cost_fn="amount", cost_fp=4), ci=0.9
+    )
+    whole = tc.evaluate_case_costs(tc.Trials.of_llr(scores, labels), tc.CaseCosts(0.1, amounts, 4), ci=0.9)
+    assert found.cost == whole.cost
+    assert found.cost_ci == pytest.approx(whole.cost_ci, rel=1e-12)
+    assert found.savings_ci == pytest.approx(whole.savings_ci, rel=1e-12)
+    assert (found.level, found.method) == (whole.level, whole.method)
+    assert found.min_cost_ci is None
+    one = tmp_path / "one.csv"
+    one.write_text("score,label,amount\n1,1,5\n2,0,3\n3,0,4\n")
+    with pytest.raises(tc.UndefinedError, match="at least two cases"):
+        tc.evaluate_case_costs(tc.scan(one), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp=1), ci=0.9)
+    with pytest.raises(tc.InputError, match="ci"):
+        tc.evaluate_case_costs(tc.scan(one), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp=1), ci=95)
+
+
+@pytest.mark.parametrize("name", ["cost_fn", "cost_fp", "cost_tp"])
+def test_costs_whose_variance_is_no_double_are_refused_by_name(tmp_path, name):
+    rows = [((i * 7 % 13) - 6, i % 2) for i in range(40)]
+    (tmp_path / "a.csv").write_text("score,label,paid\n" + "".join(f"{s},{y},{1 + y}\n" for s, y in rows))
+    other = "cost_fn" if name != "cost_fn" else "cost_fp"
+    prices = {"cost_fn": 2.0, "cost_fp": 1.0, "cost_tp": 0.5} | {name: 1e308}
+    trials = tc.Trials.of_llr(*zip(*rows, strict=True))
+    for ask in (
+        lambda: tc.evaluate_case_costs(
+            tc.scan(tmp_path / "a.csv"), tc.CaseCostColumns(0.1, **prices | {other: "paid"}), ci=0.95
+        ),
+        lambda: tc.evaluate_case_costs(trials, tc.CaseCosts(0.1, **prices), ci=0.95),
+    ):
+        with pytest.raises(tc.InputError, match=f"{name} holds 1e"):
+            ask()
+
+
+def test_costs_by_column_belong_to_scans_and_arrays_to_trials(tmp_path):
+    (tmp_path / "cases.csv").write_text("score,label,amount\n-3,1,90\n4,1,50\n2,0,90\n-2,0,50\n")
+    scan, columns = tc.scan(tmp_path / "cases.csv"), tc.CaseCostColumns(0.5, "amount", 10)
+    trials, costs = tc.Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0]), tc.CaseCosts(0.5, [90, 50, 90, 50], 10)
+    assert tc.evaluate_case_costs(scan, columns) == tc.evaluate_case_costs(trials, costs)
+    with pytest.raises(tc.InputError, match="belong to a scan"):
+        tc.evaluate_case_costs(trials, columns)
+    with pytest.raises(tc.InputError, match="CaseCostColumns"):
+        tc.evaluate_case_costs(scan, costs)
+    with pytest.raises(tc.InputError, match="by= needs trials in memory"):
+        tc.evaluate_case_costs(scan, columns, by="site", ci=0.95)
+    for wrong, name in (
+        ((1.5, "amount", 1), "prior"),
+        ((0.5, "amount", -1), "cost_fp"),
+        ((0.5, None, "fee"), "cost_fn"),
+    ):
+        with pytest.raises(tc.InputError, match=name):
+            tc.CaseCostColumns(*wrong)

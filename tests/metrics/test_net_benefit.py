@@ -227,3 +227,95 @@ def test_posteriors_of_a_scan_are_refused_where_they_would_be_compared_themselve
     with pytest.raises(tc.InputError, match="themselves compared"):
         tc.decision_curve(scan, [0.2])
     assert tc.decision_curve(scan, [0.25], prevalence=0.4).prevalence == 0.4
+
+
+def two_systems(seed, prior=0.3, size=300):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(size) < prior
+    speakers = rng.integers(0, 40, size)
+    scores = [2.0 * (labels - 0.5) + rng.normal(size=size), (labels - 0.5) + rng.normal(size=size)]
+    made = [tc.Trials.of_llr(np.round(one, 1), labels, groups={"speaker": speakers}) for one in scores]
+    return made, labels
+
+
+@pytest.mark.parametrize("prevalence", [0.05, 0.4])
+@pytest.mark.parametrize("by", [None, "speaker"])
+def test_a_difference_of_net_benefit_is_that_of_dcf_u_rescaled(prevalence, by):
+    grid = [0.05, 0.2, 0.6]
+    systems, _ = two_systems(3)
+    found = tc.compare_net_benefit(*systems, thresholds=grid, prevalence=prevalence, by=by, ci=0.9)
+    costs = [(prevalence, 1.0 - t, t) for t in grid]
+    same = tc.compare(*systems, costs, quantities=["dcf_u"], by=by, ci=0.9)
+    for k, t in enumerate(grid):
+        one, cost = found.of(f"applications.{k}.net_benefit")[0], same.of(f"applications.{k}.dcf_u")[0]
+        assert one.value == pytest.approx(-cost.value / (1.0 - t), abs=1e-12)
+        assert (one.low, one.high) == pytest.approx((-cost.high / (1.0 - t), -cost.low / (1.0 - t)), abs=1e-12)
+        assert one.p_value == pytest.approx(cost.p_value, rel=1e-6)
+        curves = [tc.decision_curve(system, grid, prevalence=prevalence).net_benefit[k] for system in systems]
+        assert one.value == pytest.approx(curves[0] - curves[1], abs=1e-12)
+
+
+def test_differences_at_the_prevalence_of_the_trials_equal_those_of_the_curves():
+    systems, labels = two_systems(4)
+    found = tc.compare_net_benefit(*systems, thresholds=[0.1, 0.5])
+    for k, t in enumerate((0.1, 0.5)):
+        values = [tc.net_benefit(one, t) for one in systems]
+        assert found.of(f"applications.{k}.net_benefit")[0].value == pytest.approx(values[0] - values[1], abs=1e-12)
+    assert found.points[0] == f"threshold 0.1, prevalence {labels.mean():.4g}"
+
+
+def test_posteriors_of_this_prevalence_are_compared_with_the_threshold_themselves():
+    a = tc.Trials.of_posteriors([0.9, 0.3, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.3)
+    b = tc.Trials.of_posteriors([0.9, 0.9, 0.6, 0.1], [1, 1, 0, 0], trained_prior=0.3)
+    found = tc.compare_net_benefit(a, b, thresholds=[0.3], prevalence=0.3)
+    assert found.of("applications.0.net_benefit")[0].value == pytest.approx(-0.15, abs=1e-12)  # 0.3 is not above 0.3
+
+
+def test_holm_is_over_thresholds_and_pairs_unless_only_pairs_are_asked_for():
+    systems, _ = two_systems(5)
+    p = {}
+    for correction in ("all", "pairs"):
+        rows = tc.compare_net_benefit(*systems, thresholds=[0.2, 0.5], correction=correction).differences
+        p[correction] = [row.adjusted for row in rows]
+        raw = [row.p_value for row in rows]
+    assert p["pairs"] == raw
+    assert min(p["all"]) == pytest.approx(2 * min(raw))
+
+
+def test_intervals_of_a_difference_cover_it_where_class_sizes_are_sampled():
+    """Net benefits of the same decisions drawn again: 2 x 300 sets, so that 92 % is two standard errors below 95 %."""
+    truth = np.mean([value_of(two_systems(seed, size=20_000)[0]) for seed in range(60_000, 60_020)])
+    rows = [difference_of(two_systems(seed)[0]) for seed in range(600)]
+    covered = np.mean([row.low <= truth <= row.high for row in rows])
+    assert 0.925 <= covered <= 0.99
+
+
+def difference_of(systems):
+    return tc.compare_net_benefit(*systems, thresholds=[0.2]).differences[0]
+
+
+def value_of(systems):
+    return tc.net_benefit(systems[0], 0.2) - tc.net_benefit(systems[1], 0.2)
+
+
+def test_the_better_system_ranks_first_and_is_shown_to_be_superior():
+    systems, _ = two_systems(6, size=3000)
+    found = tc.compare_net_benefit(*systems, thresholds=[0.3], names=["sharp", "blunt"])
+    assert [row.system for row in found.ranks()] == ["sharp", "blunt"]
+    assert found.superior("applications.0.net_benefit", "sharp", "blunt").shown
+    assert not found.superior("applications.0.net_benefit", "blunt", "sharp").shown
+    assert "net benefit" in found.sentence
+
+
+@pytest.mark.parametrize(("asked", "words"), [
+    ({"thresholds": [0.2, 1.0, 0.0]}, "2 of 3 are not, the first is 1 \\(entry 1\\)"),
+    ({"thresholds": []}, "at least one"),
+    ({"thresholds": [0.2], "prevalence": 1.5}, "prevalence"),
+    ({"thresholds": [0.2], "correction": "some"}, "correction"),
+])  # fmt: skip
+def test_what_a_difference_of_net_benefit_refuses(asked, words):
+    systems, _ = two_systems(7, size=20)
+    with pytest.raises(tc.InputError, match=words):
+        tc.compare_net_benefit(*systems, **asked)
+    with pytest.raises(tc.InputError, match="two systems, not 1"):
+        tc.compare_net_benefit(systems[0], **asked | {"thresholds": [0.2], "correction": "all"})

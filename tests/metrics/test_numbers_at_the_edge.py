@@ -68,3 +68,10 @@ def test_resampling_does_not_depend_on_the_unit_of_the_weights():
     for name in ("auc", "min_cllr", "applications.0.dcf"):
         ends = {(one[name].value, one[name].low, one[name].high) for one in found}
         assert len(ends) == 1
+
+
+@pytest.mark.parametrize("z", [1e150, 1e154, 1e155, 1e308])
+def test_an_interval_of_any_number_of_standard_errors_has_both_ends(z):
+    low, high, _ = tc.wilson(3, 10, z=z)
+    assert 0.0 <= low <= 1e-15
+    assert high == pytest.approx(1.0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tercet._numeric.order import RowKeys, ascending
+from tercet._numeric.order import RowKeys
 
 SCORES = st.one_of(
     st.floats(allow_nan=False),
@@ -53,21 +53,3 @@ def test_what_is_carried_along_stays_with_its_score():
     found = order.ranked(order.keys)
     np.testing.assert_array_equal(found.carried[1:], carried[found.rows])
     np.testing.assert_array_equal(found.scores, scores[found.rows])
-
-
-@pytest.mark.parametrize("kind", ["random", "few values", "one value", "infinite", "sorted", "one in 10^5", "none"])
-def test_many_rows_are_sorted_on_either_side_of_a_middle(kind):
-    rng = np.random.default_rng(5)
-    values = rng.normal(size=300_001)
-    values = {
-        "few values": np.round(values), "one value": np.zeros(300_001), "sorted": np.sort(values),
-        "infinite": np.where(values > -0.5, np.inf, values),
-    }.get(kind, values)  # fmt: skip
-    marks = rng.random(300_001) < {"one in 10^5": 1e-5, "none": 0.0}.get(kind, 0.3)
-    marked, others = ascending(
-        len(values),
-        (int(marks.sum()), lambda rows: values[rows][marks[rows]]),
-        (int((~marks).sum()), lambda rows: values[rows][~marks[rows]]),
-    )
-    np.testing.assert_array_equal(marked, np.sort(values[marks]))
-    np.testing.assert_array_equal(others, np.sort(values[~marks]))

@@ -228,7 +228,7 @@ def test_trials_are_chunks_too():
             yield trials.select(slice(200, 500))
 
     assert_same_bits(evaluated(Two(), APPS, meaning="lr", budget=TINY), tc.evaluate(trials, APPS))
-    with pytest.raises(tc.InputError, match=r"Chunk 0: trials are lr .*but meaning='llr'"):
+    with pytest.raises(tc.InputError, match=r"Chunk 0: trials are lr .*but the scan has meaning='llr'"):
         evaluated(Two(), APPS)
 
 

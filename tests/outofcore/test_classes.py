@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
+from tercet.io.formats.parquet_arrow import plain_columns
 from tercet.outofcore import reading
 from tercet.outofcore.limits import Budget
 
@@ -99,6 +100,31 @@ def test_files_give_the_bits_of_memory(tmp_path, rows, monkeypatch, write, weigh
     assert same(found, tc.evaluate(tc.read(path, **options), APPS))
     assert found.classes == tuple(NAMES)
     assert found.input["passes"] == 2
+
+
+def test_the_quick_way_through_pyarrow_gives_the_bits_of_memory_and_the_same_refusals(tmp_path, rows, monkeypatch):
+    monkeypatch.setattr(reading, "_FAST", 1)
+    seen, real = [], reading.plain_columns
+    monkeypatch.setattr(reading, "plain_columns", lambda *a: seen.append(real(*a)) or seen[-1])
+    path = tmp_path / "a.parquet"
+    options = {"meaning": "log-likelihoods", "class_columns": NAMES}
+    columns = {name: rows[0][:, k].astype(np.float32) for k, name in enumerate(NAMES)}
+    labels = [NAMES[k] for k in rows[1]]
+
+    def written(**more):
+        pq.write_table(pa.table({**columns, "label": labels, **more}), path, row_group_size=70)
+        return path
+
+    found = evaluated(written(), APPS, budget=Budget(300, 64, 150, 0), **options)
+    assert same(found, tc.evaluate(tc.read(path, **options), APPS))
+    assert sum(one is not None for one in seen) == len(seen) == 10
+    bad = columns["cat"].copy()
+    bad[399] = np.nan
+    with pytest.raises(tc.InputError, match=r"row 400, column .cat."):
+        evaluated(written(cat=bad), APPS, **options)
+    with pytest.raises(tc.InputError, match="label"):
+        evaluated(written(label=[None if k == 399 else name for k, name in enumerate(labels)]), APPS, **options)
+    assert plain_columns(written(), ["dog", "label"], [0, 70], 0, 70, NAMES[:2]) is None
 
 
 def test_npy_with_labels_apart_gives_the_bits_of_memory(tmp_path, rows):

@@ -113,7 +113,9 @@ def test_a_sum_on_a_worker_finds_what_was_counted_twice(trials):
 
 def test_a_worker_of_another_version_is_refused(path, small, cluster, monkeypatch):
     monkeypatch.setattr("tercet.outofcore.runner.RULES", 99)
-    with pytest.raises(tc.InputError, match=r"A worker runs tercet .* \(rules 1\), and tercet .* \(rules 99\) asked"):
+    with pytest.raises(
+        tc.InputError, match=r"A worker runs tercet .* \(rules 1\), and the scan was started by tercet .* \(rules 99\)"
+    ):
         evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
@@ -123,7 +125,7 @@ def test_another_file_under_the_same_name_is_refused_where_it_is_read(path, smal
 
     real = FileStamp.of
     monkeypatch.setattr(FileStamp, "of", lambda where: real(where)._replace(digest="of another machine's file"))
-    with pytest.raises(tc.InputError, match="is another file where the work is done"):
+    with pytest.raises(tc.InputError, match="is a different file on the worker"):
         evaluated(path, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 

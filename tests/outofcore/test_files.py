@@ -554,6 +554,27 @@ def test_the_quick_way_through_pyarrow_gives_the_same_bits_and_refusals(tmp_path
             evaluated(write(path, bad, marks), APPS, target=target)
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64"])
+def test_whole_labels_take_the_quick_way_too(tmp_path, trials, small, monkeypatch, kind):
+    scores, labels = trials
+    marks = np.where(labels, 7, 3).astype(kind)
+    monkeypatch.setattr(reading, "_FAST", 1)
+    seen, real = [], reading.plain_columns
+    monkeypatch.setattr(reading, "plain_columns", lambda *a: seen.append(real(*a)) or seen[-1])
+    path = write(tmp_path / "a.parquet", scores, marks)
+    assert_same_bits(evaluated(path, APPS, target=7), in_memory(scores, labels))
+    assert any(one is not None for one in seen)
+    for target in (None, 5):
+        with pytest.raises(tc.InputError, match=r"a\.parquet: .*(target|7)"):
+            evaluated(path, APPS, target=target)
+    several = np.where(np.arange(len(marks)) == 777, 5, marks).astype(kind)
+    some = in_memory(scores, several == 7)
+    assert_same_bits(evaluated(write(path, scores, several), APPS, target=7), some)
+    missing = [None if k == 777 else int(mark) for k, mark in enumerate(marks)]
+    with pytest.raises(tc.InputError, match=r"row 778, column .label."):
+        evaluated(write(path, scores, missing), APPS, target=7)
+
+
 @pytest.mark.parametrize("kind", ["float32", "float64", "bool"])
 def test_columns_through_pyarrow_are_those_of_the_file_and_import_no_pandas(tmp_path, kind):
     values = np.floor(np.random.default_rng(3).normal(size=1003) * 2.0).clip(0.0).astype(kind)

@@ -42,7 +42,7 @@ def test_parts_of_one_system_give_the_model_of_all_trials(tmp_path, files, name,
     paths, trials = files
     code, err = fitted(tmp_path, *paths, "--engine", "local", "--method", name, "--memory-limit", "300MB")
     assert code == 0, err
-    assert "all 600 trials and not judged by folds" in err
+    assert "all 600 trials and not evaluated by folds" in err
     assert (tmp_path / "model.json").read_text() == method.fit(trials, **more).to_json()
 
 

@@ -241,6 +241,32 @@ def test_conditions_that_a_scan_cannot_answer_are_refused(
         tc.by_condition(tc.scan(path, **scanned), column, APPS, **more)
 
 
+def test_a_scan_has_the_intervals_that_counts_decide(tmp_path, trials):
+    path, _ = csv(tmp_path, trials)
+    truth, found = (tc.evaluate(source, APPS, ci=0.9).intervals for source in (tc.read(path), tc.scan(path)))
+    assert {name.split(".")[-1] for name in found} == {"fnr", "fpr", "dcf", "dcf_u", "ppv", "f1"}
+    assert {*found, *found.missing} == {*truth, *truth.missing}
+    for name, one in found.items():
+        assert one.method == truth[name].method
+        np.testing.assert_array_equal((one.low, one.high), (truth[name].low, truth[name].high))
+    assert "in memory" in found.missing["applications.0.min_dcf"]
+
+
+@pytest.mark.parametrize("more", [{"by": "speaker"}, {"resamples": 100}, {"method": "bca"}, {"sampling": "natural"}])
+def test_intervals_that_a_scan_cannot_give_are_refused(tmp_path, trials, more):
+    path, _ = csv(tmp_path, trials)
+    with pytest.raises(tc.InputError, match=f"{next(iter(more))} needs trials in memory"):
+        tc.evaluate(tc.scan(path), APPS, ci=0.95, **more)
+
+
+def test_real_weights_of_a_scan_have_no_intervals(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label,weight\n1.5,1,0.3\n-1,0,1\n0.2,0,0.7\n-0.4,1,1\n")
+    found = tc.evaluate(tc.scan(path, weight_column="weight"), APPS, ci=0.95).intervals
+    assert len(found) == 0
+    assert "not whole" in found.missing["applications.0.fnr"]
+
+
 # The command line keeps to --memory-limit
 
 
@@ -300,7 +326,9 @@ def test_a_file_is_scanned_where_it_does_not_fit_and_what_needs_every_row_is_ref
     assert "reading into memory: about 381 MB" in command(*asked, "400MB")[2]
     code, _, err = command(*asked, "350MB", "--ci", "95")
     assert code == 1
-    assert "--ci would take about 381 MB of memory, and --memory-limit is 350MB: raise it, or leave --ci out." in err
+    assert "--ci would take about 381 MB of memory, and --memory-limit is 350MB: raise it, or leave --ci out" in err
+    assert "or take --engine local, which has the intervals of rates and actual costs." in err
+    assert command(*asked, "350MB", "--ci", "95", "--engine", "local")[0] == 0
 
 
 def test_training_keeps_to_the_memory_limit(tmp_path, trials, command):
@@ -308,7 +336,7 @@ def test_training_keeps_to_the_memory_limit(tmp_path, trials, command):
     asked = ("calibrate", "fit", path, "-o", tmp_path / "m.json", "--memory-limit", "350MB")
     code, _, err = command(*asked)
     assert code == 0, err
-    assert "not judged by folds" in err
+    assert "not evaluated by folds" in err
     assert json.loads((tmp_path / "m.json").read_text())["training"]["trials"] == ROWS
     code, _, err = command(*asked, "--folds", "3")
     assert code == 1

@@ -77,6 +77,15 @@ def _made(names, shape, seed):
     if "CaseCostCurve" in names:
         amounts = 1.0 + np.random.default_rng(seed).exponential(100.0, len(given))
         return tc.case_cost_curve(given, tc.CaseCosts(0.1, amounts, 5.0), ci=0.95)
+    if "AgnosticCurve" in names:
+        labels = given.known_labels().astype(bool)
+        kinds = np.where(labels, "target", np.where(np.cumsum(~labels) % 2, "nontarget", "spoof"))
+        scored = tc.spoofing.of_key(given.scores, kinds, name=given.name)
+        found = tc.spoofing.a_dcf(scored, threshold=0.5, ci=0.9, resamples=39)
+        return tc.spoofing.a_dcf_curve(scored, found)
+    if "TandemCurve" in names:
+        found = tc.spoofing.t_dcf(given, tc.spoofing.AsvRates(0.02, 0.02, 0.4), threshold="bayes", ci=0.9, resamples=39)
+        return tc.spoofing.t_dcf_curve(given, found)
     if "DifferenceBand" in names:
         other = trials(shape, seed + 1)
         return tc.difference_band(given, tc.Trials.of_llr(other.llr, given.known_labels(), name="other"), (-2, 2, 9))

@@ -1,6 +1,7 @@
 """Every figure is drawn, names its axes, takes any name as text, and nothing in it overlaps or leaves the canvas."""
 
 import importlib.util
+import itertools
 import sys
 from pathlib import Path
 
@@ -252,6 +253,18 @@ def test_raw_scores_have_bands_but_no_boxes_and_no_reliability():
     assert plots.plot(result, "roc", sigma=2).ax_.patches[:] == []
 
 
+def test_the_size_of_a_sigma_box_is_any_positive_number():
+    from fractions import Fraction
+
+    result, _ = banded()
+
+    drawn = [plots.plot(result, "roc", sigma=size).data for size in (Fraction(3, 2), 1.5)]
+    assert drawn[0].keys() == drawn[1].keys()
+    for wrong in (float("inf"), 0.0, -1.0):
+        with pytest.raises(tc.InputError, match="sigma must be positive and finite"):
+            plots.plot(result, "roc", sigma=wrong)
+
+
 def test_bands_that_hold_at_all_points_at_once_are_drawn_and_wider_than_pointwise_ones():
     trials = gallery.trials("usual", 0)
     result, at_once = tc.evaluate(trials), roc_band(trials, simultaneous=True)
@@ -493,6 +506,21 @@ def test_a_forest_plot_shows_the_differences_and_their_intervals():
     assert ends == [end for one in expected for end in (one.low, one.high)]
     with pytest.raises(tc.InputError, match="not compared"):
         plots.plot(found, "forest", quantity="nonsense")
+
+
+def test_the_numbers_below_a_forest_plot_do_not_touch():
+    rng = np.random.default_rng(2)
+    labels = rng.random(3000) < 0.2
+    llr = rng.normal(np.where(labels, 1.0, -1.0), 1.4)
+    first, second = (tc.Trials.of_llr(llr + noise * rng.normal(size=3000), labels) for noise in (0.0, 0.15))
+    found = tc.compare_net_benefit(first, second, thresholds=[0.05, 0.1, 0.2], names=["laboratory", "calibrated"])
+    drawn = plots.plot(found, "forest")
+    drawn.figure_.canvas.draw()
+    low, high = drawn.ax_.get_xlim()
+    shown = [text for text in drawn.ax_.get_xticklabels() if low <= text.get_position()[0] <= high]
+    boxes = [text.get_window_extent() for text in shown]
+    assert len(boxes) >= 3
+    assert all(one.x1 + 8.0 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_a_forest_plot_of_conditions_shows_the_worst_first_then_all_trials():

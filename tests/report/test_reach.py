@@ -11,12 +11,13 @@ from tercet.cli.main import main
 from tercet.report.quantities import FAMILIES, QUANTITIES
 
 # Metrics whose results carry intervals, and which therefore stand above tercet.metrics.
-WITH_INTERVALS = ("deployment.decision_curves", "uncertainty.case_costs")
+WITH_INTERVALS = ("deployment.decision_curves", "uncertainty.case_costs", "uncertainty.scanned_costs")
 # Public names of tercet.metrics and of these: a quantity of `tercet metrics`, or the command that prints it.
 REACHED = {
     "Interval": "evaluate --ci", "clopper_pearson": "count", "delong": "evaluate --ci", "delong_test": "compare",
     "enough_errors": "sample-size", "interval": "count", "k_sigma": "count", "mcnemar": "compare", "wilson": "count",
     "CaseCostEvaluation": "evaluate --cost-fn-column", "CaseCosts": "evaluate --cost-fn-column",
+    "CaseCostColumns": "evaluate --cost-fn-column",
     "CaseCostCurve": "evaluate --plots", "case_cost_curve": "evaluate --plots",
     "evaluate_case_costs": "evaluate --cost-fn-column", "CaseCostLoss": "evaluate --cost-fn-column",
     "case_cost_calibration_loss": "evaluate --cost-fn-column", "ClassificationReport": "count",
@@ -29,6 +30,7 @@ REACHED = {
     "useful_priors": "evaluate", "CountReport": "count", "count": "count", "count_report": "count",
     "rates_report": "count", "Curve": "evaluate", "Hull": "evaluate", "best_rules": "select",
     "min_risk": "evaluate --min-risk", "DecisionCurve": "evaluate --decision-curve",
+    "compare_net_benefit": "compare --thresholds",
     "decision_curve": "evaluate --decision-curve", "net_benefit": "evaluate --decision-curve",
     "posteriors": "decide", "Tally": "evaluate",
 }  # fmt: skip

@@ -12,9 +12,9 @@ import pytest
 
 import tercet as tc
 from tercet.errors import InputError
-from tercet.report import evidence, markup, sections
+from tercet.report import evidence, markup, report, sections
 from tercet.report.language import Words
-from tercet.report.page import document_of, iframe, page, report
+from tercet.report.page import document_of, iframe, page
 
 EN = Words("en")
 

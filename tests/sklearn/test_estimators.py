@@ -338,7 +338,7 @@ def test_the_threshold_is_that_of_the_rule_on_scores_out_of_fold():
 def test_a_promise_is_made_on_one_held_out_fold_that_the_estimator_did_not_see():
     X, y = binary(1500)
     model = ThresholdClassifier(LogisticRegression(), "fpr_at_most", 0.1, confidence=0.95).fit(X, y)
-    assert "95 %" in model.rule_.promise
+    assert "95 %" in model.rule_.guarantee
     train, test = list(StratifiedKFold(5).split(X, y))[-1]
     alone = LogisticRegression().fit(X[train], y[train])
     assert np.array_equal(model.estimator_.coef_, alone.coef_)

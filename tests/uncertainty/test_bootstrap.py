@@ -430,7 +430,7 @@ def test_a_single_group_is_refused():
 
 def test_a_class_whose_trials_all_sit_in_one_group_is_refused():
     trials = tc.Trials.of_llr([1.0, 2.0, -1.0, 0.0], [1, 1, 0, 0], groups={"speaker": list("aaab")})
-    with pytest.raises(tc.InputError, match="class 'target' sit in one group"):
+    with pytest.raises(tc.InputError, match="class 'target' are in one group"):
         bootstrap(trials, by="speaker")
 
 

@@ -309,3 +309,27 @@ def test_errors_of_one_system_alone_tell_how_alike_the_trials_of_a_speaker_are()
     alone, grouped = (compare(a, b, [0.01], by=by).of("applications.0.fpr")[0] for by in (None, "speaker"))
     assert grouped.p_value < 0.05
     assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.25)
+
+
+def test_equal_systems_whose_errors_cluster_strongly_are_seldom_told_apart():
+    """20 speakers of very different sizes, about 60 differing trials, each speaker with a preference of their own."""
+    rng = np.random.default_rng(4)
+    told_apart = 0
+    for _ in range(120):
+        sizes = np.maximum(rng.poisson(rng.gamma(1.0, 60.0, 20)), 1)
+        errors = [rng.binomial(size, min(0.05 * rng.gamma(0.5, 2.0), 0.9)) for size in sizes]
+        own = [rng.binomial(count, rng.beta(0.25, 0.25)) for count in errors]
+        first, second = (np.concatenate(parts) for parts in zip(*map(_discordant, sizes, errors, own), strict=True))
+        speakers = np.repeat(np.arange(20), sizes)
+        labels = np.r_[np.zeros(len(first)), np.ones(40)]
+        groups = {"speaker": np.r_[speakers, np.arange(40) % 20]}
+        systems = [tc.Trials.of_llr(np.r_[llr, np.full(40, 6.0)], labels, groups=groups) for llr in (first, second)]
+        found = compare(*systems, [0.01], by="speaker", quantities=["fpr"]).of("applications.0.fpr")[0]
+        told_apart += found.p_value <= 0.05
+    assert told_apart <= 10  # 6 are expected at 5 %; the limits of the discordant errors alone tell 15 apart
+
+
+def _discordant(size, errors, own):
+    """The llrs of one speaker's non-targets: `own` errors of the first system alone, the others of the second."""
+    place = np.arange(size)
+    return np.where(place < own, 9.0, -9.0), np.where((place >= own) & (place < errors), 9.0, -9.0)

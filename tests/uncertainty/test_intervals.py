@@ -390,7 +390,7 @@ def test_a_tally_has_the_same_intervals_and_no_groups():
     trials = gaussian(digits=1)
     one, other = (tc.evaluate(t, POINTS[:1], ci=0.95).intervals for t in (trials, tc.Tally.of(trials)))
     assert [one[name] for name in one if "bayes" not in name] == [other[name] for name in other if "bayes" not in name]
-    with pytest.raises(tc.InputError, match="Groups are known"):
+    with pytest.raises(tc.InputError, match="Only Trials have groups"):
         tc.evaluate(tc.Tally.of(trials), ci=0.95, by="speaker")
 
 

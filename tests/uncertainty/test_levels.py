@@ -15,6 +15,7 @@ CALLS = {
     "decision_curve": (TRIALS, [0.2]),
     "evaluate_case_costs": (TRIALS, COSTS),
     "case_cost_curve": (TRIALS, COSTS),
+    "sweep_trials": ({"a": TRIALS},),
 }
 
 

@@ -1,4 +1,4 @@
-"""A column of few distinct values as small whole numbers, so that what holds for a value is found once."""
+"""A column of few distinct values as small whole numbers, so that each distinct value is examined only once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_ROWS = 65_536  # among these almost every value of a column with few valu
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """Codes from 0 on, and the value of each code. The codes are nobody else's, so they need no copy."""
+    """Codes from 0 on, and the value of each code. The codes are not shared, so they need no copy."""
 
     codes: Array
     values: list[Any]
@@ -25,7 +25,7 @@ class Coded:
         return len(self.codes)
 
     def occurring(self) -> list[int]:
-        """The codes that some row has: a category without rows is none."""
+        """The codes that occur in some row; a category without rows does not count."""
         for rows in (self.codes[:_FIRST_ROWS], self.codes):
             found = np.flatnonzero(np.bincount(rows, minlength=len(self.values)))
             if len(found) == len(self.values):

@@ -44,7 +44,7 @@ def codes_among(values: Array, known: Sequence[Hashable]) -> NDArray[np.intp]:
 
 
 def _narrow_range(values: Array) -> range | None:
-    """The range of whole numbers, where it is so small that a table of it is quicker than looking up each value."""
+    """The range of whole numbers, if it is small enough for a table to be faster than looking up each value."""
     if values.dtype.kind not in "iu" or len(values) == 0:
         return None
     low, high = int(values.min()), int(values.max())

@@ -1,4 +1,4 @@
-"""What a trained classifier of scikit-learn's kind says of samples: its labels, its scores and its prior."""
+"""The output of a trained scikit-learn classifier for samples: its labels, scores and prior."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tercet.errors import InputError
 
 
 def estimator_classes(estimator: object, target: object, classes: object) -> tuple[list[Hashable], list[int]]:
-    """An estimator's labels, and the order in which trials have them: of two the target last."""
+    """An estimator's labels, and their order in trials: of two, the target is last."""
     found = getattr(estimator, "classes_", None)
     if found is None or np.ndim(found) != 1:
         raise InputError(f"estimator must be a trained classifier with classes_, not {shown(estimator)}.")
@@ -33,10 +33,10 @@ def estimator_classes(estimator: object, target: object, classes: object) -> tup
 
 
 def asked(method: Callable[[object], object], X: object) -> object:
-    """What an estimator says of samples; what it cannot take is refused in its own words."""
+    """The output of an estimator for samples; if it refuses them, its own message is passed on."""
     try:
         return method(X)
-    except Exception as error:  # an estimator of somebody else's may raise anything
+    except Exception as error:  # third-party estimators may raise anything
         raise InputError(f"X is refused by the estimator: {error}") from error
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tercet._numeric.wide import BLOCK, EXACT_BITS, INT64_BITS, Column, Pieces, smallest_bit
 from tercet._typing import Counts, Floats
 
-_MOST_SLICES = 2 + (1074 + 1024) // 21  # of doubles of all sizes, at 20 bits and a sign each
+_MOST_SLICES = 2 + (1074 + 1024) // 21  # pieces for doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
 _BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
 _ALIKE = 21  # bits between values whose last 17 bits and 2**16 of which still fit into a double

@@ -41,7 +41,7 @@ def is_frame(value: object) -> bool:
 
 
 def frame_names(frame: object) -> list[object]:
-    """The names of a frame's columns; what is no frame is refused."""
+    """The names of a frame's columns; anything that is not a frame is refused."""
     if _is_lazy(frame):
         raise InputError("frame is lazy: collect it first (.collect()).")
     names = list(frame) if isinstance(frame, Mapping) else _names(frame)
@@ -54,9 +54,9 @@ def frame_names(frame: object) -> list[object]:
 
 
 def columns_of(frame: Any, wanted: Sequence[str], label: str | None = None) -> JSON:
-    """The columns of these names, as arrays or what converts to them; unknown and repeated names are refused.
+    """The columns of these names, as arrays or objects that convert to arrays; unknown and repeated names are refused.
 
-    Where few labels are text, the column that `label` names comes coded.
+    If the `label` column is text with few distinct values, it is returned coded.
     """
     _check_names(frame_names(frame), wanted)
     if hasattr(frame, "fetchnumpy"):
@@ -78,12 +78,12 @@ def _fetched(relation: Any, wanted: Sequence[str]) -> Any:
 
 
 def _is_lazy(frame: object) -> bool:
-    """Whether a frame is a plan of polars, not data."""
+    """Whether a frame is a lazy polars query, not data."""
     return hasattr(frame, "collect") and hasattr(frame, "collect_schema") and not hasattr(frame, "to_numpy")
 
 
 def _names(frame: object) -> list[object] | None:
-    """The names of a frame's columns; None for what has none."""
+    """The names of a frame's columns; None if it has none."""
     found = getattr(frame, "column_names", None)  # Arrow, whose `columns` are the data
     if found is None and (hasattr(frame, "__getitem__") or hasattr(frame, "fetchnumpy")):
         found = getattr(frame, "columns", None)
@@ -129,7 +129,7 @@ def _coded_text(column: Any) -> Coded | None:
             return None if column.null_count else _of_dictionary(column) if kind == "dictionary" else _of_text(column)
         at = (lambda row: column.iloc[row]) if hasattr(column, "iloc") else column.__getitem__
         return few_values(len(column), at, lambda value: (column == value).to_numpy()) if _is_text(at(0)) else None
-    except Exception:  # a comparison of somebody else's may raise anything: the column is then read row by row
+    except Exception:  # third-party comparisons may raise anything: the column is then read row by row
         return None
 
 

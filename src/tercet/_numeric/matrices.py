@@ -47,12 +47,17 @@ def prior_vector(prior: object, classes: int, name: str) -> Floats:
 def weight_column(weights: object) -> Floats:
     """Weights that are finite and not negative."""
     heavy = numbers(weights, "weights")
+    check_weights(heavy)
+    return heavy
+
+
+def check_weights(heavy: Floats) -> None:
+    """Refuses a column of weights of which one is negative or infinite."""
     bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
     if len(bad):
         raise InputError(
             f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}. Weight 0 drops a row."
         )
-    return heavy
 
 
 def upright(values: Floats, labels: Array | None, given: list[object] | None, orientation: str | None) -> Floats:
@@ -79,7 +84,7 @@ def _fits(shape: tuple[int, ...], labels: Array | None, given: list[object] | No
 
 
 def check_matrix(values: Floats, meaning: str) -> None:
-    """Refuses posteriors that are not distributions, and likelihoods or logits that no class could have."""
+    """Refuses posteriors that are not distributions, and rows of likelihoods or logits that are impossible."""
     if meaning == "posteriors":
         check_posteriors(values)
         return

@@ -20,9 +20,9 @@ GRADIENT_BOUND = 1e-9
 _STEPS = 200
 _HALVINGS = 60
 _FEW = 64  # this many sums are worth adding without rounding
-STILL = 1e-14  # a step so short, relative to the point, ends the search
-ONCE_MORE = 1e-10  # after so short a step the next would be its square, which is lost in rounding
-BLOCK = 1 << 13  # rows at a time: they stay in the cache, and BLAS starts no threads of its own for so few
+STILL = 1e-14  # a step this short, relative to the point, ends the search
+ONCE_MORE = 1e-10  # after a step this short the next would be its square, which is lost in rounding
+BLOCK = 1 << 13  # rows at a time: they stay in the cache, and are too few for BLAS to start threads of its own
 
 
 class Optimum(NamedTuple):
@@ -58,7 +58,7 @@ def minimise(terms: Terms, start: Floats, *, steps: int = _STEPS, still: float =
             trial = terms(point + shorter * step)
             if _descends(trial, value, shorter * slope, norm):
                 break
-        else:  # rounding lets nothing descend any further
+        else:  # rounding prevents any further descent
             return Optimum(point, gradient, hessian, iteration)
         point, (value, gradient, hessian) = point + shorter * step, trial
     return Optimum(point, gradient, hessian, steps)
@@ -73,7 +73,7 @@ def _newton_step(gradient: Floats, hessian: Floats) -> Floats:
 
 
 def _descends(trial: tuple[float, Floats, Floats], value: float, expected: float, norm: float) -> bool:
-    """A fair part of the expected descent; where values no longer tell, a smaller gradient."""
+    """Whether the value falls by a fair part of the expected descent or, at equal values, the gradient shrinks."""
     if trial[0] <= value + 1e-4 * expected and trial[0] < value:
         return True
     return trial[0] <= value + 1e-13 * (1.0 + abs(value)) and float(np.linalg.norm(trial[1])) < norm

@@ -1,29 +1,27 @@
-"""The order of scores that carries row numbers along, at little more than the price of sorting the scores.
+"""The order of scores with their row numbers, in little more time than sorting the scores takes.
 
 numpy sorts 64-bit numbers several times faster than it finds their order. So the row number is put into the low bits
 of a 64-bit key whose high bits ascend with the score, and the keys are sorted. The key keeps as many bits of the
-score as the row number leaves; the few neighbours that differ only in what was cut off are put right afterwards.
+score as the row number leaves; the few neighbours that differ only in what was cut off are sorted afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.parallel import many, over_parts, together
+from tercet._numeric.parallel import over_parts
+from tercet._numeric.sorting import ascending
 from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 15
 _AT_A_TIME = 1 << 12
-_SAMPLE = 1 << 12  # rows that tell about where the median lies
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
 Keys = NDArray[np.int64]
-T = TypeVar("T", np.float64, np.int64)
 
 
 class RowKeys:
@@ -45,7 +43,7 @@ class RowKeys:
 
         def block(rows: slice) -> Keys:
             keys = _as_ordered(scores[rows])
-            keys -= low  # as numbers without sign, wrapped round
+            keys -= low  # as unsigned numbers, wrapped around
             unsigned = keys.view(np.uint64)
             unsigned >>= self.cut
             unsigned <<= self.row_bits
@@ -58,7 +56,7 @@ class RowKeys:
         (self.keys,) = ascending(count, (count, block))  # each is a number of its own, so one sort orders the rows
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
-        """The rows of some of the keys, by ascending score, and their numbers unless nobody needs them."""
+        """The rows of some of the keys, by ascending score, and their row numbers if they are needed."""
         carries = self.carried is not None
         sizes = (len(keys) if numbered else 0, len(keys), len(keys) + 1 if carries else 0)
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
@@ -67,7 +65,7 @@ class RowKeys:
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
                 rows = keys[own] & ((1 << self.row_bits) - 1)
-                self.scores.take(rows, out=found.scores[own], mode="clip")  # to clip is quicker than to check
+                self.scores.take(rows, out=found.scores[own], mode="clip")  # clipping is faster than checking
                 if self.carried is not None:
                     self.carried.take(rows, out=found.carried[1:][own], mode="clip")
                 if numbered:
@@ -97,7 +95,7 @@ class RowKeys:
 class Ranking(NamedTuple):
     """Rows by ascending score: their numbers, their scores and what was carried along."""
 
-    rows: Keys  # empty where nobody needs them
+    rows: Keys  # empty if not needed
     scores: Floats
     carried: Floats  # after a place that is free for a total; empty where nothing was
 
@@ -152,44 +150,3 @@ def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array]
             place(own, low, among[low:high])
 
     over_parts(walk, len(values))
-
-
-def ascending(rows: int, *columns: tuple[int, Callable[[slice], NDArray[T]]]) -> list[NDArray[T]]:
-    """Columns sorted, each given by its size and by a function of a slice of rows to new values.
-
-    Where there are many rows, two cores fetch and sort what lies on either side of a value near the median.
-
-    >>> odd = lambda rows: np.array([3.0, 1.0, 2.0])[rows]
-    >>> ascending(3, (3, odd))[0].tolist()
-    [1.0, 2.0, 3.0]
-    """
-    if not many(rows):
-        found = [fetch(slice(0, rows, 1)) for _, fetch in columns]
-        for values in found:
-            values.sort()
-        return found
-    found, jobs = [], []
-    for size, fetch in columns:
-        sample = fetch(slice(0, rows, max(rows // _SAMPLE, 1)))
-        sample.sort()
-        found.append(np.empty(size, sample.dtype))
-        for lower in (True, False):
-            jobs.append((size, partial(_fill_side, found[-1], fetch, rows, sample[len(sample) // 2 :][:1], lower)))
-    together([job for _, job in sorted(jobs, key=lambda job: -job[0])], rows)
-    return found
-
-
-def _fill_side(
-    values: NDArray[T], fetch: Callable[[slice], NDArray[T]], rows: int, middle: NDArray[T], lower: bool
-) -> None:
-    """The values below the middle, in ascending order, or at the other end the rest; without a middle all are rest."""
-    from_end, count = values if lower else values[::-1], 0
-    for start in range(0, rows, _BLOCK):
-        some = fetch(slice(start, min(start + _BLOCK, rows), 1))
-        if len(middle):
-            some = some.compress(some < middle if lower else some >= middle)  # far quicker than some[...]
-        elif lower:
-            continue
-        from_end[count : count + len(some)] = some
-        count += len(some)
-    (values[:count] if lower else values[len(values) - count :]).sort()

@@ -1,4 +1,4 @@
-"""Side by side when it pays: numpy's sort, search and exp release the lock, so several cores can work."""
+"""Threads where they pay: numpy's sort, search and exp release the lock, so several cores can work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def together(jobs: Sequence[Callable[[], T]], rows: int) -> list[T]:
 
 
 def over_parts(function: Callable[[slice], T], rows: int) -> list[T]:
-    """function of one slice a core, in order; of everything at once where there are few rows."""
+    """The function of one slice per core, in order; of all rows at once where there are few."""
     if not many(rows):
         return [function(slice(0, rows))]
     edges = pairwise(rows * piece // CORES for piece in range(CORES + 1))

@@ -1,4 +1,4 @@
-"""Results as JSON knows them."""
+"""Results as values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 
 from tercet._typing import JSON, Value
 
-_AS_THEY_ARE = (str, int, bool)
+_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
+_LEFT_OUT_IF_EMPTY = frozenset(("reasons", "warnings", "brackets"))
 
 
 def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
-    """Facts as JSON knows them: infinities as text, nan (undefined) as null, what is empty left out."""
-    if value is None or type(value) in _AS_THEY_ARE:
+    """Facts as values for JSON: infinities as text, nan (undefined) as null, empty entries left out."""
+    if type(value) in _AS_THEY_ARE or (type(value) is float and math.isfinite(value)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
@@ -44,5 +45,5 @@ def _facts(items: JSON) -> JSON:
     return {
         key: plain(item)
         for key, item in items.items()
-        if not (key in ("reasons", "warnings", "brackets") and not item) and not (key == "name" and item is None)
+        if not (key in _LEFT_OUT_IF_EMPTY and not item) and not (key == "name" and item is None)
     }

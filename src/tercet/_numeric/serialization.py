@@ -1,4 +1,4 @@
-"""Saved models: one JSON shape for all of them, exact doubles, and nothing in it that is not expected."""
+"""Saved models: one JSON layout for all of them, exact doubles, and nothing unexpected."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
+from tercet._numeric.records import check_fields
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import JSON, Facts, Floats, Value
 from tercet._views import Shown
@@ -32,11 +33,25 @@ class Model(Shown):
     training: Facts
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "training", MappingProxyType(dict(self.training)))
+        for name, take in self._parameters.items():
+            value = getattr(self, name)
+            if take is finite and not math.isfinite(value):
+                raise InputError(f"{name} must be finite, not {value}.")
+            if take in (reals, matrix) and value.ndim != (wanted := 1 if take is reals else 2):
+                raise InputError(f"{name} must be {wanted}-dimensional, not an array of shape {value.shape}.")
         self._check()
 
     def _check(self) -> None:
         """Refuses parameters that do not belong together."""
+
+    def _known_training(self) -> Facts:
+        """The facts of the training, all of them; without any a model can be applied, not saved."""
+        lacking = [name for name in self._facts if name not in self.training]
+        if lacking:
+            raise InputError(f"training must say {', '.join(self._facts)}: {lacking[0]} is missing.")
+        return self.training
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (*(getattr(self, name) for name in self._parameters), dict(self.training))
@@ -51,13 +66,14 @@ class Model(Shown):
         """
         from tercet import __version__
 
+        training = self._known_training()
         return json.dumps(
             {
                 "schema_version": SCHEMA_VERSION,
                 "tercet": __version__,
                 "method": self.method,
                 "parameters": {name: _plain(getattr(self, name)) for name in self._parameters},
-                "training": {name: _plain(self.training[name]) for name in self._facts},
+                "training": {name: _plain(training[name]) for name in self._facts},
             },
             indent=1,
             allow_nan=False,

@@ -37,7 +37,7 @@ def shown(value: object) -> str:
     """A value as an error message shows it: short, and harmless in a terminal."""
     try:
         text = ascii(value)
-    except Exception:  # a repr of somebody else's may raise anything
+    except Exception:  # third-party reprs may raise anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 64 else text[:61] + "..."
 
@@ -118,7 +118,8 @@ def probability(value: object, name: str) -> float:
     """A number strictly between 0 and 1, and above the subnormal numbers, whose reciprocals overflow."""
     found = number(value, name)
     if not 0.0 < found < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.")
+        meant = f" {found:g} % is {found / 100.0:g}." if 1.0 < found < 100.0 else ""
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.{meant}")
     if found < TINY:
         raise InputError(f"{name} must be at least {TINY:.3g}, not {found}.")
     return found
@@ -156,7 +157,7 @@ def chosen(value: object, name: str, options: Iterable[Word]) -> Word:
     raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}.{hint}")
 
 
-_LONGEST_LIST = 1_000_000  # a generator without an end must not be read for ever
+_LONGEST_LIST = 1_000_000  # an endless generator must not be read for ever
 
 
 def listed(values: object, name: str) -> list[Any]:
@@ -194,7 +195,7 @@ def function(value: object, name: str) -> Callable[..., Any]:
 
 
 def callback(value: object, name: str) -> Callable[..., Any] | None:
-    """A function to call meanwhile, or None; what it raises passes through."""
+    """A function that is called during the work, or None; its exceptions pass through."""
     return None if value is None else function(value, name)
 
 
@@ -204,7 +205,7 @@ def path(value: object, name: str) -> str:
         raise InputError(f"{name} must be the name of a file (text or a path), not {shown(value)}.")
     try:
         found = fspath(value)
-    except Exception as error:  # a __fspath__ of somebody else's may raise anything
+    except Exception as error:  # third-party __fspath__ methods may raise anything
         raise InputError(f"{name} must be the name of a file (text or a path): {error}.") from error
     if not isinstance(found, str) or not found or "\0" in found:
         raise InputError(f"{name} must be the name of a file (text or a path), not {shown(value)}.")
@@ -251,12 +252,12 @@ def column(values: object, name: str) -> Array:
         _refuse_missing(np.asarray(marks()) if callable(marks) else np.ones(1, np.bool_), name, "missing (null)")
     device = getattr(getattr(values, "device", None), "type", "cpu")
     if device != "cpu":
-        raise InputError(f"{name} lives on the device {shown(device)}: move it to the CPU first (.cpu()).")
+        raise InputError(f"{name} is on the device {shown(device)}: move it to the CPU first (.cpu()).")
     if hasattr(values, "detach"):
         values = values.detach()
     try:
         return np.asarray(values)
-    except Exception as error:  # a conversion of somebody else's may raise anything
+    except Exception as error:  # third-party conversions may raise anything
         raise InputError(f"{name} cannot be read as an array: {error}.") from error
 
 
@@ -300,7 +301,7 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
         way_out = {
             "scores": " Drop these rows, or write -inf for a score that counts as a rejection.",
             "weights": " Drop these rows, or give them the weight 0.",
-        }.get(name, "")
+        }.get(name, " Drop these rows, or fill them in.")
         raise InputError(
             f"{name} must not hold NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
             f"(counting from 0).{way_out}"
@@ -384,7 +385,7 @@ def names(values: object, name: str) -> Array:
 
 
 def _kinds(array: Array, name: str) -> set[type]:
-    """The types of the entries; those that are no names, such as lists, are refused."""
+    """The types of the entries; those that cannot be names, such as lists, are refused."""
     kinds = set(map(type, array.tolist()))
     for kind in kinds:
         if kind.__hash__ is None:
@@ -475,7 +476,7 @@ def label_list(values: object, name: str) -> list[Hashable]:
     for value in found:
         odd = value is None or _is_na(value) or isinstance(value, complex)
         if odd or (isinstance(value, float) and value != value):
-            raise InputError(f"{name} must be names, and {shown(value)} is none.")
+            raise InputError(f"{name} must be names, and {shown(value)} is not one.")
         try:
             hash(value)
             str(value)
@@ -493,27 +494,27 @@ def class_place(label: object, classes: tuple[str, ...], name: str) -> int:
 
 
 def words_of(label: object) -> str | None:
-    """A label as the text that class names are kept in; None for what has no text."""
+    """A label as text, as class names are stored; None if it has none."""
     try:
         return str(label)
-    except Exception:  # a str of somebody else's may raise anything
+    except Exception:  # third-party __str__ methods may raise anything
         return None
 
 
 def same_label(one: object, other: object) -> bool:
-    """Whether two labels are the same: text is never equal to a number, and an odd comparison is a no."""
+    """Whether two labels are the same: text never equals a number, and a failed comparison counts as different."""
     if isinstance(one, str) != isinstance(other, str):
         return False
     try:
         return bool(one == other)
-    except Exception:  # arrays and somebody else's __eq__
+    except Exception:  # arrays and third-party __eq__ methods
         return False
 
 
 def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     """Two-class labels as a mask (true = target) and the names (non-target, target).
 
-    Without `target` only labels that say it themselves are taken: 0/1, false/true, nontarget/target.
+    Without `target` only self-explanatory labels are accepted: 0/1, false/true, nontarget/target.
     """
     if isinstance(labels, Coded):
         return _coded_target(labels, target)
@@ -565,7 +566,7 @@ def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tup
 
 
 def equal_to(labels: Array, target: object) -> NDArray[np.bool_]:
-    """Which labels are this one, none perhaps."""
+    """Which labels equal this one; perhaps none."""
     if labels.dtype == np.object_:
         rows = labels.tolist()
         try:

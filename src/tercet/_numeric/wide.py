@@ -25,7 +25,7 @@ PIECE = 20  # bits of a factor
 BLOCK = 1 << 13
 ROUNDED_ONCE = LIMB + 53  # totals of this many bits have an upper limb that is a double
 _MASK = (1 << LIMB) - 1
-_SCALES = 900  # powers of two up to here, and those of a limb more, are doubles that multiply without rounding
+_SCALES = 900  # powers of two up to here, and those of one more limb, are doubles that multiply without rounding
 Integers = NDArray[np.int64]
 
 

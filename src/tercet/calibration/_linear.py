@@ -36,7 +36,7 @@ class Fitted(NamedTuple):
 class Regression:
     """The convex problem: minimise sum_i xi_i (ln sum_j e^eta_ij - eta_iy), eta = phi theta + ln prior.
 
-    features(rows) gives phi, (rows, classes, parameters), about standardised; `scored` marks the parameters that
+    features(rows) gives phi, (rows, classes, parameters), roughly standardised; `scored` marks the parameters that
     multiply scores, which a penalty shrinks.
     """
 

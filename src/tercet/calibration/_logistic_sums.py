@@ -23,7 +23,7 @@ from tercet.metrics.tally import Ranked, Tally
 _SAFE = 400  # exponents of scores whose squares and products surely stay within the doubles
 LARGEST = 2.0**_SAFE
 _BLOCK = 1 << 13  # rows at a time: they stay in the cache
-_LEVELS = (1, 2, 2, 1, 1, 1)  # of the grids of the six terms: the gradient's are as fine as the terms themselves
+_LEVELS = (1, 2, 2, 1, 1, 1)  # levels of the grids of the six terms: the gradient's are as fine as the terms themselves
 
 
 class Ends(NamedTuple):
@@ -137,7 +137,7 @@ class Side(NamedTuple):
         return cls(side.scores, shares, standard)
 
     def sample(self, count: int) -> Side:
-        """So many quantiles of equal weight."""
+        """This many quantiles of equal weight."""
         if len(self.scores) <= count:
             return self
         middles = (np.arange(count) + 0.5) / count
@@ -164,7 +164,7 @@ class Side(NamedTuple):
 
 
 def _block_sums(x: Floats, u: Floats, positive: bool, weights: Floats | None) -> Floats:
-    """The sums of Side over values u of one sign, so that e^-|u| needs no case by case."""
+    """The sums of Side over values u of one sign, so that e^-|u| needs no case distinction."""
     z = np.exp(-u if positive else u)
     q = z + 1.0
     p = np.reciprocal(q) if positive else z / q

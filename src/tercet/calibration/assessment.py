@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import chosen, flag, frozen, whole
 from tercet._typing import Floats
 from tercet.calibration.two_class import Logistic
-from tercet.errors import InputError, UndefinedError
+from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics.binomial import Interval, wilson
 from tercet.metrics.costs import class_prior
 from tercet.metrics.curves import convex_vertices
@@ -25,10 +25,13 @@ _BIAS = (
     "a binned estimate: it depends on the bins, and is above 0 on average even for perfectly calibrated scores, the "
     "more so the fewer rows a bin has"
 )
+_NO_INTERVAL = "no interval: near 0 it lies above the population's error by more than it varies; see the debiased one"
+_NO_MEAN_INTERVAL = "no interval: the errors of the classes depend on each other; that of the top label has one"
 _DEBIASED = "debiased: the sampling variance of each bin is taken off, so the mean square can be below 0 (shown as 0)"
 _MOST_RESAMPLES = 100_000  # each is kept at every point that is shown
 _MOST_BINS = 1_000_000
 _MOST_POINTS = 400  # of a band
+_CALLED = ("non-targets", "targets")
 
 
 class ReliabilityBin(NamedTuple):
@@ -61,9 +64,11 @@ class CalibrationErrorEstimate(NamedTuple):
     definition : str
         Its full name: what is binned, how, into how many bins, and which norm.
     note : str
-        Its known bias.
+        Its known bias, and why there is no interval where there is none.
     bins : mapping
         The reliability bins of each class (or of the target, or of the top label).
+    interval : Interval or None
+        Of the debiased root mean square of the target or of the top label, in the population's own bins.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class CalibrationErrorEstimate(NamedTuple):
     definition: str
     note: str
     bins: dict[str, tuple[ReliabilityBin, ...]]
+    interval: Interval | None = None
 
 
 def expected_calibration_error(
@@ -88,11 +94,12 @@ def expected_calibration_error(
     kind: Kind | None = None,
     debiased: bool = False,
     as_given: bool = False,
+    ci: float = 0.95,
 ) -> CalibrationErrorEstimate:
     """Expected calibration error: mean distance between forecast and observed frequency over bins of the forecast.
 
     sum_b n_b / n abs(mean forecast_b - observed share_b); debiased: the root of
-    sum_b n_b / n ((mean forecast_b - observed share_b)^2 - observed (1 - observed) / (n_b - 1)).
+    sum_b n_b / n ((mean forecast_b - observed share_b)^2 - observed (1 - observed) / (n_b - 1)), where n_b > 1.
     Not to be taken for the empirical cross-entropy, which has the same initials.
 
     Parameters
@@ -110,16 +117,25 @@ def expected_calibration_error(
         The root mean square with the sampling variance taken off.
     as_given : bool, default False
         Take posteriors as they are; else they are moved to the class frequencies of the trials.
+    ci : float, default 0.95
+        Level of the interval, which the debiased error of the target and of the top label has: normal limits of the
+        mean square, whose variance is sum_b (n_b / n)^2 (4 d_b^2 s_b + 2 s_b^2) with d_b^2 the debiased squared
+        distance and s_b the variance of the observed share (Agresti and Coull's, not 0 in a bin without targets), then
+        the root of both ends. Simulated coverage of the 95 % interval, 15 equal-mass bins, 2,000 sets each of 500 and
+        2,000 rows: 100.0 and 99.9 % for calibrated forecasts (the lower end is then 0), 99.3 and 97.7 % at an error of
+        0.03, 96.8 and 94.7 % at 0.09; where targets are 3.7 % of the rows and the error is 0.027, 100.0 and 93.9 %.
 
     Returns
     -------
     CalibrationErrorEstimate
-        The value, its full name, its known bias and the bins.
+        The value, its full name, its known bias, the bins and the interval.
 
     References
     ----------
     Naeini, Cooper and Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602. Guo et al. (2017), arXiv:1706.04599.
     Broecker (2012), Estimating reliability and resolution of probability forecasts, doi:10.1007/s00382-011-1191-1.
+    Sun, Chaudhari, Barnett and Dobriban (2024), A confidence interval for the l2 expected calibration error,
+    arXiv:2408.08998.
 
     Examples
     --------
@@ -131,16 +147,25 @@ def expected_calibration_error(
     """
     count = whole(bins, "bins", 1, _MOST_BINS)
     chosen(binning, "binning", ("equal-width", "equal-mass"))
+    level = probability(ci, "ci")
     flag(debiased, "debiased")
     columns, kind = _columns(trials, kind, as_given)
     found = {name: _binned(forecast, seen, count, binning) for name, (forecast, seen) in columns.items()}
     values = [_error(rows, debiased) for rows in found.values()]
+    definition = full_name(kind, count, binning, debiased)
+    note, ends = f"{_NO_INTERVAL}; {_BIAS}", None
+    if debiased and kind == "class-wise":
+        note = f"{_NO_MEAN_INTERVAL}; {_DEBIASED}"
+    elif debiased:
+        note, ends = _DEBIASED, _root_interval(next(iter(found.values())), level)
+    return CalibrationErrorEstimate(math.fsum(values) / len(values), definition, note, found, ends)
+
+
+def full_name(kind: Kind, bins: int, binning: Binning, debiased: bool) -> str:
+    """What is binned, how, into how many bins, and which norm."""
     norm = "debiased root mean square" if debiased else "mean absolute"
     names = {"target": "of the target", "top-label": "of the top label", "class-wise": "class-wise"}
-    definition = f"expected calibration error {names[kind]}, {count} {binning} bins, {norm}"
-    return CalibrationErrorEstimate(
-        math.fsum(values) / len(values), definition, _DEBIASED if debiased else _BIAS, found
-    )
+    return f"expected calibration error {names[kind]}, {bins} {binning} bins, {norm}"
 
 
 class CalibrationLine(NamedTuple):
@@ -214,7 +239,12 @@ def calibration_line(trials: Trials, *, ci: float = 0.95, as_given: bool = False
         raise InputError("A calibration line needs forecasts strictly between 0 and 1: certain ones have no log-odds.")
     odds = np.log(forecast) - np.log1p(-forecast)
     share, reach = float(seen.mean()), float(ndtri((1.0 + level) / 2.0))
-    model = Logistic.fit(Trials.of_scores(odds, seen), share)
+    if share in (0.0, 1.0):
+        raise UndefinedError(f"A calibration line needs both classes: there are no {_CALLED[share == 0.0]}.")
+    try:
+        model = Logistic.fit(Trials.of_scores(odds, seen), share)
+    except CalibrationError:
+        raise UndefinedError("The calibration slope is undefined: a threshold separates the classes.") from None
     intercept = model.offset + logit(share)
     errors = _standard_errors(odds, model.slope * odds + intercept)
     shift = _in_the_large(odds, share)
@@ -407,21 +437,11 @@ def corp_diagram(
     spread = base * (1.0 - base)
     sharpness = spread - math.fsum((fitted * (1.0 - fitted)) * rows) / len(seen)
     test = CalibrationTest(gap, p_value, f"corp, {draws} draws of outcomes from the forecasts")
-    return CorpDiagram(
-        frozen(values[shown_at]),
-        frozen(fitted[shown_at]),
-        frozen(low),
-        frozen(high),
-        gap,
-        sharpness,
-        spread,
-        test,
-        share,
-        trials.name,
-    )
+    at, calibrated, least, most = (frozen(line) for line in (values[shown_at], fitted[shown_at], low, high))
+    return CorpDiagram(at, calibrated, least, most, gap, sharpness, spread, test, share, trials.name)
 
 
-# --- Forecasts and what was seen ---
+# --- Forecasts and outcomes ---
 
 
 def _columns(trials: Trials, kind: str | None, as_given: bool) -> tuple[dict[str, tuple[Floats, Floats]], Kind]:
@@ -484,12 +504,36 @@ def _error(rows: tuple[ReliabilityBin, ...], debiased: bool) -> float:
     total = sum(one.rows for one in rows)
     if not debiased:
         return math.fsum(one.rows / total * abs(one.forecast - one.observed) for one in rows)
-    squares = [
-        one.rows / total * ((one.forecast - one.observed) ** 2 - one.observed * (1.0 - one.observed) / (one.rows - 1))
-        for one in rows
-        if one.rows > 1  # a single row says nothing of its variance
-    ]
-    return math.sqrt(max(math.fsum(squares), 0.0))
+    known = [one for one in rows if one.rows > 1]  # a single row has no variance estimate
+    if not known:
+        raise UndefinedError("The debiased error is undefined: no bin has two rows. Take fewer bins.")
+    return math.sqrt(max(math.fsum(one.rows / total * _debiased_square(one) for one in known), 0.0))
+
+
+def _debiased_square(one: ReliabilityBin) -> float:
+    """The squared distance of forecast and observed share of a bin, less the sampling variance of that share."""
+    return (one.forecast - one.observed) ** 2 - one.observed * (1.0 - one.observed) / (one.rows - 1)
+
+
+def _root_interval(rows: tuple[ReliabilityBin, ...], level: float) -> Interval:
+    """Normal limits of the debiased mean square, from the binomial variances of the bins, and their roots.
+
+    A bin in which nothing or everything came true shows no variance but has one, so the shares behind the variances are
+    those of Agresti and Coull (1998), with z^2 / 2 rows added on either side.
+    """
+    from scipy.special import ndtri
+
+    z, total = -float(ndtri((1.0 - level) / 2.0)), sum(one.rows for one in rows)
+    value, spread = 0.0, 0.0
+    for one in rows:
+        if one.rows > 1:
+            square, moved = _debiased_square(one), (one.observed * one.rows + z * z / 2.0) / (one.rows + z * z)
+            own, share = moved * (1.0 - moved) / one.rows, one.rows / total
+            value += share * square
+            spread += share**2 * (4.0 * max(square, 0.0) * own + 2.0 * own**2)
+    reach = z * math.sqrt(spread)
+    low, high = (math.sqrt(max(value + sign * reach, 0.0)) for sign in (-1.0, 1.0))
+    return Interval(low, high, "normal, of the debiased mean square")
 
 
 # --- The line ---

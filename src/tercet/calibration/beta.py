@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -22,12 +22,10 @@ from tercet.calibration.training import (
     two_classes,
 )
 from tercet.calibration.two_class import Calibrator, non_negative
-from tercet.errors import CalibrationError, InputError
+from tercet.errors import CalibrationError
 from tercet.metrics.costs import empirical_cross_entropy
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
-
-_LARGEST_PENALTY = 1e100  # more leaves the doubles when slopes are squared
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,9 @@ class Beta(Calibrator):
     [-1.0986, 1.0986]
     """
 
-    method: ClassVar[str] = "beta"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"a": finite, "b": finite, "c": finite}
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior", "penalty")
+    method = "beta"
+    _parameters: ClassVar = {"a": finite, "b": finite, "c": finite}
+    _facts = (*FACTS, "prior", "penalty")
 
     a: float
     b: float
@@ -97,8 +95,6 @@ class Beta(Calibrator):
             The trained map.
         """
         share, ridge, given = probability(prior, "prior"), non_negative(penalty, "penalty"), as_trials(trials)
-        if ridge > _LARGEST_PENALTY:
-            raise InputError(f"penalty must be at most {_LARGEST_PENALTY:g}, not {ridge:g}.")
         facts = training_facts(given, two_classes(given)) | {"prior": share, "penalty": ridge}
         rows = _ordered(one_column(given))
         columns = _columns(rows.scores, facts["meaning"])
@@ -123,7 +119,7 @@ class Beta(Calibrator):
 
 
 def _ordered(trials: Trials) -> Trials:
-    """The trials in an order of their own, so that the rows' order changes no bit of the fit."""
+    """The trials in a canonical order, so that the order of the rows changes no bit of the fit."""
     weights = np.zeros(len(trials)) if trials.weights is None else trials.weights
     return trials.select(np.lexsort((weights, trials.known_labels(), trials.scores)))
 
@@ -140,7 +136,7 @@ def _trained(rows: Trials, columns: Sequence[Floats], share: float, ridge: float
         a, b, c = _fused(rows, columns, share, ridge)
         if a >= 0.0 and b >= 0.0:
             return a, b, c
-    except CalibrationError:  # a map that turns may separate the classes; one that never falls does not
+    except CalibrationError:  # a map that is not monotone may separate the classes; one that never falls does not
         pass
     fits = [(0.0, 0.0, 0.0)]
     slope, offset = _fused(rows, columns[:1], share, ridge)

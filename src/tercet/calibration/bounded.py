@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 from tercet._numeric.serialization import Model, damaged, finite, word
 from tercet._numeric.validation import number, shown, text
 from tercet._typing import Facts, Floats
+from tercet.calibration.training import FACTS
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import InputError
 
@@ -40,14 +40,9 @@ class Bounded(Calibrator):
     [-2.3026, 2.0, 4.6052]
     """
 
-    method: ClassVar[str] = "bounded"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
-        "calibrator": word,
-        "lower": finite,
-        "upper": finite,
-        "bounds_method": word,
-    }
-    _facts: ClassVar[tuple[str, ...]] = ("trials", "targets", "nontargets", "meaning", "trained_prior")
+    method = "bounded"
+    _parameters: ClassVar = {"calibrator": word, "lower": finite, "upper": finite, "bounds_method": word}
+    _facts = FACTS
 
     calibrator: str = field(repr=False)
     lower: float

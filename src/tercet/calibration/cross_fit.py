@@ -1,9 +1,11 @@
-"""Honest calibration on one set: every trial is scored by a model that never saw it, and methods are chosen so."""
+"""Calibration and choice of a method on one set of trials: each trial is scored by a model that never saw it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -583,7 +585,8 @@ def _ranked(
     rows = [] if trials.meaning == "raw" else [_judged("as given", None, trials, app)]
     for name, method, prior in candidates:
         if method is Threshold:
-            rows.append(_threshold_row(name, trials, app, numbers))
+            decided = _over_folds(trials, numbers, partial(_decided, (name, method, prior), app=app))
+            rows.append(Choice(name, None, decided.normalised_risk(app), None))
             continue
         try:
             rows.append(_judged(name, prior, cross_fit(method, trials, prior, **dealt).scores, app))
@@ -598,18 +601,21 @@ def _nested_cost(
 ) -> float:
     """The cost when each fold is decided by the method that was best on the others."""
     numbers = fold_numbers(trials, **dealt)
-    tables = []
-    for fold in range(int(numbers.max()) + 1):
-        rest, held = trials.select(numbers != fold), trials.select(numbers == fold)
+
+    def table(rest: Trials, held: Trials) -> Confusion:
         best = _ranked(candidates, rest, app, dealt)[0]
         if best.dcf is None:
             raise CalibrationError("no method can be trained on the other folds")
         chosen_one = next((one for one in candidates if (one[0], one[2]) == (best.method, best.prior)), None)
-        tables.append(_decided(chosen_one, rest, held, app))
-    total = tables[0]
-    for table in tables[1:]:
-        total = total + table
-    return total.normalised_risk(app)
+        return _decided(chosen_one, rest, held, app)
+
+    return _over_folds(trials, numbers, table).normalised_risk(app)
+
+
+def _over_folds(trials: Trials, numbers: Numbers, table: Callable[[Trials, Trials], Confusion]) -> Confusion:
+    """The sum of the tables that the other folds and each fold give."""
+    folds = range(int(numbers.max()) + 1)
+    return reduce(add, (table(trials.select(numbers != fold), trials.select(numbers == fold)) for fold in folds))
 
 
 def _decided(candidate: Candidate | None, rest: Trials, held: Trials, app: object) -> Confusion:
@@ -647,14 +653,3 @@ def _judged(name: str, prior: object, scores: Trials, app: Application | Multicl
     if isinstance(app, MulticlassApplication):
         return Choice(name, prior, dcf, log_loss(scores, app.prior))
     return Choice(name, prior, dcf, empirical_cross_entropy(Tally.of(scores), app.prior))
-
-
-def _threshold_row(name: str, trials: Trials, app: object, numbers: Numbers) -> Choice:
-    decided = np.empty(len(trials), np.int8)
-    for fold in range(int(numbers.max()) + 1):
-        rule = Threshold.fit(trials.select(numbers != fold), app)
-        decided[numbers == fold] = rule(trials.select(numbers == fold))
-    table = Confusion._counted(
-        decided, trials.known_labels(), trials.classes, trials.classes, trials.classes[1], trials.weights
-    )
-    return Choice(name, None, table.normalised_risk(app), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias, cast, overload
 
@@ -49,13 +49,9 @@ class Fusion(Model):
     [0.0, 2.13]
     """
 
-    method: ClassVar[str] = "fusion"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
-        "classes": words,
-        "weights": reals,
-        "offsets": reals,
-    }
-    _facts: ClassVar[tuple[str, ...]] = (
+    method = "fusion"
+    _parameters: ClassVar = {"classes": words, "weights": reals, "offsets": reals}
+    _facts = (
         "trials",
         "systems",
         "quality_measures",
@@ -73,9 +69,10 @@ class Fusion(Model):
 
     def _check(self) -> None:
         wanted = (1,) if len(self.classes) == 2 else (len(self.classes),)
-        counts = self.training["systems"], self.training["quality_measures"]
+        training = self._known_training()
+        counts = training["systems"], training["quality_measures"]
         if any(not isinstance(count, int) or isinstance(count, bool) or count < 0 for count in counts):
-            raise damaged("systems and quality_measures must be counts")
+            raise damaged("systems and quality_measures of training must be counts")
         if self.offsets.shape != wanted or len(self.weights) != sum(counts) or counts[0] < 1 or len(self.classes) < 2:
             raise damaged("classes, weights and offsets of a fusion do not fit each other")
         if not (np.isfinite(self.weights).all() and np.isfinite(self.offsets).all()):
@@ -169,7 +166,7 @@ class Fusion(Model):
         if given != self.training["systems"]:
             raise InputError(
                 f"This fusion was trained on {self.training['systems']} systems and got {given}: give one list of "
-                f"scores a system, in the order of the training."
+                f"scores per system, in the order of the training."
             )
 
     def _fused(self, scores: list[Floats], quality: object) -> Floats:
@@ -180,7 +177,7 @@ class Fusion(Model):
                 f"{further.shape[1]}: give one column per measure (quality=...)."
             )
         if scores[0].ndim == 2 and scores[0].shape[1] != len(self.classes):
-            raise InputError(f"This fusion knows {len(self.classes)} classes, the scores have {scores[0].shape[1]}.")
+            raise InputError(f"This fusion has {len(self.classes)} classes, the scores have {scores[0].shape[1]}.")
         total = np.zeros(scores[0].shape) + (self.offsets if scores[0].ndim == 2 else self.offsets[0])
         with np.errstate(invalid="ignore", over="ignore"):
             for weight, one in zip(self.weights.tolist(), [*scores, *further.T], strict=True):

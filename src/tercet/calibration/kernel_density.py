@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -54,8 +53,8 @@ class KernelDensity(Calibrator):
     [0.0, 2.0, 2.0]
     """
 
-    method: ClassVar[str] = "kernel-density"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
+    method = "kernel-density"
+    _parameters: ClassVar = {
         "target_scores": reals,
         "target_weights": reals,
         "target_bandwidth": finite,
@@ -63,7 +62,7 @@ class KernelDensity(Calibrator):
         "nontarget_weights": reals,
         "nontarget_bandwidth": finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "bandwidth")
+    _facts = (*FACTS, "bandwidth")
 
     target_scores: Floats
     target_weights: Floats
@@ -74,11 +73,11 @@ class KernelDensity(Calibrator):
     training: Facts = field(repr=False, hash=False)
 
     def _check(self) -> None:
-        for scores, weights, bandwidth in self._classes:
+        for kind, (scores, weights, bandwidth) in zip(("target", "nontarget"), self._classes, strict=True):
             if len(scores) != len(weights) or len(scores) == 0:
-                raise damaged("each class of kernel densities needs one weight per score")
+                raise damaged(f"{kind}_scores and {kind}_weights must be of one length, at least 1")
             if not (np.isfinite(scores).all() and (weights > 0.0).all() and bandwidth > 0.0):
-                raise damaged("scores must be finite, weights and bandwidths of kernel densities positive")
+                raise damaged(f"{kind}_scores must be finite, {kind}_weights and {kind}_bandwidth positive")
 
     @property
     def _classes(self) -> tuple[tuple[Floats, Floats, float], tuple[Floats, Floats, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, overload
 
@@ -59,14 +59,9 @@ class Affine(Model):
     [[1.0986]]
     """
 
-    method: ClassVar[str] = "affine"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
-        "kind": word,
-        "classes": words,
-        "weights": matrix,
-        "offsets": reals,
-    }
-    _facts: ClassVar[tuple[str, ...]] = ("trials", "prior", "penalty", "gradient_norm", "iterations")
+    method = "affine"
+    _parameters: ClassVar = {"kind": word, "classes": words, "weights": matrix, "offsets": reals}
+    _facts = ("trials", "prior", "penalty", "gradient_norm", "iterations")
 
     kind: str
     classes: tuple[str, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -39,9 +38,9 @@ class Offset(Calibrator):
     -5.0
     """
 
-    method: ClassVar[str] = "offset"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"offset": finite}
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior")
+    method = "offset"
+    _parameters: ClassVar = {"offset": finite}
+    _facts = (*FACTS, "prior")
 
     offset: float
     training: Facts = field(repr=False, hash=False)

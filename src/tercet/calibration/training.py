@@ -1,4 +1,4 @@
-"""What two-class calibrators ask of their training trials: trials in memory and scans answer it alike."""
+"""What two-class calibrators need to know about their training trials, for trials in memory and for scans."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a l
 
 
 class TrainingData(Protocol):
-    """Labelled two-class trials that hold both classes, as far as a fit must know them."""
+    """Labelled two-class trials that hold both classes, reduced to what a fit needs."""
 
     @property
     def facts(self) -> JSON:
-        """What a saved model remembers of its trials."""
+        """What a saved model records about its trials."""
 
     @property
     def ends(self) -> Ends:
@@ -143,7 +143,7 @@ def check_both(targets: int, nontargets: int) -> None:
 
 
 def training_facts(trials: Trials, tally: Tally) -> JSON:
-    """What a saved model remembers of its trials."""
+    """What a saved model records about its trials."""
     source = one_column(trials)
     sizes = tally.weight(tally.targets.total), tally.weight(tally.nontargets.total)
     return facts_of(len(trials), *sizes, source.meaning, source.trained_prior)

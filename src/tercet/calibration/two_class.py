@@ -7,7 +7,6 @@ that they must beat. All are trained on the scores as given, whatever their mean
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, overload
 
@@ -99,9 +98,9 @@ class Logistic(Calibrator):
     [-1.0986, 1.0986]
     """
 
-    method: ClassVar[str] = "logistic"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"slope": finite, "offset": finite}
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "prior", "penalty", "gradient_norm", "iterations")
+    method = "logistic"
+    _parameters: ClassVar = {"slope": finite, "offset": finite}
+    _facts = (*FACTS, "prior", "penalty", "gradient_norm", "iterations")
 
     slope: float
     offset: float
@@ -182,13 +181,9 @@ class Isotonic(Calibrator):
     [-0.4055, 0.2027, 0.4055]
     """
 
-    method: ClassVar[str] = "isotonic"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
-        "thresholds": reals,
-        "llrs": reals,
-        "starts": reals,
-    }
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "smoothing", "interpolation")
+    method = "isotonic"
+    _parameters: ClassVar = {"thresholds": reals, "llrs": reals, "starts": reals}
+    _facts = (*FACTS, "smoothing", "interpolation")
 
     thresholds: Floats
     llrs: Floats
@@ -296,14 +291,14 @@ class Gaussian(Calibrator):
     [0.0, 2.0]
     """
 
-    method: ClassVar[str] = "gaussian"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {
+    method = "gaussian"
+    _parameters: ClassVar = {
         "target_mean": finite,
         "target_deviation": finite,
         "nontarget_mean": finite,
         "nontarget_deviation": finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "shared_variance")
+    _facts = (*FACTS, "shared_variance")
 
     target_mean: float
     target_deviation: float
@@ -313,7 +308,7 @@ class Gaussian(Calibrator):
 
     def _check(self) -> None:
         if not (self.target_deviation > 0.0 and self.nontarget_deviation > 0.0):
-            raise damaged("standard deviations must be positive")
+            raise damaged("target_deviation and nontarget_deviation must be positive")
         (_, less), (more, at) = factors = self._factors
         if not np.isfinite([*factors[0], *factors[1], less * more, less * at]).all():
             raise CalibrationError(
@@ -401,9 +396,9 @@ class Threshold(Model):
     (1.0, [0, 1])
     """
 
-    method: ClassVar[str] = "threshold"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"threshold": real, "accept_all": flag}
-    _facts: ClassVar[tuple[str, ...]] = (*FACTS, "application")
+    method = "threshold"
+    _parameters: ClassVar = {"threshold": real, "accept_all": flag}
+    _facts = (*FACTS, "application")
 
     threshold: float
     accept_all: bool
@@ -485,12 +480,8 @@ def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning
         return array + (logit(after) - logit(before))
     if len(bad := np.flatnonzero((array < 0.0) | (array > 1.0))):
         raise InputError(f"values that are posteriors must lie in 0..1: row {bad[0]} holds {array[bad[0]]}.")
-    pairs = _shift_rows(np.stack((1.0 - array, array), axis=1), np.array([1.0 - before, before]), _pair(after))
+    pairs = _shift_rows(np.stack((1.0 - array, array), axis=1), *(np.array([1.0 - p, p]) for p in (before, after)))
     return np.ascontiguousarray(pairs[:, 1])
-
-
-def _pair(prior: float) -> Floats:
-    return np.array([1.0 - prior, prior])
 
 
 def _named(from_prior: object, to_prior: object) -> tuple[tuple[object, str], tuple[object, str]]:
@@ -529,13 +520,13 @@ def non_negative(value: object, name: str) -> float:
 
 
 def affine(scores: Floats, slope: float, offset: float) -> Floats:
-    """slope x score + offset; a slope of 0 says the same of every score, infinite ones too."""
+    """slope x score + offset; a slope of 0 gives every score the same llr, infinite ones too."""
     if slope == 0.0:
         return np.full(len(scores), offset)
     result = np.empty(len(scores))
 
     def fill(part: slice) -> None:
-        with np.errstate(over="ignore"):  # here, because a thread knows nothing of the caller's
+        with np.errstate(over="ignore"):  # set here, because a thread does not inherit the caller's settings
             for start in range(part.start, part.stop, _ROWS):
                 rows = slice(start, min(start + _ROWS, part.stop))
                 np.multiply(scores[rows], slope, out=result[rows])
@@ -567,12 +558,12 @@ def _with_lines(steps: Isotonic, trials: object) -> Isotonic:
             "Lines cannot be drawn to infinite llrs: make up errors at the ends (pseudo_errors=1), or use "
             "interpolation='step'."
         )
-    nexts = [_next_above(side.scores, steps.thresholds) for side in (tally.targets, tally.nontargets)]
+    nexts = [next_above(side.scores, steps.thresholds) for side in (tally.targets, tally.nontargets)]
     known = {**steps.training, "interpolation": "linear"}
     return replace(steps, starts=frozen(np.minimum(*nexts)), training=known)
 
 
-def _next_above(scores: Floats, thresholds: Floats) -> Floats:
+def next_above(scores: Floats, thresholds: Floats) -> Floats:
     """The lowest score above each threshold; inf where there is none."""
     return np.append(scores, math.inf)[np.searchsorted(scores, thresholds, "right")]
 

@@ -1,4 +1,4 @@
-"""Several classes: the operating point where none is given, and the least risk that offsets reach."""
+"""The operating points where none is given, and for several classes the least risk that offsets reach."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Sequence
 
 from tercet._numeric.plain import plain
 from tercet.application import Application, MulticlassApplication
+from tercet.cli._options import SEVERAL
 from tercet.cli._output import Facts, working
 from tercet.cli._systems import System
+from tercet.cli._values import DEFAULT_PRIORS
 from tercet.report.tables import name_of, point
 from tercet.report.text import short
 
 
-def equal_classes(paths: Sequence[str], source: Facts) -> list[MulticlassApplication]:
-    """Equal classes and equal costs, for as many classes as the first file has."""
+def usual_applications(paths: Sequence[str], source: Facts) -> list[Application] | list[MulticlassApplication]:
+    """Where no operating point is given: the usual priors, or equal costs and as many classes as the first file has."""
     from tercet.io import read_chunks
 
+    if source["meaning"] not in SEVERAL:
+        return [Application(prior) for prior in DEFAULT_PRIORS]
     names = source.get("class_columns")
     count = len(names) if names else len(next(iter(read_chunks(paths[0], 1, **source))).classes)
     return [Application.multiclass([1.0 / count] * count)]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import click
-from click.core import ParameterSource
+from click.core import ParameterSource, augment_usage_errors
 
 from tercet._typing import Value
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
+Parse = Callable[[Any, str], Any]
 VERBOSITY = "tercet.verbosity"  # in the context's meta: -1 quiet, 0, 1 verbose
-_ALIASES = {  # parameters of Python functions that another name stands for here
+_ALIASES = {  # parameters of Python functions that have another name here
     "applications": "apps", "by": "group_columns", "calibration_trials": "calibrate_on", "format": "format",
     "level": "ci", "memory": "memory_limit", "path": "scores",
 }  # fmt: skip
@@ -48,8 +50,10 @@ class Option(click.Option):
     """An option that declares what it goes with.
 
     needs: options of which at least one must be given ("name", or "name=value"); excludes: options that must not be;
-    meanings: the meanings of scores with which it applies; reads, writes: its value is the path of a file that is read
-    or written. A file that is read, by such an option or as an argument, is never written.
+    meanings: the meanings of scores with which it applies; parse: what makes a value of what was typed (and of the
+    option's flag, for messages); reads, writes: its value is the path of a file that is read or written; folder: its
+    value is a folder that is written to, made if it does not exist. A file that is read, by such an option or as an
+    argument, is never written.
     """
 
     def __init__(
@@ -58,18 +62,26 @@ class Option(click.Option):
         needs: Sequence[str] = (),
         excludes: Sequence[str] = (),
         meanings: Sequence[str] | None = None,
+        parse: Parse | None = None,
         reads: bool = False,
         writes: bool = False,
+        folder: bool = False,
         **attributes: Value,
     ) -> None:
         super().__init__(*declarations, **attributes)
-        self.needs, self.excludes, self.meanings = tuple(needs), tuple(excludes), meanings
-        self.reads, self.writes = reads, writes
+        self.needs, self.excludes, self.meanings, self.parse = tuple(needs), tuple(excludes), meanings, parse
+        self.reads, self.writes, self.folder = reads, writes, folder
 
     @property
     def flag(self) -> str:
         """The option as it is typed: its long form."""
         return max(self.opts, key=len)
+
+    def value(self, typed: Value) -> Value:
+        """What was typed as the value that the command takes."""
+        if self.parse is None or typed is None:
+            return typed
+        return tuple(self.parse(one, self.flag) for one in typed) if self.multiple else self.parse(typed, self.flag)
 
 
 class Failure(click.ClickException):
@@ -88,17 +100,38 @@ class Command(click.Command):
         debug = ctx.params.pop("debug")
         ctx.meta[VERBOSITY] = int(ctx.params.pop("verbose")) - int(ctx.params.pop("quiet"))
         self.check_use(ctx)
+        assert self.callback is not None
         try:
-            return super().invoke(ctx)
+            with augment_usage_errors(ctx):
+                values = self.values(ctx)
+            return ctx.invoke(self.callback, **values)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
+            from tercet.errors import WordError
+
             if debug:
                 raise
+            if isinstance(error, WordError):
+                raise click.UsageError(in_options(str(error), self), ctx) from error
             raise Failure(_sentence(error, self)) from error
 
+    def values(self, ctx: click.Context) -> dict[str, Value]:
+        """What the function of a command is given: parsed values, the format of the output, and how files are read."""
+        given = dict(ctx.params)
+        own = {str(one.name): one for one in self.params if isinstance(one, Option)}
+        given |= {name: own[name].value(value) for name, value in given.items() if name in own}
+        if "output" in given:
+            given["output"] = _format(ctx)
+            del given["as_json"]
+        if "meaning" in given:
+            from tercet.cli._values import reading  # which imports this module
+
+            given["source"] = reading(given)
+        return given
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options in --help by section, those of this command alone first: most others are the same everywhere."""
+        """The options in --help by section, those specific to this command first: most others are shared."""
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *_SECTIONS)}
         for one in self.get_params(ctx):
             if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
@@ -142,12 +175,16 @@ def _misuse(ctx: click.Context, one: Option, own: dict[str, Option], given: set[
 
 
 def _check_files(ctx: click.Context) -> None:
-    """Refuses to write a file that is read, whatever its name: device and inode are compared."""
+    """Refuses to write a file that is read, by device and inode, and a folder where a file is."""
     inputs: dict[tuple[int, int] | None, str] = {}
     for one in ctx.command.params:
         if isinstance(one, click.Argument) or (isinstance(one, Option) and one.reads):
             inputs |= {identity: path for path in _paths(ctx, one) if (identity := _identity(path)) is not None}
     for one in ctx.command.params:
+        if isinstance(one, Option) and one.folder:
+            for path in _paths(ctx, one):
+                if os.path.exists(path) and not os.path.isdir(path):
+                    raise click.UsageError(f"{one.flag} must be a folder, and {path!a} is a file: name another.", ctx)
         if isinstance(one, Option) and one.writes:
             for path in _paths(ctx, one):
                 if (same := inputs.get(_identity(path))) is not None:
@@ -184,10 +221,11 @@ def _is_met(ctx: click.Context, need: str) -> bool:
 
 
 def _format(ctx: click.Context) -> str:
-    """The format of the output, whichever way it was chosen."""
-    from tercet.cli._output import chosen_format
-
-    return chosen_format(ctx.params.get("as_json", False), ctx.params.get("output"))
+    """The format asked for, either way: else a table on a terminal and TSV in a pipe."""
+    if ctx.params.get("as_json"):
+        return "json"
+    asked: str | None = ctx.params.get("output")
+    return asked or ("table" if sys.stdout.isatty() else "tsv")
 
 
 def _typed(need: str, own: dict[str, Option]) -> str:
@@ -206,7 +244,7 @@ _EXTRAS = {"matplotlib": "plot", "dask": "dask", "distributed": "dask", "pyspark
 
 
 def _sentence(error: Exception, command: click.Command) -> str:
-    """An error as the command line tells it: in options where Python has parameters."""
+    """An error in the words of the command line: options where Python has parameters."""
     from tercet.errors import TercetError
 
     if isinstance(error, TercetError):

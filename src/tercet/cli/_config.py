@@ -10,7 +10,7 @@ name ([evaluate], [calibrate.fit]) holds options of that command; [points] names
     [points]
     live = [0.005, 200, 5]
 
-What is typed goes before what is in the file. An option in the file that does not apply to a run is left out.
+Options that are typed take precedence over the file. An option in the file that does not apply to a run is left out.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def configure(ctx: click.Context, param: click.Parameter, path: str | None) -> N
     words = ctx.command_path.split(" ")[1:]
     own: Value = found
     for word in words:
-        own = own.get(word, {}) if isinstance(own, dict) and words != ["points"] else {}  # [points] are no options
+        own = own.get(word, {}) if isinstance(own, dict) and words != ["points"] else {}  # [points] are not options
     _check_keys(path, found, {*SHARED, *COMMANDS, "points"}, "")
     params = {_key(one): one for one in ctx.command.params if isinstance(one, click.Option)}
     if not isinstance(own, dict):
@@ -80,7 +80,7 @@ def _check_keys(path: str, found: JSON, known: Iterable[str], where: str) -> Non
     for key in found:
         if key not in names:
             hint = did_you_mean(key, names) or f" Known: {', '.join(sorted(names))}."
-            raise Failure(f"{path!a}: {key!a}{where} is no setting.{hint}")
+            raise Failure(f"{path!a}: {key!a}{where} is not a setting.{hint}")
 
 
 def _value(path: str, key: str, value: Value, one: click.Option) -> Value:

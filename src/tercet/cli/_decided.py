@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from tercet._numeric.plain import plain
 from tercet.cli._output import Facts
 from tercet.cli._systems import System, distinct_names, with_files
+from tercet.cli._values import points_of
 from tercet.metrics.confusion import Confusion
 
 
-def systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[object], source: Facts) -> list[System]:
+def decided_systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[object], source: Facts) -> list[System]:
     """Decided labels counted against the true ones, and priced for every application."""
     from tercet.io import read_decisions
 
+    apps = points_of(apps)
     wanted = {key: value for key, value in source.items() if key not in ("meaning", "score_column", "class_columns")}
     found = []
     for path, name in zip(paths, names or distinct_names(paths), strict=True):
         table = read_decisions(path, classes=source.get("class_columns"), **wanted)
-        found.append(System(path, name, None, None, None, with_files(_facts(name, table, apps), path, source)))
+        found.append(System(path, name, facts=with_files(_facts(name, table, apps), path, source)))
     return found
 
 

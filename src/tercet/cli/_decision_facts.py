@@ -15,19 +15,16 @@ from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
-from tercet.cli._output import Facts
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._output import Facts, Row, draw, print_rows
 from tercet.cli._systems import System, number_column
-from tercet.cli._values import level, numbers
+from tercet.cli._values import numbers
 from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError, TercetError
-from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts
+from tercet.metrics.case_costs import CaseCostColumns, CaseCosts
+from tercet.outofcore.scan import Scan
 from tercet.trials import Trials
-from tercet.uncertainty.case_costs import (
-    case_cost_calibration_loss,
-    case_cost_curve,
-    evaluate_case_costs,
-)
+from tercet.uncertainty.case_costs import case_cost_calibration_loss, case_cost_curve
+from tercet.uncertainty.scanned_costs import evaluate_case_costs
 
 _By = str | tuple[str, str] | None
 _COSTS = ("cost_fn", "cost_fp", "cost_tp")
@@ -40,7 +37,7 @@ case_cost_options = options(
 decision_options = options(
     option("--decision-curve", is_flag=True, meanings=TWO_CLASS,
            help="Also net benefit along the threshold probability, with --ci as bands."),
-    option("--thresholds", metavar="T,...", needs=("decision_curve",),
+    option("--thresholds", metavar="T,...", needs=("decision_curve",), parse=numbers,
            help="Threshold probabilities of the decision curve. [default: 0.01, 0.02, ..., 0.99]"),
     option("--prevalence", type=float, metavar="P", needs=("decision_curve",),
            help="Prevalence for the decision curve. [default: that of the trials]"),
@@ -50,10 +47,13 @@ decision_options = options(
 )  # fmt: skip
 
 
-def cost_columns(options: Facts) -> dict[str, str]:
-    """The columns of costs that were named: cost -> column."""
-    named = {name: options.get(f"{name}_column") for name in _COSTS}
-    return {name: column for name, column in named.items() if column is not None}
+def cost_columns(options: Facts, apps: Sequence[Value]) -> dict[str, str]:
+    """The columns of costs that were named (cost -> column); they need an operating point with a prior."""
+    named = {name: options[f"{name}_column"] for name in _COSTS}
+    found = {name: column for name, column in named.items() if column is not None}
+    if found and not apps:
+        raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")
+    return found
 
 
 def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCosts:
@@ -75,41 +75,35 @@ def in_columns(columns: dict[str, str]) -> Iterator[None]:
     except InputError as error:
         words = str(error)
         for name, column in columns.items():
-            words = re.sub(rf"\b{name}\b", f"--{name.replace('_', '-')}-column {shown(column)}", words)
+            given = rf"\b{name}\b(={re.escape(shown(column))})?"
+            words = re.sub(given, f"--{name.replace('_', '-')}-column {shown(column)}", words)
         raise InputError(words) from None
-
-
-def curve_options(options: Facts) -> Facts | None:
-    """What the decision curve is asked for, or None where none is."""
-    if not options["decision_curve"]:
-        return None
-    thresholds = options["thresholds"]
-    grid = None if thresholds is None else numbers(thresholds, "--thresholds")
-    return {"thresholds": grid, "prevalence": options["prevalence"], "harm": options["harm"]}
 
 
 def with_decision_facts(one: System, apps: Sequence[Value], options: Facts, by: _By) -> System:
     """The system with its decision curve and costs per case, where they were asked for."""
-    ci = None if options["ci"] is None else level(options["ci"])
-    groups = None if ci is None else by  # without intervals, groups deal the folds of the loss only
-    trials, asked = one.used(), curve_options(options)
-    if asked is not None:
-        curve = decision_curve(trials, ci=ci, by=groups, **asked)
+    ci = options["ci"]
+    if options["decision_curve"]:
+        asked = {name: options[name] for name in ("thresholds", "prevalence", "harm")}
+        curve = decision_curve(one.source(), ci=ci, by=None if ci is None else by, **asked)
         one = replace(one.with_facts(decision_curve=curve.to_dict()), curve=curve)
-    columns = cost_columns(options)
-    if columns:
-        found = [evaluate_case_costs(trials, case_costs(trials, app, columns), ci=ci, by=groups) for app in apps]
-        losses = [_loss(trials, case_costs(trials, app, columns), ci, by) for app in apps]
-        one = one.with_facts(case_costs=[
-            cost_facts(app, columns, row) | loss
-            for app, row, loss in zip(apps, found, losses, strict=True)
-        ])  # fmt: skip
+    if options["costs"]:
+        rows = [
+            {"prior": app.prior, "columns": options["costs"], **_priced(one.source(), app, options["costs"], ci, by)}
+            for app in apps
+        ]
+        one = one.with_facts(case_costs=rows)
     return one
 
 
-def cost_facts(app: Application, columns: dict[str, str], row: CaseCostEvaluation) -> Facts:
-    """The costs per case of one operating point for the JSON."""
-    return {"prior": app.prior, "columns": columns, **row.to_dict()}
+def _priced(trials: Trials | Scan, app: Application, columns: dict[str, str], ci: float | None, by: _By) -> Facts:
+    """The costs per case of one operating point; in memory with the calibration loss."""
+    if isinstance(trials, Scan):
+        given: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp, **columns}
+        return evaluate_case_costs(trials, CaseCostColumns(app.prior, **given), ci=ci).to_dict()
+    costs = case_costs(trials, app, columns)
+    groups = None if ci is None else by  # without intervals, groups deal the folds of the loss only
+    return evaluate_case_costs(trials, costs, ci=ci, by=groups).to_dict() | _loss(trials, costs, ci, by)
 
 
 def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: _By) -> Facts:
@@ -125,33 +119,24 @@ def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: _By) -> Facts:
 
 def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], options: Facts) -> list[Path]:
     """Decision curves and costs per case of all systems, one figure of each."""
-    from tercet.report.plots import plot
-
-    columns = cost_columns(options)
     figures: dict[str, tuple[str, dict[str, Value]]] = {}
     if curves := {one.name: one.curve for one in systems if one.curve is not None}:
         figures["decision-curve"] = "decision-curve", curves
+    columns, ci = options["costs"], options["ci"]
     in_memory = [one for one in systems if one.trials is not None]
     for place, app in enumerate(apps if columns and in_memory else ()):
-        ci = None if options["ci"] is None else level(options["ci"])
         costs = {one.name: case_cost_curve(one.used(), case_costs(one.used(), app, columns), ci=ci) for one in systems}
         figures["case-costs" if place == 0 else f"case-costs-{place + 1}"] = "case-costs", costs
-    made = [
-        (Path(options["plots"]) / f"{name}.{ending}", name) for name in figures for ending in options["plot_formats"]
-    ]
-    for path, name in made:
-        plot(figures[name][1], figures[name][0], path=path)
-    return [path for path, _ in made]
-
-
-def check_cost_columns(options: Facts, apps: Sequence[Value]) -> None:
-    """Costs per case need an operating point that tells the prior."""
-    if cost_columns(options) and not apps:
-        raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")
+    made = []
+    for name, (kind, drawn) in figures.items():
+        for ending in options["plot_formats"]:
+            made.append(Path(options["plots"]) / f"{name}.{ending}")
+            draw(str(made[-1]), drawn, kind)
+    return made
 
 
 def print_decision_facts(systems: Sequence[Facts], output: str) -> None:
-    """Tables of what was asked for; JSON has it already."""
+    """Prints the tables that were asked for; JSON contains them already."""
     if output in ("json", "latex"):
         return
     costs = [_cost_row(one, row) for one in systems for row in one.get("case_costs", ())]
@@ -174,7 +159,8 @@ def _cost_row(system: Facts, row: Facts) -> Row:
     if "cost_ci" in row:
         found |= {"cost_low": row["cost_ci"][0], "cost_high": row["cost_ci"][1]}
         found |= {"savings_low": row["savings_ci"][0], "savings_high": row["savings_ci"][1]}
-        found |= {"min_cost_low": row["min_cost_ci"][0], "min_cost_high": row["min_cost_ci"][1]}
+        if "min_cost_ci" in row:
+            found |= {"min_cost_low": row["min_cost_ci"][0], "min_cost_high": row["min_cost_ci"][1]}
         found |= {"calibration_loss": row.get("calibration_loss")}
         if row.get("calibration_loss_ci"):
             low, high = row["calibration_loss_ci"]

@@ -1,4 +1,4 @@
-"""Hints where scores look like something else than what they were taken for: said on stderr, never acted upon."""
+"""Hints where scores look as if they had another meaning: printed to stderr, never acted upon."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from tercet.cli._systems import System
 from tercet.evaluation import Evaluation
+from tercet.trials import Trials
 
 _LARGE = 50.0  # an llr above this claims odds of 10^21 to 1
 _LOW_AUC = 0.4
 
 
 def hints_about(one: System) -> Iterator[str]:
-    """What about a two-class system's scores suggests another meaning or target."""
+    """What suggests that a two-class system's scores have another meaning or target."""
     found = one.evaluation
     if not isinstance(found, Evaluation):
         return
@@ -22,7 +23,7 @@ def hints_about(one: System) -> Iterator[str]:
             f"{one.name}: hint: AUC {found.auc:.3f}, so targets score lower than non-targets. Is --target the right "
             f"label, and do higher scores speak for it?"
         )
-    if found.meaning != "llr" or one.trials is None or not len(one.trials):
+    if found.meaning != "llr" or not isinstance(one.trials, Trials) or not len(one.trials):
         return
     low, high = float(one.trials.scores.min()), float(one.trials.scores.max())
     if low >= 0.0 and high <= 1.0:

@@ -16,8 +16,8 @@ import tercet
 from tercet._typing import Array
 from tercet.application import Application
 from tercet.cli._output import Facts, say, working
-from tercet.cli._systems import System, number_column
-from tercet.cli._values import DEFAULT_PRIORS, application
+from tercet.cli._systems import System, names_in, number_column
+from tercet.cli._values import DEFAULT_PRIORS
 from tercet.errors import InputError
 from tercet.report import tables
 from tercet.report.terminal import print_table
@@ -34,22 +34,24 @@ def saved_model(path: str) -> Any:
         raise InputError(f"{path} is not a tercet model file: {error}") from error
 
 
-def fit_and_save(systems: Sequence[System], given: Any, maker: Any, settings: Facts, options: Facts, out: str) -> None:
+def fit_and_save(
+    systems: Sequence[System], given: Any, maker: Any, settings: Facts, source: Facts, options: Facts, out: str
+) -> None:
     """Trains a model on trials in memory, prints by folds what it does to the costs, and saves it."""
     from tercet.calibration.cross_fit import cross_fit
     from tercet.io import write_like, write_text_atomically
 
     folds = 5 if options["folds"] is None else options["folds"]
     dealt = {"folds": folds, "by": options["by"], "scheme": options["scheme"], "seed": options["seed"]}
-    points = [application(words) for words in options["apps"]] or [Application(prior) for prior in DEFAULT_PRIORS]
+    points = options["apps"] or [Application(prior) for prior in DEFAULT_PRIORS]
     with working("calibrating"):
-        fitted = cross_fit(maker, given, options["prior"], **dealt, **settings)
+        fitted = cross_fit(maker, given, **dealt, **settings)
     _print_before_and_after(systems, fitted.scores, points)
     write_text_atomically(out, fitted.model.to_json())
     say(f"the model, trained on all {len(systems[0].used())} trials, is in {out}.")
     if options["out_of_fold"] is not None:
         facts = score_columns(fitted.scores) | {"fold": fitted.folds}
-        write_like(options["out_of_fold"], [(fitted.scores, facts)], **options["names"])
+        write_like(options["out_of_fold"], [(fitted.scores, facts)], **names_in(source))
         say(f"scores out of fold are in {options['out_of_fold']}.")
 
 
@@ -77,7 +79,7 @@ def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Array | None, Tr
 
 
 def _print_before_and_after(systems: Sequence[System], after: Trials, points: Sequence[Application]) -> None:
-    """The costs of the systems as they came and of the new scores, which no fold's own model gave."""
+    """The costs of the systems as given and of the new scores, each from a model of another fold."""
     apps = [] if len(after.classes) > 2 else points
     named = [(one.used(), one.name) for one in systems] + [(after, "after, by folds")]
     found = [tercet.evaluate(trials, apps, name=name).to_dict() for trials, name in named]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import click
 
 from tercet.cli._command import Decorator, option, options
+from tercet.cli._values import application, cost_matrix, level, numbers, point_or_mean, prior, words_of
 
 TWO_CLASS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
 SEVERAL = ("log-likelihoods", "logits", "posteriors")
 SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
-TWO_CLASS_METHODS = (
-    "logistic", "isotonic", "isotonic-linear", "gaussian", "gaussian-own-variances", "beta", "offset", "kernel-density",
-)  # fmt: skip
-CLASS_METHODS = ("affine", "temperature", "scale", "matrix")
-METHODS = (*TWO_CLASS_METHODS, *CLASS_METHODS)
+LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
 llr          natural log of how much more probable the data are if the target hypothesis is true
@@ -28,6 +25,18 @@ Uses = tuple[str, ...] | None  # what an option needs, or None where it could ha
 def _if_used(needs: Uses, *declarations: str, **attributes: object) -> Decorator:
     """An option with what it needs; no option where the command has no use for it."""
     return options() if needs is None else option(*declarations, needs=needs, **attributes)
+
+
+def _group_options(groups: Uses) -> tuple[Decorator, ...]:
+    """Which trials belong together."""
+    return (
+        _if_used(groups, "--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
+               help="A column that groups trials: speaker, patient, ...; repeat it."),
+        _if_used(groups, "--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
+               help="Groups (named speaker by default) of the last part of the trial id, as in utt2spk."),
+        _if_used(groups, "--enrolment-map", "enrolment_map", multiple=True, metavar="[NAME=]FILE", reads=True,
+               meanings=SCORES, help="The same, by the first part of the trial id; named model_speaker by default."),
+    )  # fmt: skip
 
 
 def source_options(
@@ -52,28 +61,24 @@ def source_options(
         option("--key", metavar="FILE", reads=True, needs=truth, help="A trial list with labels, joined by trial id."),
         option("--key-format", "format", metavar="NAME", help="Format of the trial lists, if it is not clear."),
         option("--separator", metavar="CHAR", help="Column separator. [default: by the file's ending]"),
-        option("--columns", metavar="NAME,...", help="Names of the columns of a file without a header."),
+        option("--columns", metavar="NAME,...", parse=words_of,
+               help="Names of the columns of a file without a header."),
         option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES,
                help="The column with the scores."),
         option("--label-column", default="label", show_default=True, metavar="NAME", needs=truth,
                help="The column with the labels."),
-        option("--class-columns", metavar="NAME,...", meanings=SEVERAL,
+        option("--class-columns", metavar="NAME,...", meanings=SEVERAL, parse=words_of,
                help="The score columns of a multiclass file, in order."),
         option("--classes", metavar="NAME,...", meanings=(*SEVERAL, "decisions"), excludes=("class_columns",),
-               help="Names of the classes, in the order of priors, costs and columns."),
+               parse=words_of, help="Names of the classes, in the order of priors, costs and columns."),
         option("--weight-column", metavar="NAME", help="A column with the weight of each trial."),
-        _if_used(groups, "--group-column", "group_columns", multiple=True, metavar="NAME", meanings=SCORES,
-               help="A column that groups trials: speaker, patient, ...; repeat it."),
-        _if_used(groups, "--group-map", "group_map", multiple=True, metavar="[NAME=]FILE", reads=True, meanings=SCORES,
-               help="Groups (named speaker by default) of the last part of the trial id, as in utt2spk."),
-        _if_used(groups, "--enrolment-map", "enrolment_map", multiple=True, metavar="[NAME=]FILE", reads=True,
-               meanings=SCORES, help="The same, by the first part of the trial id; named model_speaker by default."),
+        *_group_options(groups),
         option("--id-column", multiple=True, metavar="NAME", needs=(*ids, *maps) if ids else (),
                help="The column with the trial's id; repeat it for an id of several parts."),
         option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"), needs=truth,
                help="The label of the target class; not needed for 0/1, false/true and nontarget/target."),
         option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="What the scores are."),
-        option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR,
+        option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR, parse=prior,
                help="The prior that log-odds, posteriors or logits were made with."),
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
                needs=("key",), help="What to do with trials of the key that have no score."),
@@ -82,22 +87,28 @@ def source_options(
     )  # fmt: skip
 
 
-application_options = options(
-    option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP",
-           help="An operating point, a prior alone, or a name (sre08); repeat it."),
-    option("--priors", multiple=True, metavar="P0,P1,...", help="Class priors, for several classes; repeat it."),
-    option("--costs", multiple=True, metavar='"0,1;1,0"', needs=("priors",),
-           help='Costs (rows = decisions, columns = classes), or "0-1", "ordinal"; once, or once per --priors.'),
-    option("--actions", metavar="NAME,...", needs=("costs",),
-           help="Names of the rows of --costs, if they are not the classes."),
-)  # fmt: skip
+def application_options(means: bool = False) -> Decorator:
+    """The operating points; `means`: the name of an evaluation may stand for the points whose costs it averages."""
+    return options(
+        option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=point_or_mean if means else application,
+               help="An operating point, a prior alone, or a name (sre08); repeat it."),
+        option("--priors", multiple=True, metavar="P0,P1,...", parse=numbers,
+               help="Class priors, for several classes; repeat it."),
+        option("--costs", multiple=True, metavar='"0,1;1,0"', needs=("priors",), parse=cost_matrix,
+               help='Costs (rows = decisions, columns = classes), or "0-1", "ordinal"; once, or once per --priors.'),
+        option("--actions", metavar="NAME,...", needs=("costs",), parse=words_of,
+               help="Names of the rows of --costs, if they are not the classes."),
+    )  # fmt: skip
+
+
 engine_options = options(
     option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
            help="All files are one system, read in bounded memory."),
     option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="Address of a running dask cluster."),
     option("--memory-limit", default="1GB", show_default=True, metavar="SIZE",
            help="The most memory that a run may take; files that need more are scanned."),
-    option("--resume", metavar="DIR", needs=("engine",), help="Keep finished parts here and resume from them."),
+    option("--resume", metavar="DIR", folder=True, needs=("engine",),
+           help="Keep finished parts here and resume from them."),
 )  # fmt: skip
 
 
@@ -108,7 +119,8 @@ quality_option = option("--quality-column", "quality", multiple=True, metavar="N
 def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
     """How a model is trained, judged and saved; `excludes` are options under which it is not judged."""
     return options(
-        option("--prior", metavar="P[,P...]", help="The prior to train for. [default: 0.5, or equal classes]"),
+        option("--prior", metavar="P[,P...]", parse=prior,
+               help="The prior to train for. [default: 0.5, or equal classes]"),
         option("--folds", type=int, excludes=excludes, help="Folds by which the gain is measured. [default: 5]"),
         option(
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
@@ -117,6 +129,7 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
                show_default=True, excludes=excludes, help="How folds are dealt; interleaved: by row number."),
         option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Seed of the folds."),
         option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", meanings=TWO_CLASS, excludes=excludes,
+               parse=application,
                help="Operating points at which the gain is measured; repeat it. [default: four priors]"),
         option("--out-of-fold", metavar="FILE", writes=True, excludes=excludes,
                help="Also write the out-of-fold scores (csv, tsv, parquet)."),
@@ -130,21 +143,28 @@ def resampling_options(
 ) -> Decorator:  # fmt: skip
     """The level of intervals and how resamples are drawn; without a default level the rest needs --ci.
 
-    excludes: options that --ci does not go with; seeds: options other than --ci that draw random numbers.
+    excludes: options that draws do not go with; seeds: options other than --ci that draw random numbers.
     bayes_excludes, bayes_help: what --bayes does not go with, and what it adds.
     """
     needs = () if default_level is not None else ("ci",)
     return options(
         option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
-               meanings=SCORES, excludes=excludes, help="Add intervals at this level in per cent, such as 95."),
+               meanings=SCORES, parse=level, help="Add intervals at this level in per cent, such as 95."),
         option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
-               help="Use percentile bootstrap intervals from N resamples instead of closed forms."),
+               excludes=excludes, help="Use percentile bootstrap intervals from N resamples instead of closed forms."),
         option("--bayes", type=click.Choice(["jeffreys", "uniform"]), needs=needs, meanings=SCORES,
-               excludes=bayes_excludes, help=f"{bayes_help} under this prior."),
-        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), help="Seed of the draws."),
+               excludes=(*bayes_excludes, *excludes), help=f"{bayes_help} under this prior."),
+        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), excludes=excludes,
+               help="Seed of the draws."),
     )  # fmt: skip
 
 
+ci_option = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", parse=level,
+                   help="Interval level in per cent.")  # fmt: skip
+table_option = option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE",
+                      help="A csv, tsv or parquet file.")  # fmt: skip
+layout_option = option("--layout", type=click.Choice(LAYOUTS), default="table",
+                       show_default=True, meanings=TWO_CLASS, help="Layout of the file that is written.")  # fmt: skip
 figure_option = option("--plot", "figure", metavar="FILE", writes=True, help="Also draw a figure (png, svg or pdf).")
 format_options = options(
     option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
@@ -157,9 +177,4 @@ result_options = options(
            help="Title above the result."),
     option("--metrics", metavar="NAME,...", help="The quantities to show; `tercet metrics` lists them."),
     format_options,
-)  # fmt: skip
-row_format_options = options(
-    option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json."),
-    option("--format", "output", type=click.Choice(["table", "tsv", "json", "md"]),
-           help="Format of the result. [default: table, tsv in a pipe]"),
 )  # fmt: skip

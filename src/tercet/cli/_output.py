@@ -16,15 +16,17 @@ from typing import Any
 import click
 
 import tercet
-from tercet._typing import JSON
+from tercet._numeric.plain import plain
+from tercet._typing import JSON, Value
 from tercet.cli._command import VERBOSITY
 from tercet.errors import visible
 from tercet.report import tables, text
-from tercet.report.quantities import Quantity, chosen
+from tercet.report.quantities import Quantity
 from tercet.report.schema import VERSION
-from tercet.report.terminal import print_table
+from tercet.report.terminal import print_one, print_table, width
 
 Facts = JSON
+Row = JSON
 _PATIENCE = 2.0  # seconds before a progress bar appears
 
 
@@ -41,7 +43,7 @@ def say(words: str) -> None:
 
 
 def complain(words: str) -> None:
-    """A line on stderr that --quiet does not silence; names in it cannot steer the terminal."""
+    """A line on stderr that --quiet does not silence; names in it cannot control the terminal."""
     print(f"tercet: {visible(words)}", file=sys.stderr)
 
 
@@ -56,25 +58,14 @@ def out(words: str = "") -> None:
     print(text.showable(words, sys.stdout.encoding))
 
 
-def chosen_format(as_json: bool, output: str | None) -> str:
-    """The format asked for: else a table on a terminal and TSV in a pipe."""
-    return "json" if as_json else output or ("table" if sys.stdout.isatty() else "tsv")
-
-
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a result is shown: the format, a title, and the quantities that were asked for by name."""
 
     output: str
-    title: str | None = None
-    wanted: tuple[Quantity, ...] = ()
-    by_default: bool = False  # no operating point was asked for
-
-    @classmethod
-    def of(cls, options: Facts, *, by_default: bool = False) -> Style:
-        """What --format, --json, --title and --metrics ask for."""
-        output, wanted = chosen_format(options["as_json"], options["output"]), chosen(options["metrics"])
-        return cls(output, options["title"], wanted, by_default)
+    title: str | None
+    wanted: tuple[Quantity, ...]
+    by_default: bool  # no operating point was asked for
 
 
 def show(systems: Sequence[Facts], style: Style, conditions: Sequence[Facts] = ()) -> None:
@@ -90,6 +81,57 @@ def show(systems: Sequence[Facts], style: Style, conditions: Sequence[Facts] = (
         out(tables.latex(systems, conditions, style.title, style.wanted))
     else:
         print_table(systems, conditions, style.title, style.wanted)
+
+
+def print_rows(rows: Sequence[Row], output: str, facts: object = None) -> None:
+    """Prints rows as a table, TSV, Markdown or LaTeX; JSON prints the facts behind them, or the rows."""
+    if output == "json":
+        print_json(facts if isinstance(facts, dict) else {"rows": list(rows) if facts is None else facts})
+        return
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_cell(row.get(name), output) for name in names] for row in rows]
+    table = tables.of_words(names, cells)
+    if output == "tsv":
+        out("\n".join("\t".join(line) for line in [names, *cells]))
+    elif output == "md":
+        out(tables.markdown_table(table))
+    elif output == "latex":
+        out(tables.latex_table(table))
+    else:
+        print_one(table, width())
+
+
+def _cell(value: object, output: str) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return repr(value) if output == "tsv" else text.number(value)
+    return text.harmless(str(value), 200)
+
+
+def print_json(facts: Facts) -> None:
+    """Prints facts behind the versions that every JSON begins with."""
+    print(json.dumps(stamp() | dict(plain(facts)), allow_nan=False))
+
+
+def ends(interval: Value, name: str = "") -> Row:
+    """The ends of an interval as columns, after the name of what it is about; no columns without one."""
+    before = f"{name}_" if name else ""
+    return {} if interval is None else {f"{before}low": interval.low, f"{before}high": interval.high}
+
+
+def both_ends(interval: Value, name: str = "") -> Row:
+    """The ends of an interval as columns; empty ones keep the columns in order where there is none."""
+    before = f"{name}_" if name else ""
+    return {f"{before}{end}": None if interval is None else getattr(interval, end) for end in ("low", "high")}
+
+
+def draw(path: str | None, drawn: Value, kind: str, **settings: Value) -> None:
+    """Draws the figure that was asked for, if one was."""
+    if path is not None:
+        from tercet.report.plots import plot
+
+        plot(drawn, kind, path=path, **settings)
 
 
 def document(

@@ -24,15 +24,15 @@ _NEED_ROWS = {
 
 def limits_of(options: Facts) -> Facts:
     """Where the parts are read, how much memory that may take, and where finished ones are kept."""
-    limits = {name: options.pop(name) for name in ("engine", "scheduler", "memory_limit", "resume")}
+    limits = {name: options[name] for name in ("engine", "scheduler", "memory_limit", "resume")}
     log(f"reading in bounded memory: engine {limits['engine']}, memory limit {limits['memory_limit']}.")
     return limits | {"memory_limit": size_in_bytes(limits["memory_limit"])}
 
 
 def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Sequence[str] = ()) -> None:
-    """Scans by itself what does not fit under --memory-limit, and refuses what would need every row of it.
+    """Switches to a scan if the files exceed --memory-limit, and refuses options that need every row in memory.
 
-    All files are in memory at once. `columns` are read beside the scores.
+    All files are held in memory at once. `columns` are read along with the scores.
     """
     from tercet.outofcore.scan import memory_needed
 
@@ -47,10 +47,10 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
         return
     asked = next((words for name, words in _NEED_ROWS.items() if options.get(name) or source.get(name)), None)
     if asked is not None or len(paths) > 1:
-        what, way_out = (
-            asked or "Several systems at a time",
-            f"leave {asked} out" if asked else "take one file at a time",
-        )
+        what = asked or "Several systems at a time"
+        way_out = f"leave {asked} out" if asked else "take one file at a time"
+        if asked == "--ci" and len(paths) == 1:
+            way_out += ", or take --engine local, which has the intervals of rates and actual costs"
         raise InputError(
             f"{what} would take about {in_words(needed)} of memory, and --memory-limit is {options['memory_limit']}: "
             f"raise it, or {way_out}."

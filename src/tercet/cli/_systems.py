@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.metrics.net_benefit import DecisionCurve
+from tercet.outofcore.scan import Scan
 from tercet.report.quantities import is_larger_better, value_of
 from tercet.report.quantities import named as quantity_named
 from tercet.trials import Trials
@@ -27,13 +28,36 @@ _HELD = "tercet.held"  # in the context's meta: bytes that the trials read so fa
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a system is calibrated first: by which method, on the trials of which files."""
+
+    method: str
+    fit: Callable[..., Any]
+    prior: Facts  # as `fit` takes it
+    files: Sequence[str]
+    trials: Trials
+
+    def __call__(self, trials: Trials) -> Trials:
+        calibrated: Trials = self.fit(self.trials, **self.prior)(trials)
+        return calibrated
+
+    def to_dict(self) -> Facts:
+        """The entry "calibration" of a system in the JSON."""
+        from tercet.io import fingerprint
+
+        files = [fingerprint(file) for file in self.files]
+        return {"method": self.method, "files": files, "trials": len(self.trials)}
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """A system on its way through a command: its file, the trials as read and as used, and what was found."""
 
     path: str
     name: str
-    read: Trials | None  # None where the trials were not read into memory
-    trials: Trials | None  # as read, or calibrated
+    read: Trials | None = None  # None where the trials were not read into memory
+    trials: Trials | Scan | None = None  # as read, or calibrated
+    calibration: Calibration | None = None
     evaluation: Any = None
     facts: Facts | None = None
     bands: Bands | None = None
@@ -48,9 +72,14 @@ class System:
         """The system with more facts."""
         return replace(self, facts=self.known() | more)
 
-    def used(self) -> Trials:
-        """The trials as they are used."""
+    def source(self) -> Trials | Scan:
+        """The trials as they are used, in memory or not."""
         assert self.trials is not None
+        return self.trials
+
+    def used(self) -> Trials:
+        """The trials as they are used, in memory."""
+        assert isinstance(self.trials, Trials)
         return self.trials
 
 
@@ -174,13 +203,6 @@ def number_column(trials: Trials, name: str, what: str) -> Floats:
         return np.array([float(value) for value in trials.groups[name].tolist()])
     except ValueError as error:
         raise InputError(f"The column {name!a} of {what} must hold numbers: {error}.") from None
-
-
-def trial_column(trials: Trials, before: int = 0) -> Facts:
-    """The first columns of a table of trials: their ids or their numbers, their groups and weights."""
-    from tercet.io import columns_like
-
-    return dict(columns_like(trials, label_column=None, first=before))
 
 
 def names_in(source: Facts) -> Facts:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import click
 
@@ -19,7 +18,7 @@ from tercet.metrics.mean_cost import without_means
 
 Facts = JSON
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)
-MOST_POINTS = 100_000  # of a Bayes error plot: more than any screen or paper can show
+MOST_POINTS = 100_000  # of a Bayes error plot: more than a screen or page can show
 READING = (
     "labels", "key", "format", "separator", "columns", "score_column", "label_column", "class_columns", "classes",
     "weight_column", "group_columns", "id_column", "target", "meaning", "trained_prior", "missing",
@@ -37,31 +36,41 @@ def numbers(words: str, flag: str, count: int | None = None) -> list[float]:
     return values
 
 
-def training_prior(words: str | None, method: str, flag: str) -> float | list[float] | None:
-    """The prior that a calibrator is trained for; refused by those that do not depend on one."""
-    from tercet.calibration.methods import PRIOR_FREE
-
-    if words is not None and method in PRIOR_FREE:
-        raise InputError(f"{flag} has no effect on {method}, which is the same at every prior: leave it out.")
-    return prior(words, flag)
+def words_of(words: str, flag: str) -> list[str]:
+    """Words separated by commas."""
+    return words.split(",")
 
 
-def prior(words: str | None, flag: str = "--prior") -> float | list[float] | None:
+def matrix(words: str, flag: str) -> list[list[float]]:
+    """Rows of numbers, separated by semicolons."""
+    return [numbers(row, flag) for row in words.split(";")]
+
+
+def prior(words: str, flag: str) -> float | list[float]:
     """One prior, or one per class."""
-    if words is None:
-        return None
     values = numbers(words, flag)
     return values[0] if len(values) == 1 else values
 
 
-def level(ci: float, flag: str = "--ci") -> float:
+def training_settings(prior: Value, method: str, flag: str) -> Facts:
+    """The prior that a calibrator is trained for as its `fit` takes it; refused by those that do not depend on one."""
+    from tercet.calibration.methods import PRIOR_FREE
+
+    if prior is None:
+        return {}
+    if method in PRIOR_FREE:
+        raise InputError(f"{flag} has no effect on {method}, which is the same at every prior: leave it out.")
+    return {"prior": prior}
+
+
+def level(ci: float, flag: str) -> float:
     """A level in per cent as a share."""
     if not 1.0 < ci < 100.0:
         raise InputError(f"{flag} is a level in per cent, such as 95, not {ci:g}.")
     return ci / 100.0
 
 
-def log_odds_grid(words: str, flag: str = "--bayes-plot") -> tuple[float, float, int]:
+def log_odds_grid(words: str, flag: str) -> tuple[float, float, int]:
     """The grid of a Bayes error plot: from, to, how many points."""
     low, high, count = numbers(words, flag, 3)
     if not (-math.inf < low < high < math.inf) or not count.is_integer() or not 2 <= count <= MOST_POINTS:
@@ -92,11 +101,6 @@ def reading(options: Facts) -> Facts:
         for name in set(made) & set(named):
             raise InputError(f"--group-column and --group-map both make the group {name!a}: name the map (NAME=FILE).")
         source |= {"group_maps": maps, "group_columns": [*named, *made]}
-    if "trained_prior" in source:
-        source["trained_prior"] = prior(source["trained_prior"], "--trained-prior")
-    for name in ("columns", "class_columns", "classes"):
-        if name in source:
-            source[name] = source[name].split(",")
     if "classes" in source:  # names in the order of the columns, or of the confusion matrix
         source["class_columns"] = source.pop("classes")
     return source
@@ -120,60 +124,68 @@ def _group_maps(options: Facts) -> list[tuple[str, str, int]]:
 
 def applications(options: Facts) -> list[Application | MulticlassApplication]:
     """The applications of --app, and the multiclass ones of --priors and --costs, taken out of the options."""
-    asked: list[Application | MulticlassApplication] = [application(words) for words in options.pop("apps")]
+    asked: list[Application | MulticlassApplication] = [*options.pop("apps")]
     priors, costs = options.pop("priors", ()), options.pop("costs", ())
     actions = options.pop("actions", None)
     if len(costs) > 1 and len(costs) != len(priors):
         raise InputError(f"--costs was given {len(costs)} times for {len(priors)} --priors: once, or for each.")
-    named = None if actions is None else actions.split(",")
-    for place, words in enumerate(priors):
-        matrix = _cost_matrix(costs[place if len(costs) > 1 else 0]) if costs else "0-1"
-        asked.append(Application.multiclass(numbers(words, "--priors"), matrix, actions=named))
+    for place, prior in enumerate(priors):
+        matrix = costs[place if len(costs) > 1 else 0] if costs else "0-1"
+        asked.append(Application.multiclass(prior, matrix, actions=actions))
     return asked
 
 
-Means = list[tuple[str | None, tuple[int, ...]]]  # per mean: its name, and the places of its points
+def at_most_one(options: Facts, command: str) -> Application | MulticlassApplication | None:
+    """The operating point of a command that takes one, if it was given; several in tercet.toml are left out."""
+    if len(options["apps"]) > 1:
+        without_settings(options, "apps")
+    apps = applications(options)
+    if len(apps) > 1:
+        raise click.UsageError(f"{command} takes one operating point.")
+    return apps[0] if apps else None
 
 
-def points_and_means(options: Facts) -> tuple[list[Application | MulticlassApplication], Means]:
-    """The applications, where the name of an evaluation stands for the points whose costs it averages."""
-    known = Application.means()
-    words = [(Application.mean(one) if one in known else application(one)) for one in options["apps"]]
-    points, means = without_means(words)
-    options["apps"] = ()
-    return [*map(Application.of, points), *applications(options)], means
+def points_of(asked: Sequence[Value]) -> list[Value]:
+    """The applications with the points of each mean in its place."""
+    return without_means(asked)[0]
 
 
-def _cost_matrix(words: str) -> Value:
+def cost_matrix(words: str, flag: str) -> Value:
     """Rows of numbers, or the name of a matrix."""
-    return [numbers(row, "--costs") for row in words.split(";")] if ";" in words or "," in words else words
+    return matrix(words, flag) if ";" in words or "," in words else words
 
 
-def application(words: str, flag: str = "--app") -> Application:
-    """An operating point: three numbers, a prior alone, or a name."""
+def point_or_mean(words: str, flag: str) -> Value:
+    """An operating point, or the name of an evaluation that averages the costs of several."""
+    return Application.mean(words) if words in Application.means() else application(words, flag)
+
+
+def application(words: str, flag: str) -> Application:
+    """An operating point: three numbers, a prior alone, or a name, which may be one of tercet.toml."""
     own = own_points()
     if words in own:
-        return replace(_point(own[words], f"{flag} {words}"), name=words)
+        return replace(_point(own[words], f"{flag} {words}", ()), name=words)
     return _point(words, flag, tuple(own))
+
+
+def _point(words: str, flag: str, own: tuple[str, ...]) -> Application:
+    """An operating point without those that tercet.toml names, which only an error lists."""
+    if "," in words:
+        return Application.of(tuple(numbers(words, flag, 3)))
+    try:
+        return Application.of(float(words))
+    except ValueError:
+        known = [*own, *Application.names()]
+        if words in known:
+            return Application.of(words)
+        hint = did_you_mean(words, known) or f" Known: {', '.join(known)}."
+        raise InputError(f"{flag}: {shown(words)} is not a known operating point.{hint}") from None
 
 
 def own_points() -> dict[str, str]:
     """The operating points that the settings file names, as they would be typed."""
     context = click.get_current_context(silent=True)
     return {} if context is None else context.meta.get(POINTS, {})
-
-
-def _point(words: str, flag: str, own: tuple[str, ...] = ()) -> Application:
-    if "," in words:
-        return Application.of(tuple(numbers(words, flag, 3)))
-    try:
-        return Application.of(float(words))
-    except ValueError:
-        known = {*own, *Application.names()}
-        if words in known:
-            return Application.of(words)
-        hint = did_you_mean(words, known) or f" Known: {', '.join([*own, *Application.names()])}."
-        raise InputError(f"{flag}: {shown(words)} is not a known operating point.{hint}") from None
 
 
 def without_settings(options: Facts, *names: str) -> None:
@@ -225,11 +237,3 @@ def with_group(source: Facts, column: str, flag: str) -> Facts:
         if other != column:
             raise click.UsageError(f"The group {other!a} has no effect: {flag} names {column!a}; leave one out.")
     return source | {"group_columns": (column,)}
-
-
-def method(name: str) -> tuple[Any, Facts]:
-    """A calibrator's class and its settings, by the name that --method takes."""
-    from tercet.calibration.fusion import Fusion
-    from tercet.calibration.methods import method_of
-
-    return (Fusion, {}) if name == "fusion" else method_of(name)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import click
-import numpy as np
 
 from tercet._typing import JSON, Value
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, source_options
+from tercet.cli._options import WORDS, layout_option, source_options
 from tercet.cli._output import say
-from tercet.cli._systems import names_of, read_trials, trial_column, with_maps
-from tercet.cli._values import read_options, reading
+from tercet.cli._systems import names_of, read_trials, with_maps
+from tercet.cli._values import read_options
 from tercet.trials import Trials
 
 _MEANINGS = ("llr", "lr", "log10-llr", "raw")
@@ -24,30 +23,28 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("--beside", metavar="FILE", excludes=("genuine",), help="A trial list; SCORES holds one number per line.")
 @option("--only", metavar="FILE", help="Keep the trials listed here, one id per line, a space between its parts.")
 @option("--without", metavar="FILE", help="Drop the trials listed here.")
-@option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
-        show_default=True, help="Layout of the file that is written.")  # fmt: skip
+@option("--class", "kept", type=click.Choice(["target", "nontarget"]), help="Keep the trials of one class.")
+@layout_option
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def command(scores: tuple[str, ...], out: str, **options: Value) -> int:
+def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **options: Value) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
-    from tercet.io import write_table
+    from tercet.io import columns_like, write_table
     from tercet.io.score_sets import chosen_by_id, merged, write_scores
 
-    extra = {name: options.pop(name) for name in ("genuine", "impostor", "beside", "only", "without", "layout")}
-    source = reading(options)
     plain = {key: value for key, value in read_options(source).items() if value != []}
-    trials = with_maps(merged(_sets(scores, extra, plain)), source)
+    trials = with_maps(merged(_sets(scores, options, plain)), source)
     for key, keep in (("only", True), ("without", False)):
-        if extra[key] is not None:
-            trials = chosen_by_id(trials, _listed(extra[key]), keep=keep)
-    if extra["layout"] == "table":
-        columns = trial_column(trials) | {"score": trials.scores}
+        if options[key] is not None:
+            trials = chosen_by_id(trials, _listed(options[key]), keep=keep)
+    if options["kept"] is not None:
+        trials = trials.select(trials.known_labels() == (options["kept"] == "target"))
+    if layout == "table":
+        columns = columns_like(trials, label_column=None) | {"score": trials.scores}
         if trials.labels is not None:
             columns["label"] = names_of(trials.labels, ("nontarget", "target"))
-        if trials.weights is not None:
-            columns["weight"] = trials.weights
-        write_table(out, columns | {name: np.asarray(group) for name, group in trials.groups.items()})
+        write_table(out, columns)
     else:
-        write_scores(out, trials, extra["layout"])
+        write_scores(out, trials, layout)
     say(f"{len(trials)} trials are in {out}.")
     return 0
 

@@ -6,46 +6,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, figure_option, source_options
-from tercet.cli._output import Facts, chosen_format, say, working
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
+from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, level, numbers, reading, with_group
+from tercet.cli._values import grouping, numbers, with_group
 from tercet.evaluation import evaluate
 
 if TYPE_CHECKING:
     from tercet.biometrics import Rate
 
-_LEVEL = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
-
 
 @click.group()
 def command() -> None:
-    """Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs."""
+    """Biometric error rates: FNMR at given FMRs, presentation attacks, and trials that a claim needs."""
 
 
 @new_command("fnmr", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS, ids=("key",))
-@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", help="The FMRs to report.")
+@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", parse=numbers,
+        help="The FMRs to report.")  # fmt: skip
 @option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
-@_LEVEL
-@rows_options
-def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, **options: Value) -> int:
+@ci_option
+@format_options
+def fnmr(
+    scores: tuple[str, ...], source: Facts, fmr: list[float], development: str | None, ci: float, output: str
+) -> int:
     """FNMR at requested FMRs, with intervals; --group-column resamples whole persons."""
     from tercet.biometrics import fnmr_at_fmr
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by, rates = grouping(source), numbers(fmr, "--fmr")
+    by = grouping(source)
     chosen = None if development is None else read_trials(development, source)
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
         trials = read_trials(path, source)
         with working(f"evaluating {name_of(path)}"):
-            found = fnmr_at_fmr(trials, rates, development=chosen, ci=level(ci), by=by)
+            found = fnmr_at_fmr(trials, fmr, development=chosen, ci=ci, by=by)
         for one in found:
             row = {"system": name_of(path), "requested_fmr": one.requested_fmr, "threshold": one.threshold}
             rows.append(row | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr) | {"note": one.reason})
@@ -63,14 +61,15 @@ def fnmr(scores: tuple[str, ...], fmr: str, development: str | None, ci: float, 
 @option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.")
 @option("--by", metavar="COLUMN", excludes=("failure_to_acquire",),
         help="One row for each value of a group column; one class may be missing.")  # fmt: skip
-@_LEVEL
-@rows_options
-def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | None, ci: float, **options: Value) -> int:
+@ci_option
+@format_options
+def rates(
+    scores: str, source: Facts, threshold: float, failure_to_acquire: float, by: str | None, ci: float, output: str
+) -> int:
     """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold; --group-column takes whole persons as the unit."""
     from tercet.biometrics import rates_by, verification_rates
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    settings: Facts = {"ci": level(ci), "by": grouping(source)}
+    settings: Facts = {"ci": ci, "by": grouping(source)}
     trials = read_trials(scores, source if by is None else with_group(source, by, "--by"))
     whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, **settings)
     found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, **settings))
@@ -78,9 +77,7 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
     for name, one in found.items():
         row: Row = {"of": name} | _rate("fmr", one.fmr) | _rate("fnmr", one.fnmr)
         for key in ("far", "frr", "gar", "hter"):
-            row[key] = getattr(one, key)
-            if key in one.intervals:
-                row |= {f"{key}_low": one.intervals[key].low, f"{key}_high": one.intervals[key].high}
+            row |= {key: getattr(one, key)} | both_ends(one.intervals.get(key), key)
         rows.append(row | {"note": "; ".join(one.reasons.values())})
     print_rows(rows, output, {"rates": {name: one.to_dict() for name, one in found.items()}})
     return 0
@@ -90,62 +87,60 @@ def rates(scores: str, threshold: float, failure_to_acquire: float, by: str | No
 @click.argument("scores")
 @source_options(TWO_CLASS, ids=("key",))
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
-@option("--threshold", type=float, metavar="T", help="Scores above this are taken for bona fide.")
-@_LEVEL
+@option("--threshold", type=float, metavar="T", help="Scores above this are classified as bona fide.")
+@ci_option
 @figure_option
-@rows_options
-def attacks(scores: str, species: str, threshold: float | None, ci: float, figure: str | None, **options: Value) -> int:
+@format_options
+def attacks(
+    scores: str, source: Facts, species: str, threshold: float | None, ci: float, figure: str | None, output: str
+) -> int:
     """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
     from tercet.biometrics import presentation_attacks, species_rows
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     trials = read_trials(scores, with_group(source, species, "--species"))
-    found = presentation_attacks(trials, species, threshold=threshold, ci=level(ci), by=grouping(source))
+    found = presentation_attacks(trials, species, threshold=threshold, ci=ci, by=grouping(source))
     if figure is not None:
-        from tercet.report.plots import plot
-
         labels = trials.known_labels().astype(bool)
         own = {name: trials.select(labels | rows) for name, rows in species_rows(trials, labels, species).items()}
-        plot({name: evaluate(part, []) for name, part in own.items()}, "det", path=figure)
-    rows: list[Row] = []
-    for one in found.species:
-        rows.append({"quantity": "APCER", "of": one.species, "threshold": threshold} | _rate("rate", one.apcer))
+        evaluated = {name: evaluate(part, []) for name, part in own.items()}
+        draw(figure, evaluated, "det", rates=("APCER", "BPCER"))
+        say(f"the figure is in {figure}.")
+    rows = [_quantity("APCER", one.species, threshold) | _rate("rate", one.apcer) for one in found.species]
     if found.worst is not None and found.bpcer is not None:
-        ends = found.worst.limits
-        limits = {} if ends is None else {"rate_low": ends.low, "rate_high": ends.high}
-        worst = {"quantity": "APCER", "of": f"worst: {found.worst.species}", "threshold": threshold}
-        rows.append(worst | _rate("rate", found.worst.apcer) | limits)
-        rows.append({"quantity": "BPCER", "of": "bona fide", "threshold": threshold} | _rate("rate", found.bpcer))
-        ends = found.acer_limits
-        limits = {} if ends is None else {"rate_low": ends.low, "rate_high": ends.high}
-        rows.append({"quantity": "ACER", "of": "", "threshold": threshold, "rate": found.acer} | limits)
+        worst = _quantity("APCER", f"worst: {found.worst.species}", threshold)
+        rows += [
+            worst | _rate("rate", found.worst.apcer) | both_ends(found.worst.limits, "rate"),
+            _quantity("BPCER", "bona fide", threshold) | _rate("rate", found.bpcer),
+            _quantity("ACER", "", threshold) | {"rate": found.acer} | both_ends(found.acer_limits, "rate"),
+        ]
     for name, least in (("BPCER10", found.bpcer10), ("BPCER20", found.bpcer20), ("BPCER100", found.bpcer100)):
-        rows.append({"quantity": name, "of": "bona fide", "threshold": least.threshold} | _rate("rate", least.bpcer))
+        rows.append(_quantity(name, "bona fide", least.threshold) | _rate("rate", least.bpcer))
         for words in least.warnings:
             say(f"{name}: {words}.")
     print_rows(rows, output, {"presentation_attacks": found.to_dict()})
     return 0
 
 
+def _quantity(name: str, of: str, threshold: float | None) -> Row:
+    return {"quantity": name, "of": of, "threshold": threshold}
+
+
 @new_command("plan", epilog=WORDS)
 @option("--rate", type=float, required=True, metavar="RATE", help="The error rate that is claimed, such as an FMR.")
-@_LEVEL
-@rows_options
-def plan(rate: float, ci: float, **options: Value) -> int:
+@ci_option
+@format_options
+def plan(rate: float, ci: float, output: str) -> int:
     """How many independent comparisons a claimed error rate needs: without errors, rule of 3, rule of 30."""
     from tercet.biometrics import comparisons_needed
 
-    found = comparisons_needed(rate, ci=level(ci))
-    print_rows([{"rate": rate} | found._asdict()], chosen_format(options["as_json"], options["output"]))
+    print_rows([{"rate": rate} | comparisons_needed(rate, ci=ci)._asdict()], output)
     return 0
 
 
 def _rate(name: str, rate: Rate | None) -> Row:
-    """A rate as columns: value, ends, errors and trials."""
-    if rate is None:
-        return {}
-    ends = {} if rate.interval is None else {f"{name}_low": rate.interval.low, f"{name}_high": rate.interval.high}
-    return {name: rate.value} | ends | {f"{name}_errors": rate.errors, f"{name}_trials": rate.trials}
+    """A rate as columns: value, ends, errors and trials; empty ones keep the columns in order where there is none."""
+    row: Row = {name: None if rate is None else rate.value} | both_ends(None if rate is None else rate.interval, name)
+    return row | {f"{name}_{key}": None if rate is None else getattr(rate, key) for key in ("errors", "trials")}
 
 
 for _one in (fnmr, rates, attacks, plan):

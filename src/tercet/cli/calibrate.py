@@ -7,25 +7,26 @@ from typing import Any
 import click
 
 from tercet._typing import Value
+from tercet.calibration.methods import METHODS, PENALISED, method_of
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
 from tercet.cli._options import (
-    METHODS,
-    TWO_CLASS,
     WORDS,
     engine_options,
     fit_options,
+    layout_option,
     quality_option,
     source_options,
-)  # fmt: skip
+    table_option,
+)
 from tercet.cli._output import Facts, say
 from tercet.cli._parts import choose_road, limits_of, scanned
 from tercet.cli._systems import local_files, names_in, read_pieces, read_systems, read_trials
-from tercet.cli._values import method, reading, training_prior, with_columns
+from tercet.cli._values import training_settings, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials
 
-_PENALISED = ("logistic", "beta", "affine", "temperature", "scale", "matrix")
+_SETTINGS = ("penalty", "pseudo_errors", "bandwidth")
 
 
 @click.group()
@@ -36,53 +37,30 @@ def command() -> None:
 @new_command("fit", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(groups=("by", "out_of_fold"), scans=True)
-@option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="logistic",
-    show_default=True,
-    help="The calibrator; the last four are for several classes.",
-)
-@option(
-    "--penalty",
-    type=float,
-    metavar="X",
-    needs=tuple(f"method={one}" for one in _PENALISED),
-    help="Ridge on the standardised slopes; none unless asked for.",
-)
-@option(
-    "--pseudo-errors",
-    type=int,
-    metavar="N",
-    needs=("method=isotonic", "method=isotonic-linear"),
-    help="Errors added per class, so that llrs stay finite. [default: 1]",
-)
-@option(
-    "--bandwidth",
-    type=float,
-    metavar="X",
-    needs=("method=kernel-density",),
-    help="Bandwidth of the kernels. [default: normal reference rule]",
-)
+@option("--method", type=click.Choice(METHODS), default="logistic", show_default=True,
+        help="The calibrator; the last four are for several classes.")  # fmt: skip
+@option("--penalty", type=float, metavar="X", needs=tuple(f"method={one}" for one in PENALISED),
+        help="Ridge on the standardised slopes; none unless asked for.")  # fmt: skip
+@option("--pseudo-errors", type=int, metavar="N", needs=("method=isotonic", "method=isotonic-linear"),
+        help="Errors added per class, so that llrs stay finite. [default: 1]")  # fmt: skip
+@option("--bandwidth", type=float, metavar="X", needs=("method=kernel-density",),
+        help="Bandwidth of the kernels. [default: normal reference rule]")  # fmt: skip
 @fit_options(excludes=("engine",))
-@engine_options  # fmt: skip
-def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
+@engine_options
+def fit(scores: tuple[str, ...], source: Facts, out: str, **options: Value) -> int:
     """Trains a calibrator on labelled scores, reports its effect on costs out of fold, and saves it."""
     from tercet.io import write_text_atomically
 
-    source, (maker, settings) = reading(options), method(options["method"])
-    wanted = {name: options.pop(name) for name in ("penalty", "pseudo_errors", "bandwidth")}
-    settings |= {name: value for name, value in wanted.items() if value is not None}
-    options |= {"names": names_in(source)}
-    options["prior"] = training_prior(options["prior"], options["method"], "--prior")
+    maker, settings = method_of(options["method"])
+    settings |= {name: options[name] for name in _SETTINGS if options[name] is not None}
+    settings |= training_settings(options["prior"], options["method"], "--prior")
     with local_files(scores) as files:
         choose_road(files, source, options)
         if options["engine"] is not None:
-            at = {} if options["prior"] is None else {"prior": options["prior"]}
             with scanned(files, source, **limits_of(options)) as trials:
-                model = maker.fit(trials, **at, **settings)
+                model = maker.fit(trials, **settings)
             write_text_atomically(out, model.to_json())
-            say(f"the model, trained on all {model.training['trials']} trials and not judged by folds, is in {out}.")
+            say(f"the model, trained on all {model.training['trials']} trials and not evaluated by folds, is in {out}.")
             return 0
         if len(scores) > 1:
             raise click.UsageError(
@@ -90,7 +68,7 @@ def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
             )
         refuse_other_groups(source, options)
         systems = read_systems(files, source)
-    fit_and_save(systems, systems[0].used(), maker, settings, options, out)
+    fit_and_save(systems, systems[0].used(), maker, settings, source, options, out)
     return 0
 
 
@@ -99,23 +77,22 @@ def fit(scores: tuple[str, ...], out: str, **options: Value) -> int:
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
 @quality_option
-@option("--layout", type=click.Choice(["table", "kaldi", "voxceleb", "sre", "numbers"]), default="table",
-        show_default=True, meanings=TWO_CLASS, help="Layout of the file that is written.")  # fmt: skip
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
+@layout_option
+@table_option
 def apply(
-    calibrator: str, scores: tuple[str, ...], out: str, quality: tuple[str, ...], layout: Value, **options: object
+    calibrator: str, scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], layout: Value
 ) -> int:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like
     from tercet.io.score_sets import merged, write_scores
 
-    model, source = saved_model(calibrator), with_columns(reading(options), quality)
+    model, source = saved_model(calibrator), with_columns(source, quality)
     fusion = "systems" in model.training
     if quality and not fusion:
         raise click.UsageError("--quality-column goes with a fusion that was trained with quality measures.")
     if not fusion and len(scores) > 1:
         raise InputError(f"{calibrator} calibrates one system and was given {len(scores)} files.")
-    if fusion or out == "-":  # a pipe cannot take back what was written before an error
+    if fusion or out == "-":  # what was written to a pipe before an error cannot be withdrawn
         results = iter([_fused(model, scores, source, quality) if fusion else model(read_trials(scores[0], source))])
     else:
         results = map(model, read_pieces(scores[0], source))

@@ -14,20 +14,14 @@ from tercet.report.terminal import print_lines, width
 
 @new_command()
 @click.argument("result")
-@option(
-    "--fail-if",
-    "conditions",
-    multiple=True,
-    required=True,
-    metavar="CONDITION",
-    help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
-    "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; repeat it.",
-)
+@option("--fail-if", "conditions", multiple=True, required=True, metavar="CONDITION",
+        help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
+             "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; repeat it.")  # fmt: skip
 @option("--system", "systems", multiple=True, metavar="NAME", help="Check this system only; repeat it.")
 @option("--baseline", metavar="RESULT.json", reads=True, help="A result that conditions may compare with.")
 @option("--other-trials", is_flag=True, needs=("baseline",), help="The baseline was evaluated on other trials.")
 @option("--junit", metavar="FILE.xml", writes=True, help="Also write what passed and failed as JUnit XML.")
-@option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")  # fmt: skip
+@option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")
 def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
     """A gate for pipelines: exit code 3 if a condition holds.
 
@@ -39,9 +33,9 @@ def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
 
     relative = any("baseline" in words for words in conditions)
     if relative and options["baseline"] is None:
-        raise click.UsageError("a condition that speaks of the baseline needs --baseline RESULT.json.")
+        raise click.UsageError("a condition on the baseline needs --baseline RESULT.json.")
     if options["baseline"] is not None and not relative:
-        raise click.UsageError("--baseline has no effect: no condition speaks of it, such as 'dcf > baseline + 0.01'.")
+        raise click.UsageError("--baseline has no effect: no condition mentions it, such as 'dcf > baseline + 0.01'.")
     found = check(
         result, conditions, baseline=options["baseline"], systems=options["systems"],
         other_trials=options["other_trials"],

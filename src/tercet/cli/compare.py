@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tercet._numeric.plain import plain
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns
+from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
 from tercet.cli._options import (
     SEVERAL,
     TWO_CLASS,
@@ -23,9 +21,9 @@ from tercet.cli._options import (
     resampling_options,
     source_options,
 )
-from tercet.cli._output import Facts, say, stamp
-from tercet.cli._systems import read_systems
-from tercet.cli._values import applications, grouping, level, log_odds_grid, reading, with_columns
+from tercet.cli._output import Facts, draw, print_json, printable, say
+from tercet.cli._systems import System, distinct_names, named, read_systems
+from tercet.cli._values import applications, grouping, log_odds_grid, numbers, with_columns
 from tercet.report import tables, text
 from tercet.report.terminal import print_lines, print_one, width
 
@@ -33,64 +31,62 @@ if TYPE_CHECKING:
     from tercet.uncertainty.comparison import Comparison
 
 
+_OTHER_COSTS = (
+    "apps", "priors", "resamples", "bayes", "seed", "band", "unpaired", "cost_fn_column", "cost_fp_column",
+)  # fmt: skip
+
+
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options()
-@application_options
+@application_options()
 @resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also the probability that one is cheaper,")
-@option(
-    "--margin",
-    type=float,
-    excludes=("resamples",),
-    metavar="M",
-    help="Also superiority, and non-inferiority and equivalence with this margin in cost.",
-)
-@option(
-    "--correction",
-    type=click.Choice(["pairs", "all"]),
-    default="pairs",
-    show_default=True,
-    help="Holm's correction over the pairs of systems in each number, or over all numbers too.",
-)
-@option(
-    "--band",
-    metavar="LO,HI,N",
-    meanings=TWO_CLASS,
-    excludes=("unpaired",),
-    help="Also differences over prior log-odds from LO to HI, with a band that holds at all of them at once.",
-)
+@option("--margin", type=float, excludes=("resamples",), metavar="M",
+        help="Also superiority, and non-inferiority and equivalence with this margin in cost.")  # fmt: skip
+@option("--correction", type=click.Choice(["all", "pairs"]),
+        help="Holm's correction over the pairs of systems in each number, or over all numbers too. "
+             "[default: pairs; all with --thresholds]")  # fmt: skip
+@option("--band", metavar="LO,HI,N", parse=log_odds_grid, meanings=TWO_CLASS, excludes=("unpaired",),
+        help="Also differences over prior log-odds from LO to HI, with a band that holds at all of them "
+             "at once.")  # fmt: skip
+@option("--thresholds", metavar="T,...", parse=numbers, meanings=TWO_CLASS, excludes=_OTHER_COSTS,
+        help="Compare net benefit at these threshold probabilities instead of costs.")  # fmt: skip
+@option("--prevalence", type=float, metavar="P", needs=("thresholds",),
+        help="Prevalence for the net benefit. [default: that of the trials]")  # fmt: skip
 @case_cost_options
 @figure_option
+@option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
 @option("--unpaired", is_flag=True, help="The systems were evaluated on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: Value) -> int:
+def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Value) -> int:
     """Is one system better than another? Paired differences with intervals."""
-    from tercet.uncertainty import compare, progress_bar
-
     if len(scores) < 2:
         raise click.UsageError("compare takes at least two files of scores.")
     if options["apps"] and options["priors"]:
         raise click.UsageError("compare takes --app (two classes) or --priors (several), not both.")
-    apps, source = applications(options), reading(options)
-    check_cost_columns(options, apps)
-    columns = cost_columns(options)
-    systems = read_systems(scores, with_columns(source, columns.values()) if columns else source)
+    apps = applications(options)
+    columns = cost_columns(options, apps)
+    names = named(scores, options["names"]) or distinct_names(scores)
+    twice = next((path for path, name in zip(scores, names, strict=True) if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.UsageError(
+            f"{printable(twice)} was given twice: give another file, or name the systems (--name A --name B)."
+        )
+    systems = read_systems(scores, with_columns(source, columns.values()) if columns else source, names)
     asked: Sequence[object] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     if columns:
         asked = [case_costs(systems[0].used(), app, columns) for app in apps]
-    found = compare(
-        *(one.used() for one in systems), applications=asked, names=[one.name for one in systems],
-        ci=level(options["ci"]), resamples=options["resamples"], seed=options["seed"], by=grouping(source),
-        unpaired=unpaired, bayes=options["bayes"], correction=options["correction"], progress=progress_bar(),
-    )  # fmt: skip
+    by = grouping(source)
+    found = _compared(systems, asked, by, options)
     margins = () if options["margin"] is None else found.margin_tests(options["margin"])
-    bands = _bands(systems, options["band"], level(options["ci"]), grouping(source))
+    bands = _bands(systems, by, options)
     if options["figure"] is not None:
-        _draw(found, bands, options["figure"])
+        draw(options["figure"], bands or found, "cost-difference" if bands else "forest")
+        say(f"the figure is in {options['figure']}.")
     if as_json:
-        more: Facts = {"margin_tests": [plain(one._asdict()) for one in margins]} if margins else {}
+        more: Facts = {"margin_tests": [one._asdict() for one in margins]} if margins else {}
         more |= {"bands": [one.to_dict() for one in bands]} if bands else {}
-        print(json.dumps(stamp() | found.to_dict() | more, allow_nan=False))
+        print_json(found.to_dict() | more)
         return 0
     lines = []
     for one in margins:
@@ -104,32 +100,36 @@ def command(scores: tuple[str, ...], as_json: bool, unpaired: bool, **options: V
     return 0
 
 
-def _draw(found: Comparison, bands: list[Any], path: str) -> None:
-    """The differences with their intervals, or along the prior where a band was asked for."""
-    from tercet.report.plots import plot
+def _compared(systems: Sequence[System], asked: Sequence[object], by: Value, options: Facts) -> Comparison:
+    """The systems at the operating points asked for, or in net benefit."""
+    from tercet.deployment.decision_curves import compare_net_benefit
+    from tercet.uncertainty import compare, progress_bar
 
-    if bands:
-        plot(bands, "cost-difference", path=path)
-    else:
-        plot(found, "forest", path=path)
-    say(f"the figure is in {path}.")
+    trials = [one.used() for one in systems]
+    same: Facts = {"names": [one.name for one in systems], "ci": options["ci"], "by": by}
+    if options["correction"] is not None:
+        same["correction"] = options["correction"]
+    if options["thresholds"] is not None:
+        return compare_net_benefit(*trials, thresholds=options["thresholds"], prevalence=options["prevalence"], **same)
+    draws = {name: options[name] for name in ("resamples", "seed", "unpaired", "bayes")}
+    return compare(*trials, applications=asked, **same, **draws, progress=progress_bar())
 
 
-def _bands(systems: Sequence[Any], words: str | None, share: float, by: Value) -> list[Any]:
-    """The simultaneous band of every pair of systems."""
+def _bands(systems: Sequence[System], by: Value, options: Facts) -> list[Any]:
+    """The simultaneous band of every pair of systems, where one was asked for."""
     from tercet.uncertainty import difference_band
 
-    if words is None:
+    if options["band"] is None:
         return []
-    grid = log_odds_grid(words, "--band")
+    same: Facts = {"level": options["ci"], "by": by}
     return [
-        difference_band(one.used(), other.used(), grid, level=share, by=by, names=(one.name, other.name))
+        difference_band(one.used(), other.used(), options["band"], names=(one.name, other.name), **same)
         for one, other in combinations(systems, 2)
     ]
 
 
 def _print(found: Comparison, more: Sequence[str]) -> None:
-    """The answer in a sentence, the systems in their order, the differences, and what a reader must know."""
+    """The answer in a sentence, the systems in their order, the differences, and the notes."""
     wide, facts = width(), found.to_dict()
     print_lines([text.harmless(found.sentence, 2000), ""], wide)
     print_one(tables.ranks(facts, found.headline, found.spoken(found.headline)), wide)

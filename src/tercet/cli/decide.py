@@ -6,12 +6,12 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._decision_facts import case_cost_options, case_costs, check_cost_columns, cost_columns
+from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
 from tercet.cli._models import saved_model
-from tercet.cli._options import WORDS, application_options, source_options
+from tercet.cli._options import WORDS, application_options, source_options, table_option
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_in, names_of, read_trials
-from tercet.cli._values import applications, reading, with_columns, without_settings
+from tercet.cli._values import applications, with_columns, without_settings
 from tercet.cli.rule import saved_rule
 from tercet.decision import decide, decisions, neyman_pearson
 from tercet.metrics.confusion import as_matrix
@@ -23,38 +23,27 @@ from tercet.trials import Trials
 @new_command(epilog=WORDS)
 @click.argument("scores")
 @source_options(labels=("fpr_at_most",))
-@application_options
-@option(
-    "--fpr-at-most",
-    type=float,
-    metavar="X",
-    excludes=("apps", "priors"),
-    help="Decide by Neyman-Pearson instead; finding the threshold needs labels.",
-)
+@application_options()
+@option("--fpr-at-most", type=float, metavar="X", excludes=("apps", "priors"),
+        help="Decide by Neyman-Pearson instead; finding the threshold needs labels.")  # fmt: skip
 @option(
     "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Seed of draws among tied scores."
 )
-@option(
-    "--rule",
-    metavar="RULE.json",
-    reads=True,
-    excludes=("apps", "priors", "fpr_at_most"),
-    help="Decide by a rule of `tercet rule fit` instead.",
-)
+@option("--rule", metavar="RULE.json", reads=True, excludes=("apps", "priors", "fpr_at_most"),
+        help="Decide by a rule of `tercet rule fit` instead.")  # fmt: skip
 @case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def command(scores: str, out: str, **options: Value) -> int:
+@table_option
+def command(scores: str, source: Facts, out: str, **options: Value) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_like
 
     if options["fpr_at_most"] is not None or options["rule"] is not None:
         without_settings(options, "apps", "priors", "costs")
-    apps, source = applications(options), reading(options)
-    bound, columns = options["fpr_at_most"], cost_columns(options)
+    apps, bound = applications(options), options["fpr_at_most"]
     if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:
         raise click.UsageError("decide takes exactly one operating point (--app or --priors), --fpr-at-most or --rule.")
-    check_cost_columns(options, apps)
+    columns = cost_columns(options, apps)
     trials = read_trials(scores, with_columns(source, columns.values()))
     if options["calibrator"] is not None:
         trials = saved_model(options["calibrator"])(trials)

@@ -57,7 +57,7 @@ _CALIBRATION = (
 
 
 @new_command()
-@option("--out", default="tercet-demo", show_default=True, metavar="DIR", help="Where the files go.")
+@option("--out", default="tercet-demo", show_default=True, metavar="DIR", folder=True, help="Where the files go.")
 @option("--files", type=click.Choice(list(EXAMPLES)), help="Only write the simulated files of a tutorial.")
 def command(out: str, files: str | None) -> int:
     """A complete example on built-in data: table, decisions, calibration, and what to try next."""
@@ -75,7 +75,7 @@ def write_files(name: str, out: str) -> int:
 
 
 def tell(out: str) -> int:
-    """Trains a recogniser, prices its decisions for two uses, calibrates it, and leaves files to go on with."""
+    """Trains a recogniser, computes the cost of its decisions for two uses, calibrates it, and writes files to try."""
     folder = Path(out)
     os.makedirs(folder, exist_ok=True)
     scores, calibrated = recognised()

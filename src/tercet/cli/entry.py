@@ -1,12 +1,15 @@
-"""Where the process starts: an interrupt gives exit code 130 at any moment, also while modules are being imported."""
+"""Where the process starts: from here on an interrupt gives exit code 130, also while modules are being imported.
+
+Before, while Python itself starts, an interrupt is Python's own affair: nothing of tercet has run yet.
+"""
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # without enum, which takes longer than all else here
 import os
-import signal
 import sys
 
-TYPE_CHECKING = False  # as typing has it: to import typing takes longer than everything else here
+TYPE_CHECKING = False  # as in typing, whose import takes longer than everything else here
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, NoReturn
@@ -18,15 +21,27 @@ def main() -> NoReturn:
     from tercet.cli.main import main as run
 
     sys.unraisablehook = _interrupt_again
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on files that are being written are removed
+    signal.signal(signal.SIGINT, _interrupt)  # from here on files that are being written are removed
     try:
         run(prog_name="tercet")
     except SystemExit as end:
+        if _interrupts and end.code not in (None, 0, 130):  # it was reported as an error of another kind
+            _leave(signal.SIGINT, None)
         signal.signal(signal.SIGINT, _leave)
         sys.exit(end.code)
-    except KeyboardInterrupt:
-        _leave(signal.SIGINT, None)
+    except BaseException:  # libraries also turn an interrupt into errors of their own, such as a failed import
+        if _interrupts:
+            _leave(signal.SIGINT, None)
+        raise
     sys.exit(0)
+
+
+_interrupts: list[int] = []  # the signals that have arrived
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    _interrupts.append(number)
+    raise KeyboardInterrupt
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:

@@ -10,17 +10,14 @@ from dataclasses import replace
 import click
 
 import tercet
-from tercet._numeric.plain import plain
 from tercet._typing import Value
 from tercet.application import Application
-from tercet.cli import _decided, _resampling
-from tercet.cli._classes import equal_classes, least_risk_lines, with_least_risk
+from tercet.calibration.methods import METHODS
+from tercet.cli._classes import least_risk_lines, usual_applications, with_least_risk
 from tercet.cli._command import new_command, option, options
+from tercet.cli._decided import decided_systems
 from tercet.cli._decision_facts import (
-    check_cost_columns,
     cost_columns,
-    cost_facts,
-    curve_options,
     decision_options,
     draw_decision_facts,
     in_columns,
@@ -30,7 +27,6 @@ from tercet.cli._decision_facts import (
 from tercet.cli._hints import hints_about
 from tercet.cli._options import (
     MEANINGS,
-    METHODS,
     SCORES,
     SEVERAL,
     TWO_CLASS,
@@ -43,34 +39,27 @@ from tercet.cli._options import (
 )
 from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
 from tercet.cli._parts import choose_road, limits_of, scanned
+from tercet.cli._resampling import calibrated, draws_of, with_intervals
 from tercet.cli._systems import System, arranged, local_files, name_of, named, read_systems, with_files
-from tercet.cli._values import (
-    DEFAULT_PRIORS,
-    Means,
-    grouping,
-    level,
-    log_odds_grid,
-    points_and_means,
-    reading,
-    with_columns,
-)
-from tercet.conditions import Conditions, by_condition
+from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, points_of, prior, with_columns
+from tercet.conditions import by_condition
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
-from tercet.metrics.mean_cost import mean_cost
 from tercet.report import tables, text
-from tercet.report.quantities import with_quantities
+from tercet.report.quantities import chosen, with_quantities
 from tercet.report.terminal import print_command, print_lines, width
 
 _OPTIONS = options(
     option("--bayes-plot", default="-3,3,21", show_default=True, metavar="LO,HI,N", meanings=TWO_CLASS,
-           needs=("output=json", "output=table&apps=", "report", "plots"), help="Prior log-odds to plot."),
+           parse=log_odds_grid, needs=("output=json", "output=table&apps=", "report", "plots"),
+           help="Prior log-odds to plot."),
     option("--eer", default="rocch", show_default=True, meanings=TWO_CLASS,
            type=click.Choice(["rocch", "interpolated", "nearest"]), help="Which definition of the EER to use."),
     resampling_options(excludes=("engine",), seeds=("with_posteriors",),
                        bayes_excludes=("resamples", "group_columns", "calibrate_on", "condition_columns")),
-    option("--bands/--no-bands", default=None, meanings=TWO_CLASS, needs=("ci&output=json", "ci&report", "ci&plots"),
+    option("--bands/--no-bands", default=None, meanings=TWO_CLASS, excludes=("engine",),
+           needs=("ci&output=json", "ci&report", "ci&plots"),
            help="Intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]"),
     option("--sigma", type=float, metavar="K", needs=("plots",), meanings=TWO_CLASS,
            help="Draw boxes of K standard deviations on ROC and DET."),
@@ -82,7 +71,8 @@ _OPTIONS = options(
            help="Calibrate first, on these scores; one file per system. --ci then resamples them too."),
     option("--calibrate-with", type=click.Choice(METHODS), default="logistic", show_default=True,
            needs=("calibrate_on",), help="The calibrator."),
-    option("--calibrate-prior", metavar="P[,P...]", needs=("calibrate_on",), help="Its training prior."),
+    option("--calibrate-prior", metavar="P[,P...]", needs=("calibrate_on",), parse=prior,
+           help="Its training prior."),
     option("--calibrate-labels", metavar="FILE", reads=True, needs=("calibrate_on",), excludes=("calibrate_key",),
            help="Labels of --calibrate-on, if they are in a file of their own."),
     option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Trials of --calibrate-on."),
@@ -97,7 +87,8 @@ _OPTIONS = options(
            help="Page and JSON with a coarser curve, from which no score can be read back; its error is stated."),
     option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, needs=("report",),
            help="Language of the page."),
-    option("--plots", metavar="DIR", meanings=SCORES, help="Also write every figure (needs the extra `plot`)."),
+    option("--plots", metavar="DIR", folder=True, meanings=SCORES,
+           help="Also write every figure (needs the extra `plot`)."),
     option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
            show_default=True, needs=("plots",), help="Format of the figures; repeat it for several."),
     option("--with-posteriors", is_flag=True, meanings=SEVERAL, needs=("output=json", "report"),
@@ -111,105 +102,83 @@ _OPTIONS = options(
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(MEANINGS, groups=("ci",), ids=("key",), scans=True)
-@application_options
+@application_options(means=True)
 @_OPTIONS
-def command(scores: tuple[str, ...], **options: Value) -> int:
+def command(scores: tuple[str, ...], source: Facts, **options: Value) -> int:
     """Shows what decisions on these scores cost at each operating point.
 
     One system per file; "-" is stdin.
     """
-    (apps, means), source = points_and_means(options), reading(options)
-    style = Style.of(options, by_default=not apps and source["meaning"] in TWO_CLASS)
-    options["bayes_plot"] = log_odds_grid(options["bayes_plot"])
+    asked: list[Value] = [*applications(options)]
+    by_default = not asked and source["meaning"] in TWO_CLASS
+    style = Style(options["output"], options["title"], chosen(options["metrics"]), by_default)
+    _check_eer(options, style)
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
+    conditions: list[Facts] = []
     if source["meaning"] == "decisions":
-        systems = [_with_wanted(one, style) for one in _decided.systems(scores, options["names"], apps, source)]
-        _check_wanted(systems, style)
-        show([one.known() for one in arranged(systems, options["sort"])], style)
-        return 0
-    check_cost_columns(options, apps)
-    with local_files(scores) as files:
-        choose_road(files, source, options, [*options["condition_columns"], *cost_columns(options).values()])
-        bounded = options["engine"] is not None
-        asked: list[Value] = [*apps]
-        if not apps:
-            several = source["meaning"] in SEVERAL
-            asked = equal_classes(files, source) if several else [*map(Application, DEFAULT_PRIORS)]
-        systems, conditions = (_in_parts if bounded else _in_memory)(files, asked, source, options, style)
-    systems = [_with_means(one, means) for one in systems]
+        systems = [_with_wanted(one, style) for one in decided_systems(scores, options["names"], asked, source)]
+    else:
+        options["costs"] = cost_columns(options, asked)
+        with local_files(scores) as files:
+            choose_road(files, source, options, [*options["condition_columns"], *options["costs"].values()])
+            asked = asked or usual_applications(files, source)
+            way = _in_memory if options["engine"] is None else _in_parts
+            systems, conditions = way(files, asked, source, options, style)
     _check_wanted(systems, style)
     for one in systems:
         for hint in hints_about(one):
             say(hint)
-    _deliver(arranged(systems, options["sort"]), conditions, asked, options, style)
-    if not apps and style.output == "table" and not style.wanted and isinstance(systems[0].evaluation, Evaluation):
-        _first_minute(systems[0], not bounded)
+    _deliver(arranged(systems, options["sort"]), conditions, points_of(asked), options, style)
+    if by_default and style.output == "table" and not style.wanted:
+        _first_minute(systems[0], options["engine"] is None)
     return 0
 
 
 def _in_parts(
-    files: Sequence[str], asked: Sequence[Application], source: Facts, options: Facts, style: Style
+    files: Sequence[str], asked: Sequence[Value], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """All files as the parts of one system, in bounded memory, and the results by condition."""
-    columns, asked_curve, eer = cost_columns(options), curve_options(options), options["eer"]
-    if columns and options["engine"] == "dask":
+    if options["costs"] and options["engine"] == "dask":
         raise InputError("Costs per case are read on this machine: take --engine local.")
-    curve, costs = None, []
-    with in_columns(columns), scanned(files, source, **limits_of(options)) as trials:
-        found = tercet.evaluate(trials, asked, bayes_plot=options["bayes_plot"], eer=eer)
-        if columns:
-            given = [{"cost_fn": app.cost_fn, "cost_fp": app.cost_fp} | columns for app in asked]
-            costs = [tercet.scan_case_costs(trials, app.prior, **one) for app, one in zip(asked, given, strict=True)]
-        if asked_curve is not None:
-            curve = tercet.decision_curve(trials, **asked_curve)
-        conditions = [tercet.by_condition(trials, name, asked, eer=eer) for name in options["condition_columns"]]
-    name = options["names"][0] if options["names"] else name_of(files[0]) if len(files) == 1 else found.name
-    facts = {**found.to_dict(), "name": name}
-    if costs:
-        facts["case_costs"] = [cost_facts(app, columns, row) for app, row in zip(asked, costs, strict=True)]
-    if curve is not None:
-        facts["decision_curve"] = curve.to_dict()
-    system = _with_wanted(System(files[0], name or "system", None, None, found, facts, curve=curve), style)
-    return [system], [_condition_facts(system, one) for one in conditions]
+    if options["ci"] is not None and options["condition_columns"]:
+        raise InputError("--ci with --condition-column needs every row in memory: leave --engine or one of them out.")
+    settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
+    name = options["names"][0] if options["names"] else name_of(files[0]) if len(files) == 1 else None
+    with in_columns(options["costs"]), scanned(files, source, **limits_of(options)) as trials:
+        found = tercet.evaluate(trials, asked, name=name, ci=options["ci"], **settings)
+        facts = {**found.to_dict(), "name": name}
+        one = System(files[0], name or "system", None, trials, evaluation=found, facts=facts)
+        one = with_decision_facts(_with_wanted(one, style), points_of(asked), options, None)
+        conditions = _by_condition([one], asked, options, {})
+    return [replace(one, trials=None)], conditions
 
 
 def _in_memory(
-    files: Sequence[str], asked: Sequence[object], source: Facts, options: Facts, style: Style
+    files: Sequence[str], asked: Sequence[Value], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
-    columns = options["condition_columns"]
-    draws, calibration = _resampling.Resampling.of(options, source), _resampling.Calibration.of(options, source)
-    split = with_columns(source, [*columns, *cost_columns(options).values()])
+    draws, points = draws_of(options, source), points_of(asked)
+    read = with_columns(source, [*options["condition_columns"], *options["costs"].values()])
+    systems = calibrated(read_systems(files, read, options["names"]), options, source)
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
-    systems = read_systems(files, split, options["names"])
-    if calibration is not None:
-        systems = calibration.applied(systems)
-    carried = settings | ({} if draws is None or calibration is not None else draws.asked)
-    systems = [_evaluated(one, asked, source, carried | {"one_vs_rest": rest}, style) for one in systems]
-    if calibration is not None:
-        systems = calibration.named(systems)
-    if draws is not None:
+    carried = settings | {"one_vs_rest": rest} | ({} if options["calibrate_on"] else draws)
+    systems = [_evaluated(one, asked, source, carried, style) for one in systems]
+    if draws:
         drawn = options["report"] is not None or options["plots"] is not None
         bands = drawn if options["bands"] is None else options["bands"]
-        systems = _resampling.with_intervals(systems, asked, draws, bands, calibration, settings)
-    systems = [with_decision_facts(one, asked, options, grouping(source)) for one in systems]
+        systems = [with_intervals(one, points, draws | settings, bands) for one in systems]
+    systems = [with_decision_facts(one, points, options, grouping(source)) for one in systems]
     if options["min_risk"]:
-        systems = [with_least_risk(one, asked) for one in systems]
+        systems = [with_least_risk(one, points) for one in systems]
     if options["with_posteriors"]:
         from tercet.report.embedded_rows import with_rows
 
         systems = [replace(one, facts=with_rows(one.known(), one.used(), seed=options["seed"])) for one in systems]
-    by_name: Facts = {"eer": options["eer"], **({} if draws is None else draws.asked)}
-    conditions = [
-        _condition_facts(one, by_condition(one.used(), column, asked, **by_name))
-        for one in systems
-        for column in columns
-    ]
-    return systems, conditions
+    return systems, _by_condition(systems, asked, options, draws)
 
 
-def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Facts, style: Style) -> System:
+def _evaluated(one: System, asked: Sequence[Value], source: Facts, settings: Facts, style: Style) -> System:
     log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
     with working(f"evaluating {one.name}"):
         found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
@@ -217,12 +186,18 @@ def _evaluated(one: System, asked: Sequence[object], source: Facts, settings: Fa
             for row in found.applications:
                 row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
         facts = found.to_dict()
-    return _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
+    done = _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
+    return done if one.calibration is None else done.with_facts(calibration=one.calibration.to_dict())
 
 
-def _condition_facts(one: System, found: Conditions) -> Facts:
-    """An entry of "conditions" in the JSON."""
-    return {"system": str(one.known().get("name") or "system"), **found.to_dict()}
+def _by_condition(systems: Sequence[System], asked: Sequence[Value], options: Facts, draws: Facts) -> list[Facts]:
+    """The entries of "conditions" in the JSON."""
+    return [
+        {"system": str(one.known().get("name") or "system")}
+        | by_condition(one.source(), column, points_of(asked), eer=options["eer"], **draws).to_dict()
+        for one in systems
+        for column in options["condition_columns"]
+    ]
 
 
 def _with_wanted(one: System, style: Style) -> System:
@@ -230,12 +205,11 @@ def _with_wanted(one: System, style: Style) -> System:
     return replace(one, facts=with_quantities(one.known(), one.evaluation, style.wanted))
 
 
-def _with_means(one: System, means: Means) -> System:
-    """The system with the mean of its costs over the points of each evaluation that was named."""
-    if not means:
-        return one
-    found = tuple(mean_cost(*own, one.evaluation.applications) for own in means)
-    return one.with_facts(means=[plain(own) for own in found])
+def _check_eer(options: Facts, style: Style) -> None:
+    """Refuses a definition of the EER where no EER is shown."""
+    shown = style.output == "json" or options["report"] or options["plots"] or not style.wanted
+    if options["eer"] != "rocch" and not shown and not any(one.name.startswith("eer") for one in style.wanted):
+        raise click.UsageError("--eer has no effect on these --metrics: leave it out, or ask for eer too.")
 
 
 def _check_wanted(systems: Sequence[System], style: Style) -> None:
@@ -255,7 +229,7 @@ def _deliver(
         from tercet.report.privacy import private
 
         facts = private({"systems": facts})["systems"]
-    if style.output == "tsv":  # the other forms say it themselves
+    if style.output == "tsv":  # the other formats include it
         for line in (line for entry in conditions for line in tables.reasons(entry)):
             say(line)
     if options["report"] is not None:
@@ -287,9 +261,7 @@ def _paired(systems: Sequence[System], options: Facts) -> Facts:
     names, groups = [one.name for one in found], found[0].known().get("intervals", {}).get("by") or ()
     by = None if not groups else groups[0] if len(groups) == 1 else (groups[0], groups[1])
     try:
-        made = tercet.compare(
-            *(one.used() for one in found), applications=apps, names=names, ci=level(options["ci"]), by=by
-        )
+        made = tercet.compare(*(one.used() for one in found), applications=apps, names=names, ci=options["ci"], by=by)
     except TercetError as error:
         say(f"the page has no paired differences: {error}")
         return {}
@@ -332,14 +304,16 @@ def _savings(one: System) -> str:
     try:
         fitted = cross_fit(Logistic, one.used(), 0.5, folds=5).scores
     except TercetError as error:
-        return f"What calibration would save could not be judged by 5 folds: {error}"
+        return f"What calibration would save could not be estimated by 5 folds: {error}"
     after = tercet.evaluate(fitted, [Application(prior) for prior in DEFAULT_PRIORS]).applications
     before = one.evaluation.applications
     pairs = [(1.0 if old.dcf is None else old.dcf, new) for old, new in zip(before, after, strict=True)]
-    gains = [min(cost, 1.0) - (new.dcf or 0.0) for cost, new in pairs]  # llrs have a cost
+    gains = [min(cost, 1.0) - (new.dcf or 0.0) for cost, new in pairs]  # only llrs have an actual cost
     cost, best = pairs[gains.index(max(gains))]
     if max(gains) < 0.01:
-        return "Calibration (logistic, judged by 5 folds) would make these scores no more useful at these priors."
+        return "Calibration (logistic, 5-fold cross-validated) would make these scores no more useful at these priors."
     old = "the dummy's 1.000" if one.used().meaning == "raw" else f"{cost:.3f}"
     where = text.frequency(best.prior)
-    return f"Calibration (logistic, judged by 5 folds) would bring the DCF at {where} from {old} to {best.dcf:.3f}."
+    return (
+        f"Calibration (logistic, 5-fold cross-validated) would lower the DCF at {where} from {old} to {best.dcf:.3f}."
+    )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import click
 
 from tercet._typing import Value
+from tercet.calibration.methods import TWO_CLASS_METHODS, method_of
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, source_options
-from tercet.cli._output import chosen_format, say, working
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._models import saved_model
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, source_options
+from tercet.cli._output import Facts, Row, both_ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, one_group, reading
+from tercet.cli._values import level, one_group
 
 _MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior")
 
@@ -27,20 +29,18 @@ def command() -> None:
 @source_options(_MEANINGS, ids=("key",))
 @option("-o", "--out", writes=True, metavar="FILE.html", help="Where the sheet with its figures goes.")
 @option("--title", metavar="WORDS", needs=("out",), help="Title of the sheet.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Level in per cent.")
+@ci_option
 @option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
 @option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
-@rows_options
-def report(scores: str, out: str | None, title: str | None, ci: float, **options: Value) -> int:
+@format_options
+def report(scores: str, source: Facts, out: str | None, title: str | None, output: str, **draws: Value) -> int:
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
     from tercet.forensics import validation
     from tercet.io import write_text_atomically
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = one_group(source)
-    trials, draws = read_trials(scores, source), {"resamples": options["resamples"], "seed": options["seed"]}
+    by, trials = one_group(source), read_trials(scores, source)
     with working(f"validating {name_of(scores)}"):
-        found = validation(trials, name=name_of(scores), ci=level(ci), by=by, **draws)
+        found = validation(trials, name=name_of(scores), by=by, **draws)
     if out is not None:
         write_text_atomically(out, found.to_html(title))
         say(f"the sheet is in {out}.")
@@ -52,32 +52,87 @@ def report(scores: str, out: str | None, title: str | None, ci: float, **options
             rows.append({"measure": f"{name}{row.strength:g}", "value": rate.value} | _ends(rate.interval))
     for bounds in found.bounds:
         for name, side in (("lowest", "lower"), ("highest", "upper")):
-            ends = found.bound_intervals.get(f"{bounds.method} {side}")
             words = f"{name} supported LR ({bounds.method})"
-            rows.append({"measure": words, "value": getattr(bounds, side)} | _ends(ends))
+            limits = found.bound_intervals.get(f"{bounds.method} {side}")
+            rows.append({"measure": words, "value": getattr(bounds, side)} | _ends(limits))
     print_rows(rows, output, {"validation": found.to_dict()})
     return 0
 
 
 @new_command("bounds", epilog=WORDS)
 @click.argument("scores")
-@source_options(_MEANINGS, groups=None, ids=("key",))
-@rows_options
-def bounds(scores: str, **options: Value) -> int:
+@source_options(_MEANINGS, groups=("ci",), ids=("key",))
+@option("--ci", type=float, metavar="LEVEL", parse=level,
+        help="Add intervals at this level in per cent, such as 95.")  # fmt: skip
+@option("--bootstrap", "resamples", type=int, default=500, show_default=True, needs=("ci",), help="Resamples.")
+@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
+@format_options
+def bounds(scores: str, source: Facts, output: str, **draws: Value) -> int:
     """The lowest and highest LR that the data support, by ELUB and by invariance verification."""
     from tercet.forensics import elub, iv_bounds
+    from tercet.forensics._sheet import bound_intervals
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     trials = read_trials(scores, source)
     with working(f"validating {name_of(scores)}"):
-        rows = [one._asdict() for one in (elub(trials), iv_bounds(trials))]
+        rows: list[Row] = [one._asdict() for one in (elub(trials), iv_bounds(trials))]
+        if draws["ci"] is not None:
+            found = bound_intervals(trials, draws | {"by": one_group(source), "bayes_plot": None})
+            for row, side in product(rows, ("lower", "upper")):
+                row |= both_ends(found.get(f"{row['method']} {side}"), side)
     print_rows(rows, output)
     return 0
 
 
+@new_command("bounded", epilog=WORDS)
+@click.argument("calibrator")
+@click.argument("scores")
+@source_options(TWO_CLASS, groups=None, ids=("key",))
+@option("--bounds", "kind", type=click.Choice(["elub", "iv"]), default="elub", show_default=True,
+        help="How the bounds are found.")  # fmt: skip
+@option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the bounded calibrator goes.")
+def bounded_command(calibrator: str, scores: str, source: Facts, kind: Value, out: str) -> int:
+    """Holds the LRs of a saved calibrator within the bounds that labelled SCORES support, which did not train it."""
+    from tercet.forensics import bounded
+    from tercet.io import write_text_atomically
+
+    model, trials = saved_model(calibrator), read_trials(scores, source)
+    with working(f"validating {name_of(scores)}"):
+        found = bounded(model, trials, method=kind)
+    write_text_atomically(out, found.to_json())
+    say(f"LRs are held between {found.lower:.4g} and {found.upper:.4g}; the calibrator is in {out}.")
+    return 0
+
+
+@new_command("interval", epilog=WORDS)
+@click.argument("scores")
+@source_options(("llr", "raw"), labels=None)
+@option("--calibrate-on", "training", required=True, reads=True, metavar="FILE",
+        help="Labelled scores that train the calibrator, read like SCORES.")  # fmt: skip
+@option("--calibrate-with", "method", type=click.Choice(TWO_CLASS_METHODS), default="logistic", show_default=True,
+        help="The calibrator.")  # fmt: skip
+@option("--prior", type=float, default=0.5, show_default=True, metavar="P", help="The prior to train for.")
+@ci_option
+@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
+@option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
+@format_options
+def interval(scores: str, source: Facts, training: str, method: str, output: str, **draws: Value) -> int:
+    """The calibrated LR of each score of a case with its interval; the calibrator is trained anew on each resample."""
+    from tercet.forensics import lr_interval
+
+    maker, settings = method_of(method)
+    of_case = {name: value for name, value in source.items() if name not in ("group_columns", "group_map")}
+    trials, case = read_trials(training, source), read_trials(scores, of_case)
+    with working(f"calibrating on {name_of(training)}"):
+        found = lr_interval(case.scores, trials, calibrator=maker, options=settings, by=one_group(source), **draws)
+    rows: list[Row] = [{"score": one.score, "lr": one.lr} | _ends(one.interval) for one in found]
+    print_rows(rows, output, {"lr_intervals": rows})
+    return 0
+
+
 def _ends(interval: Any) -> Row:
-    return {} if interval is None else {"low": interval.low, "high": interval.high, "method": interval.method}
+    """The ends and the method, also where there are none: the order of the columns does not depend on the first row."""
+    return both_ends(interval) | {"method": None if interval is None else interval.method}
 
 
-for _one in (report, bounds):
+for _one in (report, bounds, bounded_command, interval):
     command.add_command(_one)

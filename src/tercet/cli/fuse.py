@@ -10,8 +10,9 @@ from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
 from tercet.cli._options import WORDS, fit_options, quality_option, source_options
-from tercet.cli._systems import distinct_names, names_in, read_systems
-from tercet.cli._values import method, prior, reading, with_columns
+from tercet.cli._output import Facts
+from tercet.cli._systems import distinct_names, read_systems
+from tercet.cli._values import with_columns
 
 
 @new_command(epilog=WORDS)
@@ -20,14 +21,18 @@ from tercet.cli._values import method, prior, reading, with_columns
 @quality_option
 @option("--penalty", type=float, default=0.0, show_default=True, metavar="X", help="Ridge on the standardised weights.")
 @fit_options()
-def command(scores: tuple[str, ...], out: str, quality: tuple[str, ...], penalty: float, **options: Value) -> int:
+def command(
+    scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], penalty: float, **options: Value
+) -> int:
     """Trains one score out of several systems' scores for the same trials, and saves the model."""
-    source, (maker, settings) = reading(options), method("fusion")
+    from tercet.calibration.fusion import Fusion
+
     refuse_other_groups(source, options)
-    systems = read_systems(scores[:1], with_columns(source, quality), distinct_names(scores)[:1])
+    names = distinct_names(scores)
+    systems = read_systems(scores[:1], with_columns(source, quality), names[:1])
     measures, trials = quality_of(systems[0].used(), quality)
-    systems = [replace(systems[0], trials=trials), *read_systems(scores[1:], source, distinct_names(scores)[1:])]
-    asked = options | {"prior": prior(options["prior"]), "names": names_in(source)}
-    more = settings | {"penalty": penalty} | ({} if measures is None else {"quality": measures})
-    fit_and_save(systems, [one.used() for one in systems], maker, more, asked, out)
+    systems = [replace(systems[0], trials=trials), *read_systems(scores[1:], source, names[1:])]
+    settings: Facts = {"penalty": penalty, "prior": options["prior"]}
+    settings |= {} if measures is None else {"quality": measures}
+    fit_and_save(systems, [one.used() for one in systems], Fusion, settings, source, options, out)
     return 0

@@ -5,58 +5,48 @@ from __future__ import annotations
 import click
 
 from tercet._typing import Value
+from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
-from tercet.cli._output import chosen_format, say, working
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
+from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, level, one_group, reading, with_columns
+from tercet.cli._values import application, one_group, with_columns
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
+from tercet.report.numbers import percent
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores")
 @source_options(TWO_CLASS, ids=("key",))
 @option("--between", required=True, metavar="COLUMN", help="The groups to compare: gender, site, channel.")
-@option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
+@option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
+        help="The operating point, a prior alone, or a name.")  # fmt: skip
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
-@option(
-    "--bootstrap",
-    "resamples",
-    type=int,
-    default=0,
-    metavar="N",
-    help="Use percentile intervals from N joint resamples instead of closed forms.",
-)
+@ci_option
+@option("--bootstrap", "resamples", type=int, default=0, metavar="N",
+        help="Use percentile intervals from N joint resamples instead of closed forms.")  # fmt: skip
 @option("--seed", type=int, default=0, show_default=True, needs=("resamples",), help="Seed of the resamples.")
 @figure_option
 @option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
         help="What the figure shows.")  # fmt: skip
-@row_format_options
-def command(scores: str, between: str, app: str, reference: str | None, ci: float, **options: Value) -> int:
+@format_options
+def command(scores: str, source: Facts, between: str, app: Application, output: str, **options: Value) -> int:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by, draws = one_group(source), {key: options.pop(key) for key in ("resamples", "seed")}
+    by, asked = one_group(source), {key: options[key] for key in ("reference", "ci", "resamples", "seed")}
     trials = read_trials(scores, with_columns(source, [between]))
     with working(f"comparing the groups of {between}"):
-        found = group_gaps(trials, between, application(app), reference=reference, by=by, ci=level(ci), **draws)
+        found = group_gaps(trials, between, app, by=by, **asked)
     for group in found.groups:
         for reason in group.reasons.values():
             say(reason)
     for quantity, share in found.worst_in.items():
-        say(f"{quantity}: {found.worst[quantity]} is the worst group, and in {100.0 * share:.3g} % of the resamples.")
+        say(f"{quantity}: {found.worst[quantity]} is the worst group, and in {percent(share)} of the resamples.")
     print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
-    if options["figure"] is not None:
-        from tercet.report.plots import plot
-
-        plot(found, "forest", quantity=options["quantity"], path=options["figure"])
+    draw(options["figure"], found, "forest", quantity=options["quantity"])
     return 0
 
 
 def _row(gap: Gap) -> Row:
-    ends, ratio = gap.difference_ci, gap.ratio_ci
     row: Row = {"quantity": gap.quantity, "first": gap.first, "second": gap.second, "difference": gap.difference}
-    row |= {"low": ends.low, "high": ends.high, "ratio": gap.ratio}
-    row |= {"ratio_low": None if ratio is None else ratio.low, "ratio_high": None if ratio is None else ratio.high}
-    return row | {"p_value": gap.p_value, "adjusted": gap.adjusted, "method": ends.method}
+    row |= both_ends(gap.difference_ci) | {"ratio": gap.ratio} | both_ends(gap.ratio_ci, "ratio")
+    return row | {"p_value": gap.p_value, "adjusted": gap.adjusted, "method": gap.difference_ci.method}

@@ -30,7 +30,7 @@ COMMANDS = {
     "card": "A model card in Markdown from a saved result of `tercet evaluate --json`.",
     "plot": "One figure of one system, or of several in one figure.",
     "primary": "NIST's primary cost: the mean over several operating points, pooled or equalised over partitions.",
-    "biometrics": "Biometric error rates: FNMR at given FMRs, presentation attacks, comparisons that a claim needs.",
+    "biometrics": "Biometric error rates: FNMR at given FMRs, presentation attacks, and trials that a claim needs.",
     "spoofing": "Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs.",
     "forensics": "Validation of forensic likelihood ratios: a sheet of measures and figures, supported LRs.",
     "sweep": "Costs over a grid of models, the choice made on validation data, and its held-out cost.",
@@ -86,7 +86,7 @@ class Commands(click.Group):
         kwargs["standalone_mode"] = False  # so that errors come here
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its code
+                stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character shows its code
         try:
             result = super().main(*args, **kwargs)
         except click.exceptions.Exit as stop:
@@ -99,7 +99,7 @@ class Commands(click.Group):
             click.echo("tercet: interrupted", err=True)
             sys.exit(130)
         except BrokenPipeError:
-            sys.stderr.close()  # the reader has gone; say nothing more
+            sys.stderr.close()  # the reader has closed the pipe: print nothing more
             sys.exit(1)
         sys.exit(result if isinstance(result, int) else 0)
 

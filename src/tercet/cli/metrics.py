@@ -1,4 +1,4 @@
-"""`tercet metrics`: the quantities that --metrics and check know."""
+"""`tercet metrics`: the quantities that --metrics and check accept."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import click
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import say, working
+from tercet.cli._output import Facts, draw, say, working
 from tercet.cli._systems import distinct_names, named, read_trials
-from tercet.cli._values import applications, reading
+from tercet.cli._values import application
 from tercet.evaluation import evaluate
 from tercet.trials import Trials
 
@@ -25,33 +25,21 @@ _WITHOUT_POINTS = ("decision-curve", "corp")
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS, groups=None, ids=("key",))
-@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="An operating point to mark; repeat it.")
+@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application,
+        help="An operating point to mark; repeat it.")  # fmt: skip
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
 @option("--size", type=click.Choice(["column", "page"]), help="Width of a journal's column or page.")
 @option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
-@option(
-    "--bands",
-    type=click.Choice(["pointwise", "simultaneous"]),
-    needs=_BANDED,
-    excludes=("log",),
-    help="A 95 % band: at each point, or at all points at once.",
-)
-@option(
-    "--sigma",
-    type=float,
-    metavar="K",
-    needs=("kind=roc", "kind=det"),
-    excludes=("log",),
-    help="Boxes of K standard deviations around the decisions.",
-)
+@option("--bands", type=click.Choice(["pointwise", "simultaneous"]), needs=_BANDED, excludes=("log",),
+        help="A 95 % band: at each point, or at all points at once.")  # fmt: skip
+@option("--sigma", type=float, metavar="K", needs=("kind=roc", "kind=det"), excludes=("log",),
+        help="Boxes of K standard deviations around the decisions.")  # fmt: skip
 @option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
 @option("--title", metavar="WORDS", help="Title of the figure.")
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
-def command(scores: tuple[str, ...], kind: str, out: str, **options: Value) -> int:  # fmt: skip
+def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **options: Value) -> int:  # fmt: skip
     """One figure of one system, or of several in one figure."""
-    from tercet.report.plots import plot
-
-    points, source = applications(options), reading(options)
+    points = options["apps"]
     if points and kind in _WITHOUT_POINTS:
         raise click.UsageError(f"--app has no effect with --kind {kind}: leave it out.")
     if options["bands"] == "simultaneous" and kind not in _AT_ONCE:
@@ -64,7 +52,7 @@ def command(scores: tuple[str, ...], kind: str, out: str, **options: Value) -> i
     style = {key: options[key] for key in ("size", "title", "sigma")} | {"log": options["log"] or None}
     if options["names"]:
         style["labels"] = names
-    plot(drawn, kind, path=out, bands=around if around and around[0] is not None else None, **style)
+    draw(out, drawn, kind, bands=around if around and around[0] is not None else None, **style)
     say(f"the figure is in {out}.")
     return 0
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from tercet.cli._command import new_command
-from tercet.cli._options import WORDS
-from tercet.cli._output import chosen_format
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._options import WORDS, format_options
+from tercet.cli._output import Row, print_rows
 from tercet.cli._values import application, own_points
 
 
 @new_command(epilog=WORDS)
-@rows_options
-def command(as_json: bool, output: str | None) -> int:
+@format_options
+def command(output: str) -> int:
     """The named operating points, with prior, costs, threshold and source."""
     from tercet.application import Application
     from tercet.spoofing import SpoofingPoint
 
     rows: list[Row] = []
     for name, source in (dict.fromkeys(own_points(), "tercet.toml") | Application.names()).items():
-        app = application(name)
+        app = application(name, "--app")
         rows.append(
             {"name": name, "prior": app.prior, "cost_fn": app.cost_fn, "cost_fp": app.cost_fp,
              "prior_spoof": None, "cost_spoof": None, "threshold": app.threshold, "source": source}
@@ -32,5 +31,5 @@ def command(as_json: bool, output: str | None) -> int:
              "prior_spoof": point.prior_spoof, "cost_spoof": point.cost_spoof, "threshold": point.threshold,
              "source": source}
         )  # fmt: skip
-    print_rows(rows, chosen_format(as_json, output))
+    print_rows(rows, output)
     return 0

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from tercet._typing import Value
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, chosen_format, working
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._output import Facts, Row, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, one_group, reading
+from tercet.cli._values import level, one_group, with_columns
 
 
 @new_command(epilog=WORDS)
@@ -18,28 +16,23 @@ from tercet.cli._values import level, one_group, reading
 @source_options(TWO_CLASS, groups=("ci",), ids=("key",))
 @option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
-@option("--ci", type=float, metavar="LEVEL", help="Add intervals at this level in per cent.")
-@rows_options
+@option("--ci", type=float, metavar="LEVEL", parse=level, help="Add intervals at this level in per cent.")
+@format_options
 def command(
-    scores: tuple[str, ...], points: str, partitions: tuple[str, ...], ci: float | None, **options: Value
+    scores: tuple[str, ...], source: Facts, points: str, partitions: tuple[str, ...], ci: float | None, output: str
 ) -> int:
     """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""
     from tercet.nist import c_primary
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    by = one_group(source)
-    if partitions:
-        source["group_columns"] = tuple(dict.fromkeys((*source.get("group_columns", ()), *partitions)))
-    limits: Facts = {} if ci is None else {"ci": level(ci), "by": by}
+    limits: Facts = {} if ci is None else {"ci": ci, "by": one_group(source)}
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
-        trials = read_trials(path, source)
+        trials = read_trials(path, with_columns(source, partitions))
         with working(f"evaluating {name_of(path)}"):
             found = c_primary(trials, points, partitions=partitions, **limits)
         row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}
-        for name, ends in (("c_primary", found.actual_interval), ("min_c_primary", found.minimum_interval)):
-            row |= {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}
+        row |= ends(found.actual_interval, "c_primary") | ends(found.minimum_interval, "min_c_primary")
         for one in found.points:
             row |= {f"dcf_{one.application.name}": one.actual, f"min_dcf_{one.application.name}": one.minimum}
         rows.append(row)

@@ -9,13 +9,13 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import TWO_CLASS, WORDS, figure_option, row_format_options, source_options
-from tercet.cli._output import Facts, chosen_format, say, working
-from tercet.cli._rows import Row, print_rows
-from tercet.cli._systems import names_of, read_trials, trial_column
-from tercet.cli._values import application, level, one_group, reading
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options, table_option
+from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
+from tercet.cli._systems import names_of, read_trials
+from tercet.cli._values import application, level, one_group
 from tercet.deployment.rules import Reached, Rule
 from tercet.errors import InputError, TercetError
+from tercet.evaluation import evaluate
 
 _CRITERIA = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
@@ -30,10 +30,11 @@ _criteria = options(
     option("--alarms-at-most", type=float, metavar="N", help="The threshold with at most this many alarms per day."),
     option("--cases-per-day", type=float, metavar="N", needs=("alarms_at_most",), help="Cases that come in per day."),
     option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), help="Share of targets in them."),
-    option("--least-cost", metavar="PRIOR,CFN,CFP", help="Least cost at this operating point (or name)."),
+    option("--least-cost", metavar="PRIOR,CFN,CFP", parse=application,
+           help="Least cost at this operating point (or name)."),
     option("--f-beta", type=float, metavar="B", help="The threshold with the largest F-beta score; 1 for F1."),
     option("--best", type=click.Choice(["youden", "corner", "eer"]), help="Largest TPR - FPR; nearest corner; EER."),
-    option("--confidence", type=float, metavar="LEVEL",
+    option("--confidence", type=float, metavar="LEVEL", parse=level,
            help="Guarantee the bound on false alarms or misses with this confidence in per cent, such as 95."),
 )  # fmt: skip
 
@@ -49,22 +50,18 @@ def command() -> None:
 @_criteria
 @option("-o", "--out", required=True, writes=True, metavar="RULE.json", help="Where the rule goes.")
 @figure_option
-@row_format_options
-def fit(scores: str, out: str, confidence: float | None, **options: Value) -> int:
+@format_options
+def fit(scores: str, source: Facts, out: str, figure: str | None, output: str, **options: Value) -> int:
     """Chooses the threshold on labelled scores by exactly one criterion, and saves it."""
     from tercet.io import write_text_atomically
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    asked = {name: options[name] for name in (*_CRITERIA, "cases_per_day", "prevalence")}
-    if asked["least_cost"] is not None:
-        asked["least_cost"] = application(asked["least_cost"], "--least-cost")
-    if len([name for name in _CRITERIA if asked[name] is not None]) != 1:
+    if len([name for name in _CRITERIA if options[name] is not None]) != 1:
         raise click.UsageError("rule fit takes exactly one criterion, such as --fpr-at-most 0.01.")
     by, trials = one_group(source), read_trials(scores, source)
-    share = None if confidence is None else level(confidence, "--confidence")
-    rule = Rule.fit(trials, confidence=share, by=by, **asked)
+    rule = Rule.fit(trials, by=by, **options)
     write_text_atomically(out, rule.to_json())
-    rows, facts = [_row(rule)], rule.to_dict()
+    rows: list[Row] = [{"criterion": rule.criterion, "threshold": rule.threshold} | _rates(rule.rates())]
+    facts = rule.to_dict()
     try:
         with working("choosing thresholds by folds"):
             held = rule.out_of_fold(trials, by=by)
@@ -73,13 +70,10 @@ def fit(scores: str, out: str, confidence: float | None, **options: Value) -> in
     except TercetError as error:  # too few trials, or a fold on which no threshold keeps the bound
         say(f"there are no out-of-fold rates: {error}")
     print_rows(rows, output, facts)
-    if options["figure"] is not None:
-        from tercet.evaluation import evaluate
-        from tercet.report.plots import plot
-
-        plot(evaluate(trials), "histogram", rule=rule, path=options["figure"])
-    if rule.promise is not None:
-        say(f"promised: {rule.promise}.")
+    if figure is not None:
+        draw(figure, evaluate(trials), "histogram", rule=rule)
+    if rule.guarantee is not None:
+        say(f"guaranteed: {rule.guarantee}.")
     say(f"the rule is in {out}. The first row is apparent: these trials chose it. Next: tercet rule judge {out} NEW")
     return 0
 
@@ -88,12 +82,14 @@ def fit(scores: str, out: str, confidence: float | None, **options: Value) -> in
 @click.argument("rule")
 @click.argument("scores")
 @source_options(TWO_CLASS, labels=None)
-@option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def apply(rule: str, scores: str, out: str, **options: object) -> int:
+@table_option
+def apply(rule: str, scores: str, source: Facts, out: str) -> int:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
-    from tercet.io import write_table
+    from tercet.io import columns_like, write_table
 
-    write_table(out, decided(saved_rule(rule), read_trials(scores, reading(options))))
+    saved, trials = saved_rule(rule), read_trials(scores, source)
+    decided = {"decision": names_of(saved(trials), trials.classes)}
+    write_table(out, columns_like(trials, label_column=None) | decided)
     return 0
 
 
@@ -101,13 +97,12 @@ def apply(rule: str, scores: str, out: str, **options: object) -> int:
 @click.argument("rule")
 @click.argument("scores")
 @source_options(TWO_CLASS, groups=None, ids=("key",))
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
-@row_format_options
-def judge(rule: str, scores: str, ci: float, **options: Value) -> int:
+@ci_option
+@format_options
+def judge(rule: str, scores: str, source: Facts, ci: float, output: str) -> int:
     """A saved rule on held-out labelled scores, beside the best choice in hindsight."""
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
     saved = saved_rule(rule)
-    found = saved.judge(read_trials(scores, source), ci=level(ci))
+    found = saved.judge(read_trials(scores, source), ci=ci)
     row: Row = {"criterion": saved.criterion, "threshold": saved.threshold}
     row |= {"kept": "-" if found.kept is None else "yes" if found.kept else "no"}
     row |= _rates(found.rates)
@@ -130,21 +125,10 @@ def saved_rule(path: str) -> Rule:
         raise InputError(f"{path} is not a tercet rule file: {error}") from error
 
 
-def decided(rule: Rule, trials: Any) -> Facts:
-    """The table of a rule's decisions."""
-    return trial_column(trials) | {"decision": names_of(rule(trials), trials.classes)}
-
-
-def _row(rule: Rule) -> Row:
-    return {"criterion": rule.criterion, "threshold": rule.threshold} | _rates(rule.rates())
-
-
 def _rates(rates: Any) -> Row:
     row: Row = {}
     for name, one in rates.items():
-        row[name] = one.value
-        ends = one.interval
-        row |= {f"{name}_low": None if ends is None else ends.low, f"{name}_high": None if ends is None else ends.high}
+        row |= {name: one.value} | both_ends(one.interval, name)
     return row
 
 

@@ -7,10 +7,9 @@ import click
 from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS
-from tercet.cli._output import chosen_format
-from tercet.cli._rows import Row, print_rows, rows_options
-from tercet.cli._values import applications, level
+from tercet.cli._options import WORDS, ci_option, format_options
+from tercet.cli._output import Row, print_rows
+from tercet.cli._values import application, level
 from tercet.errors import InputError
 from tercet.report import text
 from tercet.report.schema import read_result
@@ -31,51 +30,31 @@ _HEAD = (
 
 @new_command(epilog=WORDS)
 @click.argument("result", required=False)
-@option(
-    "--app",
-    "apps",
-    multiple=True,
-    metavar="PRIOR,CFN,CFP",
-    needs=("fnr", "fpr"),
-    help="An operating point, or its name; repeat it.",
-)
+@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application, needs=("fnr", "fpr"),
+        help="An operating point, or its name; repeat it.")  # fmt: skip
 @option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate that you expect there.")
 @option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate that you expect there.")
 @option("--rate", type=float, metavar="RATE", excludes=("apps", "auc"), help="Instead: for the interval of this rate.")
 @option("--auc", type=float, metavar="AUC", excludes=("apps",), help="Instead: for the interval of this AUC.")
-@option(
-    "--assurance",
-    type=float,
-    default=80.0,
-    show_default=True,
-    metavar="LEVEL",
-    help="How likely the interval is to be that short, in per cent.",
-)
-@option(
-    "--design-effect",
-    type=float,
-    default=1.0,
-    show_default=True,
-    metavar="D",
-    help="Factor by which groups increase the variance of independent trials.",
-)
+@option("--assurance", type=float, default=80.0, show_default=True, metavar="LEVEL", parse=level,
+        help="How likely the interval is to be that short, in per cent.")  # fmt: skip
+@option("--design-effect", type=float, default=1.0, show_default=True, metavar="D",
+        help="Factor by which groups increase the variance of independent trials.")  # fmt: skip
 @option("--half-width", type=float, required=True, metavar="H", help="Half-width of the interval of the DCF.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
-        help="Level of the interval, in per cent.")  # fmt: skip
-@rows_options
-def command(result: str | None, half_width: float, ci: float, **options: Value) -> int:
+@ci_option
+@format_options
+def command(result: str | None, half_width: float, ci: float, output: str, **options: Value) -> int:
     """How many targets and non-targets an interval of a given half-width needs.
 
     For expected rates (--app, --fnr, --fpr), or for those of a saved result.
     """
     from tercet.uncertainty import sample_size
 
-    output = chosen_format(options.pop("as_json"), options.pop("output"))
-    plan = {"assurance": level(options["assurance"], "--assurance"), "design_effect": options["design_effect"]}
+    plan = {name: options[name] for name in ("assurance", "design_effect")}
     if result is None and (options["rate"] is not None or options["auc"] is not None):
-        print_rows([_single(options["rate"], options["auc"], half_width, level(ci), plan)], output)
+        print_rows([_single(options["rate"], options["auc"], half_width, ci, plan)], output)
         return 0
-    rates = [("as expected", app, options["fnr"], options["fpr"]) for app in applications(options)]
+    rates = [("as expected", app, options["fnr"], options["fpr"]) for app in options["apps"]]
     if rates and (options["fnr"] is None or options["fpr"] is None):
         raise click.UsageError("--app needs both --fnr and --fpr: the rates that you expect there.")
     rates += [] if result is None else _saved_rates(result)
@@ -90,7 +69,7 @@ def command(result: str | None, half_width: float, ci: float, **options: Value) 
         point = Application.of(app)
         if miss is None or alarm is None:
             raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
-        found = sample_size(miss, alarm, point, half_width, level(ci), **plan)
+        found = sample_size(miss, alarm, point, half_width, ci, **plan)
         values = (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found)
         rows.append(dict(zip(_HEAD, values, strict=True)))
     print_rows(rows, output)

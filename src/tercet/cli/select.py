@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from tercet._numeric.plain import plain
 from tercet._typing import Value
+from tercet.calibration.methods import METHODS, PENALISED, method_of, select
 from tercet.cli._command import new_command, option
 from tercet.cli._models import refuse_other_groups
-from tercet.cli._options import METHODS, SEVERAL, TWO_CLASS, WORDS, application_options, source_options
-from tercet.cli._output import Facts, chosen_format, out, say, stamp, working
+from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, source_options
+from tercet.cli._output import Facts, out, print_json, say, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import applications, numbers, reading
+from tercet.cli._values import applications, prior
 from tercet.errors import InputError
 from tercet.report import tables
 from tercet.report.terminal import print_lines, print_one, width
@@ -26,51 +25,34 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 @new_command(epilog=WORDS)
 @click.argument("scores")
 @source_options((*TWO_CLASS, *SEVERAL), groups=("by",), ids=("key",))
-@application_options
-@option(
-    "--method",
-    "methods",
-    multiple=True,
-    type=click.Choice(METHODS),
-    help="A calibrator to try; repeat it. [default: logistic, isotonic, gaussian, or the three of several classes]",
-)
-@option(
-    "--prior",
-    "priors_to_try",
-    multiple=True,
-    metavar="P[,P...]",
-    help="A prior to train for; repeat it. [default: that of the operating point]",
-)
+@application_options()
+@option("--method", "methods", multiple=True, type=click.Choice(METHODS),
+        help="A calibrator to try; repeat it. [default: logistic, isotonic, gaussian, or the three of several "
+             "classes]")  # fmt: skip
+@option("--prior", "priors_to_try", multiple=True, metavar="P[,P...]", parse=prior,
+        help="A prior to train for; repeat it. [default: that of the operating point]")  # fmt: skip
 @option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is evaluated.")
 @option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
-@option(
-    "--scheme",
-    type=click.Choice(["stratified", "plain", "interleaved"]),
-    default="stratified",
-    show_default=True,
-    help="How trials are dealt to folds.",
-)
+@option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
+        show_default=True, help="How trials are dealt to folds.")  # fmt: skip
 @option("--seed", type=int, default=0, show_default=True, help="Seed by which trials are dealt to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
 @option("--penalty", type=float, metavar="L", help="Penalty of the methods that are regressions. [default: 0]")
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
-def command(scores: str, **options: Value) -> int:
+def command(scores: str, source: Facts, output: str, **options: Value) -> int:
     """Ranks calibrators and training priors by their held-out cost at one operating point."""
-    from tercet.calibration.methods import select
-
-    apps, source = applications(options), reading(options)
+    apps = applications(options)
     if len(apps) != 1:
         raise click.UsageError("select takes exactly one operating point: --app, or --priors and --costs.")
     refuse_other_groups(source, options)
     trials = read_trials(scores, source)
-    priors: list[Value] = [numbers(words, "--prior") for words in options["priors_to_try"]]
     dealt = {name: options[name] for name in ("folds", "by", "scheme", "seed", "penalty", "nested")}
-    training = [values[0] if len(values) == 1 else values for values in priors] or None
+    tried: Facts = {"methods": options["methods"] or None, "priors": list(options["priors_to_try"]) or None}
     with working("calibrating"):
-        found = select(trials, apps[0], methods=options["methods"] or None, priors=training, **dealt)
-    _show(found, chosen_format(options["as_json"], options["output"]))
+        found = select(trials, apps[0], **tried, **dealt)
+    _show(found, output)
     if options["out"] is not None:
         _save(found.rows, trials, dealt, options["out"])
     return 0
@@ -78,7 +60,6 @@ def command(scores: str, **options: Value) -> int:
 
 def _save(rows: Any, trials: Any, dealt: Facts, path: str) -> None:
     """Trains the best calibrator on everything, and saves it."""
-    from tercet.calibration.methods import PENALISED, method_of
     from tercet.io import write_text_atomically
 
     trained = [row for row in rows if row.method != "as given" and row.dcf is not None]
@@ -96,30 +77,33 @@ def _save(rows: Any, trials: Any, dealt: Facts, path: str) -> None:
 
 
 def _show(found: Any, output: str) -> None:
+    unknown = f"the cost of the choice itself is not known: {found.nested_reason}."
     rows = [
         {"method": one.method, "prior": one.prior, "dcf": one.dcf, "cross_entropy": one.cross_entropy}
         | ({} if one.reason is None else {"reason": one.reason})
         for one in found.rows
     ]
     if output == "json":
-        costs = {"min_dcf": plain(found.min_dcf), "nested_dcf": plain(found.nested_dcf)}
+        costs = {"min_dcf": found.min_dcf, "nested_dcf": found.nested_dcf}
         why = {} if found.nested_reason is None else {"nested_reason": found.nested_reason}
-        print(json.dumps(stamp() | {"rows": plain(rows)} | costs | why, allow_nan=False))
+        print_json({"rows": rows} | costs | why)
     elif output == "tsv":
         out("method\tprior\tdcf\tcross_entropy")
         for row in rows:
             out("\t".join("" if row[key] is None else str(row[key]) for key in _COLUMNS))
         if found.nested_dcf is not None:
             out(f"(nested choice)\t\t{found.nested_dcf}\t")
+        elif found.nested_reason is not None:
+            say(unknown)
     else:
         head = ("method", "prior", "actual DCF", "cross-entropy, bits")
         cells = [[row["method"], _prior(row["prior"]), short(row["dcf"]), short(row["cross_entropy"])] for row in rows]
         print_one(tables.of_words(head, cells), width())
-        lines = [f"minimum DCF {short(found.min_dcf)}; costs are held-out, judged by folds."]
+        lines = [f"minimum DCF {short(found.min_dcf)}; costs are out of fold."]
         if found.nested_dcf is not None:
             lines.append(f"choosing in this way costs {short(found.nested_dcf)} (nested folds).")
         elif found.nested_reason is not None:
-            lines.append(f"the cost of the choice itself is not known: {found.nested_reason}.")
+            lines.append(unknown)
         print_lines(lines, width())
 
 

@@ -7,51 +7,15 @@ from click.core import ParameterSource
 
 from tercet._numeric.plain import plain
 from tercet._typing import Value
+from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, row_format_options, source_options
-from tercet.cli._output import chosen_format, working
-from tercet.cli._rows import Row, print_rows
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, source_options
+from tercet.cli._output import Facts, Row, ends, print_rows, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, grouping, level, numbers, reading
+from tercet.cli._values import application, grouping, level, numbers
 from tercet.errors import InputError
 
 _RANGE = "VALUE|LOW:HIGH|beta:A:B|lognormal:MEDIAN:SIGMA"
-
-
-@click.group()
-def command() -> None:
-    """What changes if prior and costs are uncertain, labels are wrong, or cases were never verified."""
-
-
-@new_command("inputs", epilog=WORDS)
-@click.argument("scores")
-@source_options(TWO_CLASS, groups=None, ids=("key",))
-@option("--prior", required=True, metavar=_RANGE, help="The share of targets, as far as it is known.")
-@option("--cost-fn", default="1", show_default=True, metavar="RANGE", help="The cost of a miss, in the same form.")
-@option("--cost-fp", default="1", show_default=True, metavar="RANGE", help="The same for a false alarm.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL",
-        help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
-@row_format_options
-def inputs(scores: str, ci: float, **options: Value) -> int:
-    """Thresholds of least expected cost, least worst cost and least regret."""
-    from tercet.uncertainty import robust_thresholds
-
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    known = {name: _uncertain(options[name], f"--{name.replace('_', '-')}") for name in ("prior", "cost_fn", "cost_fp")}
-    ctx = click.get_current_context()
-    if ctx.get_parameter_source("ci") is ParameterSource.COMMANDLINE and not any(map(_is_distribution, known.values())):
-        raise click.UsageError("--ci has no effect without a distribution, such as --prior beta:2:18: leave it out.")
-    trials = read_trials(scores, source)
-    with working("searching for thresholds"):
-        found = robust_thresholds(trials, **known, level=level(ci))
-    rows: list[Row] = []
-    for one in found.rows:
-        row: Row = dict(one._asdict())
-        for name in ("worst_at", "regret_at"):
-            row[name] = ",".join(f"{value:g}" for value in row[name])
-        rows.append(row)
-    print_rows(rows, output, found.to_dict())
-    return 0
 
 
 def _uncertain(words: str, flag: str) -> Value:
@@ -74,37 +38,66 @@ def _is_distribution(known: object) -> bool:
     return not isinstance(known, float | tuple)
 
 
+def _counts(words: str, flag: str) -> list[float]:
+    """Targets, non-targets and unverified cases."""
+    return [int(value) if value.is_integer() else value for value in numbers(words, flag, 3)]
+
+
+@click.group()
+def command() -> None:
+    """What changes if prior and costs are uncertain, labels are wrong, or cases were never verified."""
+
+
+@new_command("inputs", epilog=WORDS)
+@click.argument("scores")
+@source_options(TWO_CLASS, groups=None, ids=("key",))
+@option("--prior", required=True, metavar=_RANGE, parse=_uncertain,
+        help="The share of targets, as far as it is known.")  # fmt: skip
+@option("--cost-fn", default="1", show_default=True, metavar="RANGE", parse=_uncertain,
+        help="The cost of a miss, in the same form.")  # fmt: skip
+@option("--cost-fp", default="1", show_default=True, metavar="RANGE", parse=_uncertain,
+        help="The same for a false alarm.")  # fmt: skip
+@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", parse=level,
+        help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
+@format_options
+def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -> int:
+    """Thresholds of least expected cost, least worst cost and least regret."""
+    from tercet.uncertainty import robust_thresholds
+
+    ctx = click.get_current_context()
+    if ctx.get_parameter_source("ci") is ParameterSource.COMMANDLINE and not any(map(_is_distribution, known.values())):
+        raise click.UsageError("--ci has no effect without a distribution, such as --prior beta:2:18: leave it out.")
+    trials = read_trials(scores, source)
+    with working("searching for thresholds"):
+        found = robust_thresholds(trials, **known, level=ci)
+    rows: list[Row] = []
+    for one in found.rows:
+        row: Row = dict(one._asdict())
+        for name in ("worst_at", "regret_at"):
+            row[name] = ",".join(f"{value:g}" for value in row[name])
+        rows.append(row)
+    print_rows(rows, output, found.to_dict())
+    return 0
+
+
 @new_command("labels", epilog=WORDS)
 @click.argument("scores")
 @source_options(TWO_CLASS, ids=("key",))
-@option("--app", required=True, metavar="PRIOR,CFN,CFP", help="The operating point, a prior alone, or a name.")
-@option(
-    "--wrong-targets",
-    default="0",
-    show_default=True,
-    metavar="S,...",
-    help="Shares of the trials labelled target that are non-targets.",
-)
-@option(
-    "--wrong-nontargets",
-    default="0",
-    show_default=True,
-    metavar="S,...",
-    help="Shares of the trials labelled non-target that are targets.",
-)
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
-@row_format_options  # fmt: skip
-def labels(scores: str, app: str, ci: float, **options: Value) -> int:
+@option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
+        help="The operating point, a prior alone, or a name.")  # fmt: skip
+@option("--wrong-targets", default="0", show_default=True, metavar="S,...", parse=numbers,
+        help="Shares of the trials labelled target that are non-targets.")  # fmt: skip
+@option("--wrong-nontargets", default="0", show_default=True, metavar="S,...", parse=numbers,
+        help="Shares of the trials labelled non-target that are targets.")  # fmt: skip
+@ci_option
+@format_options  # fmt: skip
+def labels(scores: str, source: Facts, app: Application, ci: float, output: str, **shares: Value) -> int:
     """Rates, cost and AUC if some labels are wrong, whatever the score."""
     from tercet.uncertainty import label_noise
 
-    output, source = chosen_format(options.pop("as_json"), options.pop("output")), reading(options)
-    shares = {
-        name: numbers(options[name], f"--{name.replace('_', '-')}") for name in ("wrong_targets", "wrong_nontargets")
-    }
     by, trials = grouping(source), read_trials(scores, source)
     with working("correcting for wrong labels"):
-        found = label_noise(trials, application(app), **shares, level=level(ci), by=by)
+        found = label_noise(trials, app, **shares, level=ci, by=by)
     rows: list[Row] = []
     for one in found:
         row: Row = {"wrong_targets": one.wrong_targets, "wrong_nontargets": one.wrong_nontargets}
@@ -118,30 +111,22 @@ def labels(scores: str, app: str, ci: float, **options: Value) -> int:
 
 
 @new_command("verification")
-@option("--accepted", required=True, metavar="T,N,U", help="Accepted: verified targets, non-targets, unverified.")
-@option("--rejected", required=True, metavar="T,N,U", help="Among rejected cases: the same three numbers.")
-@option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", help="Interval level in per cent.")
-@row_format_options
-def verification(accepted: str, rejected: str, ci: float, **options: Value) -> int:
+@option("--accepted", required=True, metavar="T,N,U", parse=_counts,
+        help="Accepted: verified targets, non-targets, unverified.")  # fmt: skip
+@option("--rejected", required=True, metavar="T,N,U", parse=_counts,
+        help="Among rejected cases: the same three numbers.")  # fmt: skip
+@ci_option
+@format_options
+def verification(accepted: list[float], rejected: list[float], ci: float, output: str) -> int:
     """Error rates corrected for cases that were never verified (Begg and Greenes)."""
     from tercet.uncertainty import verification_bias
 
-    output = chosen_format(options.pop("as_json"), options.pop("output"))
-    counts = {
-        flag: [int(x) if x.is_integer() else x for x in numbers(words, f"--{flag}", 3)]
-        for flag, words in (("accepted", accepted), ("rejected", rejected))
-    }
-    found = verification_bias(counts["accepted"], counts["rejected"], level=level(ci))
+    found = verification_bias(accepted, rejected, level=ci)
     rows: list[Row] = []
     for name in ("fnr", "fpr"):
-        bound, measured, reach = (
-            getattr(found, name),
-            getattr(found, f"measured_{name}"),
-            getattr(found, f"{name}_range"),
-        )
-        row: Row = {"rate": name, "measured": plain(measured), "corrected": bound.value, "low": bound.low}
-        row |= {"high": bound.high, "least": reach[0], "most": reach[1], "method": bound.method}
-        rows.append(row)
+        bound, reach = getattr(found, name), getattr(found, f"{name}_range")
+        row: Row = {"rate": name, "measured": plain(getattr(found, f"measured_{name}")), "corrected": bound.value}
+        rows.append(row | ends(bound) | {"least": reach[0], "most": reach[1], "method": bound.method})
     print_rows(rows, output, {"rates": rows, "prevalence": found.prevalence})
     return 0
 

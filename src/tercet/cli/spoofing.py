@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import WORDS, source_options
-from tercet.cli._output import Facts, chosen_format, working
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._options import WORDS, figure_option, format_options, source_options
+from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, numbers, one_group, reading
+from tercet.cli._values import level, numbers, one_group, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials
 
-_MEANINGS = ("llr", "lr", "log10-llr", "raw")
-_POINT = option("--point", default=None, metavar="NAME|6 NUMBERS",
-                help="Priors of target, nontarget, spoof; costs of a miss, of accepting each; or a name.")  # fmt: skip
-_THRESHOLD = option("--threshold", metavar="T|bayes", help="The threshold in use, for the actual cost.")
-_ATTACKS = option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column.")
+if TYPE_CHECKING:
+    from tercet.spoofing import ADcf, AgnosticCurve, TDcf
 
+
+def _point(words: str, flag: str) -> Value:
+    """The name of a point, or its six numbers."""
+    return numbers(words, flag, 6) if "," in words else words
+
+
+def _threshold(words: str, flag: str) -> float | str:
+    """A number, or the word bayes."""
+    try:
+        return words if words == "bayes" else float(words)
+    except ValueError:
+        raise InputError(f"{flag} is a number or bayes, not {words!a}.") from None
+
+
+_MEANINGS = ("llr", "lr", "log10-llr", "raw")
+_COSTS = options(
+    option("--point", metavar="NAME|6 NUMBERS", parse=_point,
+           help="Priors of target, nontarget, spoof; costs of a miss, of accepting each; or a name."),
+    option("--threshold", metavar="T|bayes", parse=_threshold, help="The threshold in use, for the actual cost."),
+    option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column."),
+)  # fmt: skip
 _DRAWS = options(
-    option("--ci", type=float, metavar="LEVEL", help="Add intervals at this level in per cent, such as 95."),
+    option("--ci", type=float, metavar="LEVEL", parse=level,
+           help="Add intervals at this level in per cent, such as 95."),
     option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples."),
     option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws."),
-)
+)  # fmt: skip
 
 
 @click.group()
@@ -37,43 +56,56 @@ def command() -> None:
 @new_command("a-dcf", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(_MEANINGS, groups=("ci",), ids=("key",))
-@_POINT
-@_THRESHOLD
-@_ATTACKS
+@_COSTS
 @_DRAWS
-@rows_options
-def a_dcf_command(scores: tuple[str, ...], **given: object) -> int:
+@figure_option
+@format_options
+def a_dcf_command(
+    scores: tuple[str, ...], source: Facts, by_attack: str | None, figure: str | None, output: str, **options: Value
+) -> int:
     """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
     from tercet.spoofing import a_dcf, a_dcf_by_attack
 
-    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
-    asked, point, threshold = _asked(given, "asvspoof5")
-    by, column = asked["by_attack"], asked["label_column"]
+    point = options["point"] or "asvspoof5"
+    more: Facts = {"threshold": options["threshold"], **_asked(options, source)}
     rows: list[Row] = []
     facts: list[Facts] = []
+    curves: dict[str, AgnosticCurve] = {}
     for path in scores:
-        trials = three_class_trials(path, asked)
+        trials = three_class_trials(path, {"target": "target", **source}, by_attack)
         with working(f"evaluating {name_of(path)}"):
-            whole = a_dcf(trials, point, threshold=threshold, key=column, **_drawn(draws, asked))
-        parts = {} if by is None else dict(a_dcf_by_attack(trials, point, threshold=threshold, key=column, attack=by))
+            whole = a_dcf(trials, point, **more)
+            parts = {} if by_attack is None else dict(a_dcf_by_attack(trials, point, attack=by_attack, **more))
         for name, one in {"all": whole, **parts}.items():
-            row = {
-                "system": name_of(path),
-                "attack": name,
-                "min_a_dcf": one.minimum,
-                "min_threshold": one.min_threshold,
-            }
-            row |= {"a_dcf": one.actual, "threshold": one.threshold, "miss": one.miss, "nontarget": one.nontarget}
-            rows.append(
-                row
-                | {"spoof": one.spoof}
-                | _ends("min_a_dcf", one.minimum_interval)
-                | _ends("a_dcf", one.actual_interval)
-            )
+            row: Row = {"system": name_of(path), "attack": name, "min_a_dcf": one.minimum}
+            row |= {"min_threshold": one.min_threshold, "a_dcf": one.actual, "threshold": one.threshold}
+            row |= {"miss": one.miss, "nontarget": one.nontarget, "spoof": one.spoof}
+            rows.append(row | ends(one.minimum_interval, "min_a_dcf") | ends(one.actual_interval, "a_dcf"))
+        if figure is not None:
+            system = name_of(path) if len(scores) > 1 else ""
+            curves |= _agnostic_curves(trials, {"all": whole, **parts}, more["key"], by_attack, system)
         kept = {name: one.to_dict() for name, one in parts.items()}
         facts.append({"name": name_of(path), "a_dcf": whole.to_dict()} | ({"by_attack": kept} if kept else {}))
-    print_rows(rows, asked["format_asked"], {"systems": facts})
+    if figure is not None:
+        draw(figure, curves, "a-dcf")
+        say(f"the figure is in {figure}.")
+    print_rows(rows, output, {"systems": facts})
     return 0
+
+
+def _agnostic_curves(
+    trials: Trials, found: Mapping[str, ADcf], key: str, by: str | None, system: str
+) -> dict[str, AgnosticCurve]:
+    """The cost along the threshold, of all attacks together and of each, named by system and attack."""
+    from tercet.spoofing import a_dcf_curve
+    from tercet.spoofing._classes import attack_rows, three_classes
+
+    rows = {} if by is None else attack_rows(trials, three_classes(trials, key)["spoof"], by)
+    curves = {}
+    for name, one in found.items():
+        called = " ".join(filter(None, (system, name if rows or not system else "")))
+        curves[called] = a_dcf_curve(trials if name == "all" else trials.select(rows[name]), one, key=key)
+    return curves
 
 
 @new_command("t-dcf", epilog=WORDS)
@@ -83,38 +115,55 @@ def a_dcf_command(scores: tuple[str, ...], **given: object) -> int:
         help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
 @option("--asv-threshold", type=float, metavar="T",
         help="Threshold of the verification system. [default: that of its EER]")  # fmt: skip
-@_POINT
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True,
         help="The definition of ASVspoof 2021 or 2019.")  # fmt: skip
-@_THRESHOLD
-@_ATTACKS
+@_COSTS
 @_DRAWS
-@rows_options
-def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: object, **given: object) -> int:
+@figure_option
+@format_options
+def t_dcf_command(
+    scores: str, source: Facts, asv: str, by_attack: str | None, figure: str | None, output: str, **options: Value
+) -> int:
     """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
-    from tercet.spoofing import TDcf, t_dcf, t_dcf_by_attack
+    from tercet.spoofing import t_dcf, t_dcf_by_attack
 
-    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
-    asked, point, threshold = _asked(given, "asvspoof2021")
-    by = asked["by_attack"]
-    behind = three_class_trials(asv, asked | {"target": None})
-    front = read_trials(scores, _source(asked, () if by is None else (by,)))
-    more: Facts = {"form": form, "threshold": threshold, "asv_threshold": asv_threshold, "key": asked["label_column"]}
+    point = options["point"] or "asvspoof2021"
+    behind = three_class_trials(asv, source | {"target": "target"}, by_attack)
+    front = read_trials(scores, with_columns(source, [by_attack] if by_attack else []))
+    more = {name: options[name] for name in ("form", "threshold", "asv_threshold")} | _asked(options, source)
     with working(f"evaluating {name_of(scores)}"):
-        found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more, **_drawn(draws, asked))}
-    if by is not None:
-        found |= t_dcf_by_attack(front, behind, point, attack=by, **more)
-    rows: list[Row] = [
-        {"attack": name, "note": one}
-        if isinstance(one, str)
-        else {"attack": name, "min_t_dcf": one.minimum, "min_threshold": one.min_threshold, "t_dcf": one.actual,
-              "threshold": one.threshold, "c0": one.c0, "c1": one.c1, "c2": one.c2}
-        | _ends("min_t_dcf", one.minimum_interval) | _ends("t_dcf", one.actual_interval)
-        for name, one in found.items()
-    ]  # fmt: skip
+        found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more)}
+        if by_attack is not None:
+            found |= t_dcf_by_attack(front, behind, point, attack=by_attack, **more)
+    if figure is not None:
+        _draw(front, found, by_attack, figure)
     facts = {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
-    print_rows(rows, asked["format_asked"], {"t_dcf": facts})
+    print_rows([_t_dcf_row(name, one) for name, one in found.items()], output, {"t_dcf": facts})
     return 0
+
+
+def _t_dcf_row(attack: str, found: TDcf | str) -> Row:
+    """The costs of one attack, or why there are none."""
+    if isinstance(found, str):
+        return {"attack": attack, "note": found}
+    row: Row = {"attack": attack, "min_t_dcf": found.minimum, "min_threshold": found.min_threshold}
+    row |= {"t_dcf": found.actual, "threshold": found.threshold, "c0": found.c0, "c1": found.c1, "c2": found.c2}
+    return row | ends(found.minimum_interval, "min_t_dcf") | ends(found.actual_interval, "t_dcf")
+
+
+def _draw(front: Trials, found: Mapping[str, TDcf | str], by: str | None, path: str) -> None:
+    """The cost along the countermeasure's threshold, of all attacks together and of each where they are asked for."""
+    from tercet.spoofing import t_dcf_curve
+    from tercet.spoofing._classes import attack_rows
+
+    rows = {} if by is None else attack_rows(front, ~front.known_labels().astype(bool), by)
+    curves = {
+        name: t_dcf_curve(front if name == "all" else front.select(rows[name]), one)
+        for name, one in found.items()
+        if not isinstance(one, str)
+    }
+    draw(path, curves, "t-dcf")
+    say(f"the figure is in {path}.")
 
 
 @new_command("t-eer", epilog=WORDS)
@@ -123,67 +172,33 @@ def t_dcf_command(scores: str, asv: str, asv_threshold: float | None, form: obje
 @source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @_DRAWS
-@rows_options
-def t_eer_command(asv: str, countermeasure: str, prevalence: float | None, **given: object) -> int:
+@format_options
+def t_eer_command(
+    asv: str, countermeasure: str, source: Facts, prevalence: float | None, output: str, **options: Value
+) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
     from tercet.spoofing import t_eer
 
-    draws = {name: given.pop(name) for name in ("ci", "resamples", "seed")}
-    asked, _, _ = _asked(given | {"point": None, "threshold": None, "by_attack": None}, "asvspoof5")
-    behind = three_class_trials(asv, asked | {"target": None})
-    front = read_trials(countermeasure, _source(asked, ()))
+    behind = three_class_trials(asv, source | {"target": "target"})
+    front = read_trials(countermeasure, source)
     with working(f"evaluating {name_of(asv)}"):
-        found = t_eer(behind, front, prevalence=prevalence, key=asked["label_column"], **_drawn(draws, asked))
+        found = t_eer(behind, front, prevalence=prevalence, **_asked(options, source))
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
-    print_rows([row | _ends("value", found.interval)], asked["format_asked"], {"t_eer": found.to_dict()})
+    print_rows([row | ends(found.interval, "value")], output, {"t_eer": found.to_dict()})
     return 0
 
 
-def three_class_trials(path: str, asked: Facts) -> Trials:
+def three_class_trials(path: str, source: Facts, attack: str | None = None) -> Trials:
     """The trials of a file whose label column tells target, nontarget and spoof apart."""
-    column, groups = asked["label_column"], [asked["by_attack"]] if asked["by_attack"] else []
-    source = _source(asked | {"target": asked["target"] or "target"}, (column, *groups))
-    return read_trials(path, source)
+    return read_trials(path, with_columns(source, [source["label_column"], *([attack] if attack else [])]))
 
 
-def _source(asked: Facts, groups: tuple[str, ...]) -> Facts:
-    """The reading options, with more group columns."""
-    source = dict(asked["source"])
-    if asked["target"] is not None:
-        source["target"] = asked["target"]
-    wanted = tuple(dict.fromkeys((*source.get("group_columns", ()), *groups)))
-    return source | ({"group_columns": wanted} if wanted else {})
-
-
-def _asked(options: Facts, default: str) -> tuple[Facts, object, Value]:
-    """The options of reading apart from point and threshold."""
-    output = chosen_format(options.pop("as_json"), options.pop("output"))
-    words, threshold, by = options.pop("point"), options.pop("threshold"), options.pop("by_attack")
-    source = reading(options)
-    target = source.pop("target", None)
-    point: object = default if words is None else numbers(words, "--point", 6) if "," in words else words
-    asked = {"source": source, "target": target, "by_attack": by, "format_asked": output}
-    return asked | {"label_column": source.get("label_column", "label")}, point, _threshold(threshold)
-
-
-def _drawn(draws: Facts, asked: Facts) -> Facts:
-    """How intervals are made, where they are asked for."""
-    if draws["ci"] is None:
-        return {}
-    return draws | {"ci": level(draws["ci"]), "by": one_group(asked["source"])}
-
-
-def _threshold(words: str | None) -> Value:
-    if words is None or words == "bayes":
-        return words
-    try:
-        return float(words)
-    except ValueError:
-        raise InputError(f"--threshold is a number or bayes, not {words!a}.") from None
-
-
-def _ends(name: str, ends: Any) -> Row:
-    return {} if ends is None else {f"{name}_low": ends.low, f"{name}_high": ends.high}
+def _asked(options: Facts, source: Facts) -> Facts:
+    """The column that tells the classes apart, and how intervals are made where they are asked for."""
+    asked: Facts = {"key": source["label_column"]}
+    if options["ci"] is not None:
+        asked |= {name: options[name] for name in ("ci", "resamples", "seed")} | {"by": one_group(source)}
+    return asked
 
 
 for _one in (a_dcf_command, t_dcf_command, t_eer_command):

@@ -9,21 +9,38 @@ import click
 from click.core import ParameterSource
 
 from tercet._typing import Value
+from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, chosen_format, say, working
-from tercet.cli._rows import Row, print_rows, rows_options
+from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import distinct_names, read_trials
-from tercet.cli._values import READING, applications, reading
+from tercet.cli._values import READING, application, level, one_group
+from tercet.deployment.sweeping import COSTS, Sweep, SweepRow, sweep, sweep_trials
 from tercet.errors import InputError
 
 _MODELS = ("logistic", "gaussian")
 
 
+def _values(words: str, flag: str) -> tuple[str, list[Value]]:
+    """The name of a parameter and its values."""
+    name, equals, values = words.partition("=")
+    if not equals or not name or not values:
+        raise click.UsageError(f"{flag} is NAME=VALUE,VALUE,..., not {words!a}.")
+    return name, [_value(one) for one in values.split(",")]
+
+
+def _value(word: str) -> Value:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1)
-@source_options(TWO_CLASS, groups=None, ids=("key",))
-@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", help="The operating point. [default: 0.5,1,1]")
+@source_options(TWO_CLASS, groups=("ci",), ids=("key",))
+@option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application,
+        help="The operating point. [default: 0.5,1,1]")  # fmt: skip
 @option("--held-out", multiple=True, reads=True, metavar="FILE",
         help="Scores that play no part in the choice, one file for each of SCORES; with --train, samples.")  # fmt: skip
 @option("--train", metavar="SAMPLES.csv", reads=True, needs=("validation",),
@@ -31,65 +48,68 @@ _MODELS = ("logistic", "gaussian")
 @option("--validation", metavar="SAMPLES.csv", reads=True, needs=("train",), help="The samples that choose the model.")
 @option("--model", type=click.Choice(_MODELS), default="logistic", show_default=True, needs=("train",),
         help="The kind of model to train.")  # fmt: skip
-@option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",),
+@option("--grid", multiple=True, metavar="NAME=V,V,...", needs=("train",), parse=_values,
         help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
 @option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
         help="The quantity by which the validation data choose.")  # fmt: skip
 @option("--plot", metavar="FILE", writes=True, help="A figure of the costs (png, svg, pdf).")
 @option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
-@rows_options
-def command(scores: tuple[str, ...], apps: tuple[str, ...], criterion: object, **options: Value) -> int:
+@option("--ci", type=float, metavar="LEVEL", parse=level,
+        help="Add intervals at this level in per cent, such as 95.")  # fmt: skip
+@format_options
+def command(scores: tuple[str, ...], apps: tuple[Application, ...], output: str, **options: Value) -> int:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
-    from tercet.deployment.sweeping import Sweep
-
     if (options["train"] is None) == (not scores):
         raise click.UsageError("sweep takes score files, or --train and --validation samples.")
-    points: list[Value] = [*applications({"apps": apps})] or [0.5]
-    if len(points) > 1:
+    if len(apps) > 1:
         raise click.UsageError("sweep takes one --app.")
-    output = chosen_format(options.pop("as_json"), options.pop("output"))
-    found: Sweep = (_of_samples if scores == () else _of_scores)(scores, points[0], criterion, options)
+    point = apps[0] if apps else 0.5
+    found = _of_scores(scores, point, options) if scores else _of_samples(point, options)
     if options["plot"] is not None:
-        from tercet.report.plots import plot
-
-        plot(found, "sweep", path=options["plot"], x=options["x"])
+        draw(options["plot"], found, "sweep", x=options["x"])
         say(f"the figure is in {options['plot']}.")
     rows: list[Row] = []
     for row in found.rows:
-        costs = {name: getattr(row, name) for name in type(row).__slots__[1:] if getattr(row, name) is not None}
-        rows.append(dict(row.parameters) | costs | {"chosen": "yes" if row is found.chosen else ""})
+        rows.append(dict(row.parameters) | _costs(row) | {"chosen": "yes" if row is found.chosen else ""})
     print_rows(rows, output, {"sweep": found.to_dict()})
     return 0
 
 
-def _of_scores(scores: Sequence[str], point: Value, criterion: Value, options: Facts) -> Value:
-    from tercet.deployment.sweeping import sweep_trials
+def _costs(row: SweepRow) -> Row:
+    """The costs of a model, each with its ends where it has some, or why there are none."""
+    found: Row = {}
+    for name in COSTS:
+        if getattr(row, name) is not None:
+            found |= {name: getattr(row, name)} | ends(row.intervals.get(name), name)
+    return found | ({} if row.reason is None else {"reason": row.reason})
 
-    source, names, held = reading(options), distinct_names(scores), options["held_out"]
+
+def _of_scores(scores: Sequence[str], point: object, options: Facts) -> Sweep:
+    source, names, held = options["source"], distinct_names(scores), options["held_out"]
     if held and len(held) != len(scores):
         raise click.UsageError(f"--held-out was given {len(held)} times for {len(scores)} score files.")
     kept = {name: read_trials(path, source) for name, path in zip(names, held, strict=True)} if held else None
     trials = {name: read_trials(path, source) for name, path in zip(names, scores, strict=True)}
+    limits: Facts = {} if options["ci"] is None else {"ci": options["ci"], "by": one_group(source)}
     with working("evaluating"):
-        return sweep_trials(trials, point, held_out=kept, criterion=criterion)
+        return sweep_trials(trials, point, held_out=kept, criterion=options["criterion"], **limits)
 
 
-def _of_samples(_: Sequence[str], point: Value, criterion: Value, options: Facts) -> Value:
-    from tercet.deployment.sweeping import sweep
+def _of_samples(point: object, options: Facts) -> Sweep:
     from tercet.recognizers import GaussianRecognizer, LogisticRecognizer
 
     _refuse_reading()
     if len(options["held_out"]) > 1:
         raise click.UsageError("--held-out takes one file of samples with --train.")
     maker = LogisticRecognizer if options["model"] == "logistic" else GaussianRecognizer
-    data = {key: read_samples(options[key], options["label_column"]) for key in ("train", "validation")}
-    held = read_samples(options["held_out"][0], options["label_column"]) if options["held_out"] else None
-    grid = dict(_values(words) for words in options["grid"])
-    classes = _classes(data["train"][1], options["target"])
+    files = (options["train"], options["validation"], *options["held_out"])
+    train, validation, *held = [read_samples(path, options["source"]["label_column"]) for path in files]
+    classes = _classes(train[1], options["source"].get("target"))
     with working("training"):
         return sweep(
-            lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more), grid or [{}],
-            data["train"], data["validation"], point, held_out=held, criterion=criterion,
+            lambda samples, labels, **more: maker.fit(samples, labels, classes=classes, **more),
+            dict(options["grid"]) or [{}], train, validation, point, held_out=held[0] if held else None,
+            criterion=options["criterion"], ci=options["ci"],
         )  # fmt: skip
 
 
@@ -109,20 +129,6 @@ def _classes(labels: list[str], target: str | None) -> list[str]:
     if wanted not in found or len(found) != 2:
         raise InputError(f"target= must name one of two labels; the samples hold {', '.join(map(repr, found[:4]))}.")
     return [*(label for label in found if label != wanted), wanted]
-
-
-def _values(words: str) -> tuple[str, list[Value]]:
-    name, equals, values = words.partition("=")
-    if not equals or not name or not values:
-        raise click.UsageError(f"--grid is NAME=VALUE,VALUE,..., not {words!a}.")
-    return name, [_value(one) for one in values.split(",")]
-
-
-def _value(word: str) -> Value:
-    try:
-        return float(word)
-    except ValueError:
-        return word
 
 
 def read_samples(path: str, label_column: str) -> tuple[list[list[float]], list[str]]:

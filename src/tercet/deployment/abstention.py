@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tercet._numeric.records import Record, checked_tuple
 from tercet._numeric.validation import frozen, number, numbers
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
@@ -21,6 +22,8 @@ from tercet.metrics.pairing import paired
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty._limits import Mean, p_value
 from tercet.uncertainty._rows import group_codes
+
+_ROUNDING = 2.0**-40  # of an expected cost: 1 - p is off by up to 2**-53, so by this share of a cost above 1e-4
 
 
 class SelectivePoint(NamedTuple):
@@ -87,7 +90,7 @@ class AbstentionCosts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RiskCoverage:
+class RiskCoverage(Record):
     """The risk-coverage curve: one point per distinct confidence, from the surest cases to all of them.
 
     Attributes
@@ -102,7 +105,8 @@ class RiskCoverage:
         Mean cost of those answered.
     aurc : float
         Area under the curve of `cost`: the mean over k = 1..n of the mean cost of the k surest cases, tied cases
-        averaged over their orders.
+        averaged over their orders. Posteriors 0.9 and 0.1 of two classes are tied, although 1 - 0.9 is not 0.1 in
+        floating point.
     aurc_ci : Interval or None
         Its interval, from the influence function; None of fewer than two cases.
     best_aurc : float
@@ -207,7 +211,9 @@ class RiskCoverage:
         if not ((grid >= 0.0) & (grid < math.inf)).all():
             raise InputError("prices must be finite and not negative.")
         order = np.argsort(-self._confidence, kind="stable")
-        answered = np.searchsorted(-self._confidence[order], grid, "right")  # expected cost <= price
+        answered = np.searchsorted(
+            -self._confidence[order], grid * (1.0 + _ROUNDING), "right"
+        )  # expected cost <= price
         paid = np.concatenate(([0.0], np.cumsum(self._losses[order])))
         points = np.concatenate(([0], np.rint(self.coverage * self.cases).astype(np.intp)))
         totals = (paid[points][None, :] + grid[:, None] * (self.cases - points)[None, :]).min(axis=1)
@@ -284,6 +290,7 @@ def risk_coverage(trials: Trials, application: object = None, *, ci: float = 0.9
     return _curve(-chosen.expected_cost[rows], losses[rows], wrong[rows], probability(ci, "ci"), own.name)
 
 
+@checked_tuple
 class AurcDifference(NamedTuple):
     """The area under one system's risk-coverage curve minus that of another, on the same cases.
 
@@ -377,10 +384,8 @@ def _influence_of(trials: Trials, application: object) -> Floats:
     chosen = decisions(trials, app)
     losses, confidence = app.costs[chosen.actions, labels], -chosen.expected_cost
     order = np.lexsort((losses, -confidence))
-    sure = confidence[order]
-    ends = np.append(np.flatnonzero(sure[1:] != sure[:-1]) + 1, len(sure))
-    found = np.empty(len(sure))
-    found[order] = _influence(losses[order], ends)
+    found = np.empty(len(order))
+    found[order] = _influence(losses[order], _block_ends(confidence[order]))
     return found
 
 
@@ -409,7 +414,7 @@ def _curve(
     order = np.lexsort((losses, -confidence))  # ties by cost, so that sums do not depend on the order of rows
     confidence, losses, wrong = confidence[order], losses[order], wrong[order]
     size = len(losses)
-    ends = np.append(np.flatnonzero(confidence[1:] != confidence[:-1]) + 1, size)
+    ends = _block_ends(confidence)
     paid, errors = np.cumsum(losses), np.cumsum(wrong)
     return RiskCoverage(
         threshold=frozen(np.append(confidence[ends[:-1]], -math.inf)), coverage=frozen(ends / size),
@@ -418,6 +423,12 @@ def _curve(
         best_aurc=_area(np.sort(losses), np.arange(1, size + 1)), cases=size, _confidence=frozen(confidence),
         _losses=frozen(losses), name=name, _level=level,
     )  # fmt: skip
+
+
+def _block_ends(confidence: Floats) -> NDArray[np.intp]:
+    """Where blocks of tied cases end, from the surest on; costs that differ by rounding alone (0.1 and 1 - 0.9) tie."""
+    cost = -confidence
+    return np.append(np.flatnonzero(np.diff(cost) > _ROUNDING * np.abs(cost[1:])) + 1, len(cost))
 
 
 def _area(losses: Floats, ends: NDArray[np.intp]) -> float:

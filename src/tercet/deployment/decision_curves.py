@@ -1,14 +1,16 @@
-"""Decision curves with intervals: trials in memory, groups of trials, and scans."""
+"""Decision curves with intervals: trials in memory, groups of trials, and scans; differences of net benefit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.validation import frozen
+from tercet._numeric.validation import chosen, frozen
 from tercet.errors import InputError
 from tercet.evaluation import evaluate
 from tercet.metrics.mover import Share, mover
@@ -22,11 +24,16 @@ from tercet.metrics.net_benefit import (
     operating_point,
     threshold_grid,
 )
+from tercet.metrics.pairing import PairBy, paired
 from tercet.outofcore.scan import Scan
-from tercet.trials import NO_LLR, Trials, probability
+from tercet.trials import NO_LLR, Trials, as_trials, probability
 from tercet.uncertainty._clusters import Clusters
+from tercet.uncertainty._differences import Losses, PairedTrials
 from tercet.uncertainty._limits import Proportion, Sum, effective_size
 from tercet.uncertainty._rows import canonical, grouping, needs_level, numbered_groups
+from tercet.uncertainty.compare import names_of, paired_comparison, sharing_groups
+from tercet.uncertainty.comparison import Comparison
+from tercet.uncertainty.intervals import Bound
 
 
 def decision_curve(
@@ -96,7 +103,7 @@ def _scanned(
     if scan.meaning in ("posterior", "posteriors") and np.any(np.asarray(scan.options["trained_prior"]) == share):
         raise InputError(
             f"Posteriors made with the prior {share:g} are themselves compared with the threshold, which a scan does "
-            f"not do: read the trials, or speak of another prevalence."
+            f"not do: read the trials, or give another prevalence."
         )
     found = evaluate(scan, [operating_point(share, t) for t in grid.tolist()])
     if found.brackets:
@@ -171,4 +178,98 @@ def _with_ends(found: DecisionCurve, ends: Sequence[tuple[float, float]], level:
     return replace(found, level=level, low=low, high=high, method=method)
 
 
-__all__ = ["decision_curve"]
+def compare_net_benefit(
+    *systems: Trials,
+    thresholds: ArrayLike,
+    prevalence: float | None = None,
+    names: Sequence[str] | None = None,
+    ci: float = 0.95,
+    by: str | tuple[str, str] | None = None,
+    correction: Literal["pairs", "all"] = "all",
+    pair_by: PairBy | None = None,
+) -> Comparison:
+    """Paired differences of net benefit between systems at threshold probabilities.
+
+    NB_A - NB_B = -(DCF_u,A - DCF_u,B) / (1 - t) at Application(prevalence, 1 - t, t). Intervals are MOVER over the
+    trials that only one system decides wrongly, as `compare` makes them for costs.
+
+    Parameters
+    ----------
+    *systems : Trials
+        Two or more systems on the same labelled two-class trials, not raw scores; see `net_benefit`.
+    thresholds : array_like
+        Threshold probabilities, strictly between 0 and 1.
+    prevalence : float, optional
+        The share of targets to speak of, the class sizes then being fixed; without it that of the trials, as sampled.
+    names : sequence of str, optional
+        What to call the systems; the names of the trials by default.
+    ci : float, default 0.95
+        Level of the intervals.
+    by : str or tuple of two str, optional
+        Group column(s) whose groups vary as a whole.
+    correction : {"pairs", "all"}, default "all"
+        Whether Holm's correction (1979) is over the pairs of systems at each threshold, or over all thresholds too.
+    pair_by : {"id", "position"}, optional
+        How trials are matched; by id whenever there are ids.
+
+    Returns
+    -------
+    Comparison
+        With the quantities "applications.0.net_benefit", ..., one per threshold. A positive difference favours the
+        first system.
+
+    Examples
+    --------
+    At t = 0.2 the first system misses one of two targets less, 1/4, and has one false alarm more, 1/4 x 0.2 / 0.8:
+
+    >>> labels = [1, 1, 0, 0]
+    >>> a = Trials.of_posteriors([0.9, 0.4, 0.6, 0.1], labels, trained_prior=0.5, name="a")
+    >>> b = Trials.of_posteriors([0.9, 0.1, 0.1, 0.1], labels, trained_prior=0.5, name="b")
+    >>> found = compare_net_benefit(a, b, thresholds=[0.2])
+    >>> round(found.of("applications.0.net_benefit")[0].value, 4)    # 1/4 - 1/16
+    0.1875
+    """
+    level, groups, grid = probability(ci, "ci"), grouping(by), threshold_grid(thresholds)
+    chosen(correction, "correction", ("pairs", "all"))
+    if len(systems) < 2:
+        raise InputError(f"compare_net_benefit needs at least two systems, not {len(systems)}.")
+    called = names_of([as_trials(one) for one in systems], names)
+    matched = paired([of_target(one) for one in systems], by=pair_by, names=called)
+    same = sharing_groups(matched.systems, called, groups)
+    curves = [decision_curve(one, grid, prevalence=prevalence, ci=level, by=by) for one in same]
+    rows = PairedTrials.of(same[0], groups, together=prevalence is None)
+    values, differences = {}, {}
+    for k, t in enumerate(grid.tolist()):
+        name = f"applications.{k}.net_benefit"
+        values[name] = tuple(_bound_at(curve, k) for curve in curves)
+        losses = [_lost_benefit(one, rows, t, curves[0].prevalence) for one in same]
+        for i, j in combinations(range(len(same)), 2):
+            pair = losses[j], losses[i]  # the second's loss minus the first's is the first's benefit
+            differences[name, i, j] = rows.difference(*pair), rows.least_p(*pair)
+    points = tuple(f"threshold {t:g}, prevalence {curves[0].prevalence:.4g}" for t in grid.tolist())
+    return paired_comparison(called, values, differences, level, groups, correction, matched.by, points)
+
+
+def _bound_at(curve: DecisionCurve, place: int) -> Bound:
+    """One point of a curve with its interval."""
+    assert curve.low is not None
+    assert curve.high is not None
+    assert curve.method is not None
+    value, low, high = (float(column[place]) for column in (curve.net_benefit, curve.low, curve.high))
+    return Bound(value, low, high, curve.method)
+
+
+def _lost_benefit(trials: Trials, rows: PairedTrials, threshold: float, prevalence: float) -> Losses:
+    """What each trial takes off the net benefit: a miss 1, a false alarm t / (1 - t), over all trials or by class."""
+    accepted, targets = accepts(trials, threshold, prevalence), trials.known_labels().astype(np.bool_)
+    missed, alarmed = (column.astype(np.float64) for column in (targets & ~accepted, accepted & ~targets))
+    price = threshold / (1.0 - threshold)
+    if len(rows.rows) == 1:
+        everyone = rows.rows[0]
+        return Losses((0, 0), (1.0, price), (missed[everyone], alarmed[everyone]), is_rate=True)
+    nontargets, own = rows.rows
+    factors = prevalence, (1.0 - prevalence) * price
+    return Losses((1, 0), factors, (missed[own], alarmed[nontargets]), is_rate=True)
+
+
+__all__ = ["compare_net_benefit", "decision_curve"]

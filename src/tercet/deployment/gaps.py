@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.plain import plain
+from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, group_name, names, shown, whole, words_of
 from tercet._typing import Floats
 from tercet.application import Application
@@ -22,14 +24,15 @@ from tercet.metrics.counting import ratio_interval
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty._limits import Mean
+from tercet.uncertainty.compare import holm
 
 Flags = NDArray[np.bool_]
 QUANTITIES = ("fnr", "fpr", "acceptance_rate", "dcf_u")
-_NEEDS = {"fnr": (1,), "fpr": (0,), "acceptance_rate": (0, 1), "dcf_u": (0, 1)}
+_NEEDS = {"fnr": (1,), "fpr": (0,), "acceptance_rate": (), "dcf_u": (0, 1)}
 _CALLED = ("non-targets", "targets")
 _MOST_RESAMPLES = 1_000_000
 _MOST_UNDEFINED = 0.5  # of the resamples
-_MANY = 20  # groups beyond which all pairs are more than anyone reads
+_MANY = 20  # with more groups, all pairs would be too many to read
 
 
 class GroupRates(NamedTuple):
@@ -98,7 +101,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupGaps:
+class GroupGaps(Record):
     """Rates and costs of every group, their gaps, and the worst group in each quantity.
 
     Attributes
@@ -168,7 +171,7 @@ class GroupGaps:
             ],
             "gaps": [
                 {**gap._asdict(), "difference_ci": list(gap.difference_ci[:2]),
-                 "ratio_ci": None if gap.ratio_ci is None else [_plain(end) for end in gap.ratio_ci[:2]],
+                 "ratio_ci": None if gap.ratio_ci is None else plain(list(gap.ratio_ci[:2])),
                  "method": gap.difference_ci.method}
                 for gap in self.gaps
             ],
@@ -215,7 +218,8 @@ def group_gaps(
     Returns
     -------
     GroupGaps
-        A group without targets or without non-targets is reported for the quantities that exist there.
+        A group without targets or without non-targets is reported for the quantities that exist there; its
+        acceptance rate always does.
 
     Examples
     --------
@@ -236,9 +240,7 @@ def group_gaps(
     rows = tuple(_rates(counts, place, level) for place in range(len(counts.names)))
     draws = whole(resamples, "resamples", 0, _MOST_RESAMPLES)
     drawn = counts.resampled(draws, whole(seed, "seed", 0)) if draws else None
-    pairs = [
-        (counts.names.index(first), counts.names.index(second)) for first, second in _pairs(counts.names, reference)
-    ]
+    pairs = _pairs(counts.names, reference)
     gaps = [
         _gap(counts, quantity, pair, level, drawn)
         for quantity in QUANTITIES
@@ -254,7 +256,9 @@ def group_gaps(
             if drawn is not None:
                 found = np.nan_to_num(drawn.values(quantity)[:, known], nan=-math.inf)
                 again[quantity] = float((found.argmax(axis=1) == known.index(top)).mean())
-    return GroupGaps(column, app, rows, _holm(gaps), worst, level, again)
+    adjusted = holm([gap.p_value for gap in gaps])
+    every = tuple(gap._replace(adjusted=p_value) for gap, p_value in zip(gaps, adjusted, strict=True))
+    return GroupGaps(column, app, rows, every, worst, level, again)
 
 
 class _Counts(NamedTuple):
@@ -394,7 +398,7 @@ def _student(moves: Floats, value: float) -> Mean:
 
 
 def _wider(ends: Interval, found: Mean, level: float) -> Interval:
-    """Over clusters, but never narrower than of independent trials."""
+    """The interval over clusters, but never narrower than for independent trials."""
     low, high = found.limits(level)
     return Interval(min(low, ends.low), max(high, ends.high), f"{found.method}, at least {ends.method}")
 
@@ -439,7 +443,7 @@ def _draws_beyond(values: Floats) -> float:
 
 def _p_value(ends: Callable[[float], tuple[float, float]]) -> float:
     """One minus the largest level at which the interval leaves out 0."""
-    low, high = 0.0, 1.0  # of the level: left out at low, held at high
+    low, high = 0.0, 1.0  # of the level: at low the interval excludes 0, at high it includes it
     for _ in range(30):
         middle = (low + high) / 2.0
         below, above = ends(middle)
@@ -447,32 +451,20 @@ def _p_value(ends: Callable[[float], tuple[float, float]]) -> float:
     return 1.0 - low
 
 
-def _holm(gaps: list[Gap]) -> tuple[Gap, ...]:
-    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling."""
-    order = sorted(range(len(gaps)), key=lambda place: gaps[place].p_value)
-    largest, adjusted = 0.0, dict[int, float]()
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, gaps[place].p_value * (len(gaps) - rank)))
-        adjusted[place] = largest
-    return tuple(gap._replace(adjusted=adjusted[place]) for place, gap in enumerate(gaps))
-
-
-def _pairs(found: list[str], reference: object) -> list[tuple[str, str]]:
+def _pairs(found: list[str], reference: object) -> list[tuple[int, int]]:
+    """The places of the groups that are compared: every pair, or each with the reference."""
     if reference is None:
         if len(found) > _MANY:
             raise InputError(f"{len(found)} groups make {len(found) * (len(found) - 1) // 2} pairs: name a reference=.")
-        return list(itertools.combinations(found, 2))
+        return list(itertools.combinations(range(len(found)), 2))
     if words_of(reference) not in found:
         raise InputError(f"reference={shown(reference)} is not among the groups {', '.join(map(shown, found[:6]))}.")
-    return [(name, str(reference)) for name in found if name != str(reference)]
+    base = found.index(str(reference))
+    return [(place, base) for place in range(len(found)) if place != base]
 
 
 def _groups(trials: Trials, column: str, name: str) -> NDArray[np.str_]:
     return np.asarray(names(trials.groups[group_name(column, trials.groups, name)], name).astype(str))
-
-
-def _plain(value: float) -> object:
-    return value if math.isfinite(value) else "inf"
 
 
 __all__ = ["Gap", "GroupGaps", "GroupRates", "group_gaps"]

@@ -1,4 +1,4 @@
-"""A prior that moved: the share of targets among unlabelled scores, and what decisions on them are expected to cost."""
+"""A changed prior: the share of targets among unlabelled scores, and the expected cost of decisions on them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, number
 from tercet._typing import Floats
 from tercet.application import Application, sigmoid
@@ -26,13 +27,13 @@ ASSUMPTION = (
     "Only the share of targets has changed: the scores of targets, and those of non-targets, are distributed as in the "
     "labelled trials."
 )
-_FIXED = "the llrs are taken as exactly calibrated, so the interval is too short by what calibration does not know"
+_FIXED = "the llrs are taken as exactly calibrated, so the interval leaves out the uncertainty of the calibration"
 _FAR = 40.0  # log-odds beyond which a share is 0 or 1 in double precision
 _HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Prevalence:
+class Prevalence(Record):
     """An estimated share of targets with its interval.
 
     Attributes
@@ -130,7 +131,7 @@ def estimate_prevalence(
     Raises
     ------
     UndefinedError
-        For "rogan-gladen" where the interval of TPR - FPR holds 0: then the accepted share says nothing.
+        For "rogan-gladen" where the interval of TPR - FPR includes 0: then the accepted share says nothing.
 
     References
     ----------
@@ -222,6 +223,8 @@ def deployed_cost(
     own = one_column(as_trials(trials))
     if len(own) < 2:
         raise UndefinedError("The expected cost and its interval need at least two cases.")
+    if own.weights is not None:
+        raise InputError("deployed_cost takes scores without weights: repeat rows instead.")
     costs, actions = _chosen_costs(own, app)
     mean = math.fsum(costs) / len(costs)
     half = float(ndtri((1.0 + level) / 2.0)) * float(costs.std(ddof=1)) / math.sqrt(len(costs))
@@ -288,22 +291,32 @@ def _maximum_likelihood(trials: Trials, calibration: Trials | None, level: float
     from scipy.special import ndtri
 
     mixture, notes = _mixture(trials, calibration)
+    if not mixture.llr.any():
+        raise UndefinedError(
+            "The share of targets is undefined: every llr is 0, so each share is as likely as another."
+        )
     found = _crossing(mixture.excess, 0.0, -_FAR, _FAR)
     reach = float(ndtri((1.0 + level) / 2.0))
     low = _end(mixture.score, reach, found, -1.0)
     high = _end(mixture.score, -reach, found, 1.0)
     value, low, high = (0.0 if at <= -_FAR else 1.0 if at >= _FAR else sigmoid(at) for at in (found, low, high))
-    if value in (0.0, 1.0):  # no estimate can know more than labels would: none of that many
-        ends = clopper_pearson(round(value * len(trials)), len(trials), level)
-        low, high = min(low, ends.low), max(high, ends.high)
+    low, high = _no_shorter_than_labels(value, (low, high), len(trials), level)
     method = "em; inverted score test" + ("" if calibration is None else " with the calibrator's covariance")
     return Prevalence(value, low, high, level, method, len(trials), (ASSUMPTION, *notes))
 
 
+def _no_shorter_than_labels(value: float, ends: tuple[float, float], cases: int, level: float) -> tuple[float, float]:
+    """An interval at 0 or 1 that is at least that of labels of all cases, of which none (or every one) is a target."""
+    if value not in (0.0, 1.0):
+        return ends
+    labelled = clopper_pearson(round(value * cases), cases, level)
+    return min(ends[0], labelled.low), max(ends[1], labelled.high)
+
+
 def _end(score: Callable[[float], float], reach: float, start: float, step: float) -> float:
-    """The nearest log-odds beyond which the score is out of reach: far out it can come back, where nothing is known."""
+    """The nearest log-odds beyond which the score exceeds its limit; far out, where little is known, it may return."""
     inner, width = start, 0.05
-    while abs(inner) < _FAR:
+    while step * inner < _FAR:
         outer = min(max(inner + step * width, -_FAR), _FAR)
         if step * (score(outer) - reach) < 0.0:
             return _crossing(score, reach, min(inner, outer), max(inner, outer))
@@ -362,7 +375,7 @@ def _covariance(trials: Trials, model: Logistic) -> Floats:
 
 def _rogan_gladen(trials: Trials, calibration: Trials | None, threshold: float | None, level: float) -> Prevalence:
     if calibration is None:
-        raise InputError('method="rogan-gladen" needs labelled trials (calibration=...) that tell TPR and FPR.')
+        raise InputError('method="rogan-gladen" needs labelled trials (calibration=...) to estimate TPR and FPR.')
     labelled = one_column(as_trials(calibration, "calibration"))
     if (labelled.meaning, labelled.trained_prior) != (trials.meaning, trials.trained_prior):
         raise InputError("The calibration trials must have scores of the same meaning as the unlabelled ones.")
@@ -374,13 +387,14 @@ def _rogan_gladen(trials: Trials, calibration: Trials | None, threshold: float |
     if youden.low <= 0.0:
         raise UndefinedError(
             f"The accepted share says nothing about the share of targets: TPR - FPR at the threshold {at:g} lies in "
-            f"{youden.low:.3g} to {youden.high:.3g}, which holds 0. Take another threshold or more labelled trials."
+            f"{youden.low:.3g} to {youden.high:.3g}, which includes 0. Take another threshold or more labelled trials."
         )
     accepted = int((trials.scores > at).sum())
     value = (accepted / len(trials) + rejected / nontargets - 1.0) / (hits / targets + rejected / nontargets - 1.0)
     low, high = _lang_reiczigel(accepted, len(trials), (hits, targets), (rejected, nontargets), level)
     note = f"TPR and FPR at the threshold {at:g} from {targets} + {nontargets} labelled trials"
     value, low, high = (min(max(one, 0.0), 1.0) for one in (value, low, high))
+    low, high = _no_shorter_than_labels(value, (low, high), len(trials), level)
     method = "rogan-gladen; Lang and Reiczigel's interval"
     return Prevalence(value, low, high, level, method, len(trials), (ASSUMPTION, note))
 

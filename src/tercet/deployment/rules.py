@@ -1,9 +1,9 @@
-"""Rules: a threshold chosen by a named criterion, with a promise where asked, to be saved, applied and judged later."""
+"""Rules: a threshold chosen by a named criterion, with a guarantee if asked, to be saved, applied and judged later."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import quotients
+from tercet._numeric.plain import plain
 from tercet._numeric.serialization import Model, flag, real
-from tercet._numeric.validation import number, numbers, shown, text
+from tercet._numeric.validation import group_name, number, numbers, shown, text
 from tercet._typing import Facts, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
@@ -30,13 +31,13 @@ _BOUNDS = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
 )  # fmt: skip
 CRITERIA = (*_BOUNDS, "least_cost", "f_beta")  # those that take a value
-_PROMISED = {  # criterion -> (whose order statistics, the rate that is promised)
+_GUARANTEED = {  # criterion -> (whose order statistics, the rate that is guaranteed)
     "fpr_at_most": ("nontargets", "FPR"),
     "specificity_at_least": ("nontargets", "specificity"),
     "fnr_at_most": ("targets", "FNR"),
     "recall_at_least": ("targets", "recall"),
 }
-_NO_PROMISE = {
+_NO_GUARANTEE = {
     "precision_at_least": "precision does not rise with the threshold, so no order statistic bounds it",
     "alarms_at_most": "alarms depend on both classes and on the share of targets",
     "least_cost": "a cost depends on both classes",
@@ -87,7 +88,7 @@ class Judgement(NamedTuple):
     regret : float
         How much worse the rule is than the choice in hindsight. Negative only where the rule breaks its bound.
     hindsight : Rule
-        The rule that the same criterion, without its promise, finds on the held-out trials.
+        The rule that the same criterion, without its guarantee, finds on the held-out trials.
 
     Examples
     --------
@@ -133,9 +134,9 @@ class Rule(Model):
     [0, 1]
     """
 
-    method: ClassVar[str] = "rule"
-    _parameters: ClassVar[Mapping[str, Callable[[object, str], object]]] = {"threshold": real, "accept_all": flag}
-    _facts: ClassVar[tuple[str, ...]] = (
+    method = "rule"
+    _parameters: ClassVar = {"threshold": real, "accept_all": flag}
+    _facts = (
         "trials", "targets", "nontargets", "meaning", "trained_prior", "criterion", "value", "confidence",
         "cases_per_day", "prevalence", "misses", "false_alarms",
     )  # fmt: skip
@@ -188,10 +189,10 @@ class Rule(Model):
         best : {"youden", "corner", "eer"}, optional
             Largest TPR - FPR; nearest to (FPR, FNR) = (0, 0); FPR and FNR as equal as possible.
         confidence : float, optional
-            Makes a bound on false alarms or misses a promise: with this confidence (0.95) the bound holds for new,
+            Makes a bound on false alarms or misses a guarantee: with this confidence (0.95) the bound holds for new,
             independent trials of the class, by the exact binomial bound at an order statistic of its scores.
         by : str, optional
-            A column of groups whose trials depend on each other; a promise is then refused.
+            A column of groups whose trials depend on each other; a guarantee is then refused.
         cases_per_day : float, optional
             How many cases come in per day, for `alarms_at_most`.
         prevalence : float, optional
@@ -205,7 +206,7 @@ class Rule(Model):
         Raises
         ------
         InputError
-            Where no criterion or several are given, a promise cannot be made, or no threshold keeps it.
+            Where no criterion or several are given, a guarantee cannot be made, or no threshold gives it.
         UndefinedError
             Where a class is missing, or no threshold reaches the precision asked.
 
@@ -229,6 +230,8 @@ class Rule(Model):
             confidence, by, cases_per_day, prevalence,
         )  # fmt: skip
         own = one_column(as_trials(trials))
+        if by is not None:
+            group_name(by, own.groups, "by")
         return _fitted(Curve.of(own), own, asked)
 
     @property
@@ -239,12 +242,12 @@ class Rule(Model):
         return words if value is None else f"{words} {_told(value)}"
 
     @property
-    def promise(self) -> str | None:
-        """What is promised of new trials, and how; None where nothing is."""
+    def guarantee(self) -> str | None:
+        """What is guaranteed for new trials, and how; None without `confidence`."""
         confidence, name = self.training["confidence"], self.training["criterion"]
         if confidence is None:
             return None
-        side = _PROMISED[name][0]
+        side = _GUARANTEED[name][0]
         return (
             f"{self.criterion} with {100.0 * confidence:g} % confidence, for new trials drawn independently and like "
             f"these {self.training[side]} {side.replace('nontargets', 'non-targets')} (exact binomial bound at an "
@@ -254,10 +257,7 @@ class Rule(Model):
     @property
     def confusion(self) -> Confusion:
         """Decisions on the trials that the rule was fitted on."""
-        targets, nontargets, misses, alarms = (
-            self.training[key] for key in ("targets", "nontargets", "misses", "false_alarms")
-        )
-        return _table(targets, nontargets, misses, alarms)
+        return _table(*(self.training[key] for key in ("targets", "nontargets", "misses", "false_alarms")))
 
     def rates(self, ci: float = 0.95) -> Mapping[str, Reached]:
         """The rates reached on the trials that the rule was fitted on, with Wilson intervals.
@@ -375,11 +375,8 @@ class Rule(Model):
         for fold in range(int(numbers.max()) + 1):
             rest, held = own.select(numbers != fold), own.select(numbers == fold)
             decided[numbers == fold] = _fitted(Curve.of(rest), rest, asked)(held)
-        labels = own.known_labels()
-        return _rates(
-            Confusion._counted(decided, labels, own.classes, own.classes, own.classes[1], own.weights),
-            ci,
-        )
+        table = Confusion._counted(decided, own.known_labels(), own.classes, own.classes, own.classes[1], own.weights)
+        return _rates(table, ci)
 
     def regret(self, trials: Trials) -> float:
         """How much worse the rule is on held-out trials than the same criterion in hindsight; see `judge`.
@@ -406,67 +403,12 @@ class Rule(Model):
         """
         rates = {name: _plain(one) for name, one in self.rates().items()}
         return {
-            "criterion": self.criterion, "promise": self.promise, "threshold": _finite(self.threshold),
+            "criterion": self.criterion, "guarantee": self.guarantee, "threshold": plain(self.threshold),
             "accept_all": self.accept_all, "meaning": self.training["meaning"], "rates": rates,
         }  # fmt: skip
 
 
-def rule(
-    trials: Trials,
-    *,
-    fpr_at_most: float | None = None,
-    fnr_at_most: float | None = None,
-    recall_at_least: float | None = None,
-    specificity_at_least: float | None = None,
-    precision_at_least: float | None = None,
-    alarms_at_most: float | None = None,
-    least_cost: object = None,
-    f_beta: float | None = None,
-    best: Best | None = None,
-    confidence: float | None = None,
-    by: str | None = None,
-    cases_per_day: float | None = None,
-    prevalence: float | None = None,
-) -> Rule:
-    """Choose a threshold by one criterion: `tercet rule fit`, the same as `Rule.fit`.
-
-    Parameters
-    ----------
-    trials : Trials
-        Labelled two-class trials; scores of any meaning, raw ones too.
-    fpr_at_most, fnr_at_most, recall_at_least, specificity_at_least : float, optional
-        A bound on errors of one class.
-    precision_at_least, alarms_at_most : float, optional
-        A bound on what is accepted.
-    least_cost : Application, triple or name, optional
-        The operating point whose cost is least.
-    f_beta : float, optional
-        The beta of the F score that is largest.
-    best : {"youden", "corner", "eer"}, optional
-        Another optimum, as in `Rule.fit`.
-    confidence : float, optional
-        Makes a bound on false alarms or misses a promise for new trials.
-    by : str, optional
-        A column of groups whose trials depend on each other; a promise is then refused.
-    cases_per_day, prevalence : float, optional
-        Of `alarms_at_most`, as in `Rule.fit`.
-
-    Returns
-    -------
-    Rule
-        With the threshold and the rates it reached on these trials.
-
-    Examples
-    --------
-    >>> rule(Trials.of_scores([0.9, 0.7, 0.8, 0.3], [1, 1, 0, 0]), fpr_at_most=0.5).threshold
-    0.3
-    """
-    return Rule.fit(
-        trials, fpr_at_most=fpr_at_most, fnr_at_most=fnr_at_most, recall_at_least=recall_at_least,
-        specificity_at_least=specificity_at_least, precision_at_least=precision_at_least, alarms_at_most=alarms_at_most,
-        least_cost=least_cost, f_beta=f_beta, best=best, confidence=confidence, by=by, cases_per_day=cases_per_day,
-        prevalence=prevalence,
-    )  # fmt: skip
+rule = Rule.fit  # `tercet rule fit` as a function
 
 
 class Criterion(NamedTuple):
@@ -548,7 +490,7 @@ class Criterion(NamedTuple):
     def place(self, curve: Curve) -> int:
         """The curve's point that the criterion chooses."""
         if self.confidence is not None:
-            return _promised_place(curve, self)
+            return _guaranteed_place(curve, self)
         if self.name in _BOUNDS:
             return self._bounded_place(curve)
         if self.name == "f_beta":
@@ -561,7 +503,7 @@ class Criterion(NamedTuple):
         return _cheapest_place(curve, Application(*self.value) if self.name == "least_cost" else Application(0.5))
 
     def _bounded_place(self, curve: Curve) -> int:
-        """The threshold within a bound that gives away least: the lowest for false alarms, the highest for misses."""
+        """The threshold within a bound that sacrifices least: the lowest for false alarms, the highest for misses."""
         if self.name == "precision_at_least":
             return _precise_place(curve, self.value)
         if self.name == "alarms_at_most":
@@ -576,9 +518,9 @@ class Criterion(NamedTuple):
 
 
 def allowed_errors(size: int, rate: float, confidence: float) -> int:
-    """The most errors on `size` independent trials that still promise a true rate of at most `rate`.
+    """The most errors on `size` independent trials that still guarantee a true rate of at most `rate`.
 
-    The largest k with P(Binomial(size, rate) <= k) <= 1 - confidence, or -1: then not even no error promises it.
+    The largest k with P(Binomial(size, rate) <= k) <= 1 - confidence, or -1: then not even zero errors guarantee it.
 
     Examples
     --------
@@ -606,11 +548,11 @@ def _fitted(curve: Curve, trials: Trials, asked: Criterion) -> Rule:
     return Rule(float(curve.thresholds[place]), place == 0, facts)
 
 
-def _promised_place(curve: Curve, asked: Criterion) -> int:
-    """The point at the order statistic of one class's scores that keeps the promise."""
+def _guaranteed_place(curve: Curve, asked: Criterion) -> int:
+    """The point at the order statistic of one class's scores that gives the guarantee."""
     if curve.tally.unit < 0:
-        raise InputError("A promise needs whole counts: fractional weights follow no binomial law.")
-    side, called = _PROMISED[asked.name]
+        raise InputError("A guarantee needs whole counts: fractional weights follow no binomial law.")
+    side, called = _GUARANTEED[asked.name]
     size = int(curve.tally.weight(curve.targets if side == "targets" else curve.nontargets))
     assert asked.confidence is not None
     allowed = allowed_errors(size, _rate_of(asked), asked.confidence)
@@ -623,15 +565,15 @@ def _promised_place(curve: Curve, asked: Criterion) -> int:
 
 
 def _too_few(size: int, side: str, called: str, asked: Criterion) -> str:
-    """What can be promised at best: a rate of 1 - (1 - confidence)^(1/n), with no error among n."""
+    """What can be guaranteed at best: a rate of 1 - (1 - confidence)^(1/n), with no error among n."""
     assert asked.confidence is not None
     least = -math.expm1(math.log1p(-asked.confidence) / size)
     at_best = least if called in ("FPR", "FNR") else 1.0 - least
     needed = math.ceil(math.log1p(-asked.confidence) / math.log1p(-_rate_of(asked)))
     words = side.replace("nontargets", "non-targets")
     return (
-        f"No threshold keeps this promise: {size} {words} can promise at best {called} {100.0 * at_best:.3g} % with "
-        f"{100.0 * asked.confidence:g} % confidence. {100.0 * asked.value:.3g} % needs at least {needed} {words}."
+        f"No threshold gives this guarantee: {size} {words} can guarantee at best {called} {100.0 * at_best:.3g} % "
+        f"with {100.0 * asked.confidence:g} % confidence. {100.0 * asked.value:.3g} % needs at least {needed} {words}."
     )
 
 
@@ -687,10 +629,6 @@ def _plain(one: Reached) -> object:
     return {"value": one.value} | ({} if one.interval is None else {"ci": [one.interval.low, one.interval.high]})
 
 
-def _finite(value: float) -> object:
-    return value if math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
-
-
 def _told(value: object) -> str:
     return f"at ({', '.join(f'{one:g}' for one in value)})" if isinstance(value, list) else f"{value:g}"
 
@@ -730,16 +668,16 @@ def _confidence(name: str, value: object, confidence: object, by: str | None) ->
         text(by, "by")
     if confidence is None:
         return None
-    if name in _NO_PROMISE:
+    if name in _NO_GUARANTEE:
         raise InputError(
-            f"{name} cannot be promised: {_NO_PROMISE[name]}. Promise fpr_at_most, specificity_at_least, fnr_at_most "
-            f"or recall_at_least, or leave confidence out and read the interval of the rate."
+            f"{name} cannot be guaranteed: {_NO_GUARANTEE[name]}. Guarantee fpr_at_most, specificity_at_least, "
+            f"fnr_at_most or recall_at_least, or leave confidence out and read the interval of the rate."
         )
     if by is not None:
         raise InputError(
-            f"A promise by the exact binomial bound needs independent trials, and those of one group of {shown(by)} "
+            f"A guarantee by the exact binomial bound needs independent trials, and those of one group of {shown(by)} "
             f"are not: leave confidence out and take an interval that resamples whole groups."
         )
     if not 0.0 < _rate_of(Criterion(name, value)) < 1.0:
-        raise InputError(f"{name}={value:g} cannot be promised: the rate must lie strictly between 0 and 1.")
+        raise InputError(f"{name}={value:g} cannot be guaranteed: the rate must lie strictly between 0 and 1.")
     return probability(confidence, "confidence")

@@ -1,23 +1,26 @@
-"""A grid of models, judged alike: minimum and actual cost on validation data, the choice, and its held-out cost."""
+"""A grid of models, evaluated alike: minimum and actual cost on validation data, the choice, and its held-out cost."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, function, listed, mapping, shown
 from tercet._typing import JSON, Facts
 from tercet.application import Application
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import evaluate
-from tercet.trials import Trials
+from tercet.metrics.binomial import Interval
+from tercet.trials import Trials, probability
 
 Samples = tuple[object, object]
 _CRITERIA = ("dcf", "min_dcf", "cllr")
+COSTS = ("min_dcf", "dcf", "cllr", "held_out_min_dcf", "held_out_dcf", "held_out_cllr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class SweepRow:
         The same on the held-out data, where there are some.
     reason : str or None
         Why the model could not be trained or judged.
+    intervals : mapping of str to Interval
+        Of the costs above by their names, where a level was given; they do not account for the choice.
     """
 
     parameters: Facts
@@ -44,10 +49,11 @@ class SweepRow:
     held_out_dcf: float | None = None
     held_out_cllr: float | None = None
     reason: str | None = None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Record):
     """All models of a grid, and the one that the validation data choose.
 
     Attributes
@@ -84,15 +90,17 @@ class Sweep:
             Plain values.
         """
         place = self.rows.index(self.chosen)
-        rows = [plain({name: getattr(row, name) for name in SweepRow.__slots__}) for row in self.rows]
+        rows = [plain({name: getattr(row, name) for name in (*COSTS, "reason")}) for row in self.rows]
         for row, own in zip(rows, self.rows, strict=True):
             row["parameters"] = {name: _json(value) for name, value in own.parameters.items()}
+            if own.intervals:
+                row["intervals"] = plain(dict(own.intervals))
         app = plain(self.application)
         return {"application": app, "criterion": self.criterion, "rows": rows, "chosen": place}
 
     def __str__(self) -> str:
         names = list(self.rows[0].parameters)
-        costs = [name for name in SweepRow.__slots__[1:-1] if any(getattr(row, name) is not None for row in self.rows)]
+        costs = [name for name in COSTS if any(getattr(row, name) is not None for row in self.rows)]
         lines = ["  ".join(f"{name:>16}" for name in (*names, *costs))]
         for row in self.rows:
             cells = [_short(row.parameters.get(name)) for name in names] + [
@@ -112,6 +120,7 @@ def sweep(
     *,
     held_out: Samples | None = None,
     criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
+    ci: float | None = None,
 ) -> Sweep:
     """Train every model of a grid, compare all of them on validation data, and keep the choice with its held-out cost.
 
@@ -133,6 +142,8 @@ def sweep(
         Data that are not used to choose.
     criterion : {"dcf", "min_dcf", "cllr"}, default "dcf"
         The number that decides.
+    ci : float, optional
+        Level of the intervals of all costs, those of `evaluate` for independent samples; none without it.
 
     Returns
     -------
@@ -149,11 +160,13 @@ def sweep(
     """
     app = Application.of(application)
     chosen(criterion, "criterion", _CRITERIA)
+    if ci is not None:
+        probability(ci, "ci")
     fit = getattr(recognizer, "fit", recognizer)
     if not callable(fit):
         raise InputError(f"recognizer must have a fit method or be a function, not {shown(recognizer)}.")
     sets = [_pair(validation, "validation")] + ([] if held_out is None else [_pair(held_out, "held_out")])
-    rows = tuple(_row(fit, parameters, _pair(train, "train"), sets, app) for parameters in _combinations(grid))
+    rows = tuple(_row(fit, parameters, _pair(train, "train"), sets, app, ci) for parameters in _combinations(grid))
     return Sweep(app, rows, criterion, _chosen(rows, criterion))
 
 
@@ -163,6 +176,8 @@ def sweep_trials(
     *,
     held_out: Mapping[str, Trials] | None = None,
     criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
+    ci: float | None = None,
+    by: str | None = None,
 ) -> Sweep:
     """The same choice among systems that are scored already.
 
@@ -176,6 +191,10 @@ def sweep_trials(
         Each system's trials that the choice does not look at.
     criterion : {"dcf", "min_dcf", "cllr"}, optional
         What chooses; "min_dcf" for raw scores.
+    ci : float, optional
+        Level of the intervals of all costs, those of `evaluate`; none without it.
+    by : str, optional
+        Name of the group column whose whole groups are the unit of the intervals.
 
     Returns
     -------
@@ -200,7 +219,7 @@ def sweep_trials(
     rows = []
     for name, trials in systems.items():
         sets = [trials] if held_out is None else [trials, held_out[name]]
-        rows.append(SweepRow(MappingProxyType({"system": name}), **_costs(sets, app)))
+        rows.append(SweepRow(MappingProxyType({"system": name}), **_costs(sets, app, ci, by)))
     if not rows:
         raise InputError("systems must hold at least one system.")
     return Sweep(app, tuple(rows), criterion, _chosen(tuple(rows), criterion))
@@ -227,13 +246,18 @@ def _pair(data: object, name: str) -> Samples:
 
 
 def _row(
-    fit: Callable[..., object], parameters: JSON, train: Samples, sets: Sequence[Samples], app: Application
+    fit: Callable[..., object],
+    parameters: JSON,
+    train: Samples,
+    sets: Sequence[Samples],
+    app: Application,
+    ci: float | None,
 ) -> SweepRow:
     known = MappingProxyType(parameters)
     try:
         model = fit(*train, **parameters)
         judged = [_trials(model, samples, labels) for samples, labels in sets]
-        return SweepRow(known, **_costs(judged, app))
+        return SweepRow(known, **_costs(judged, app, ci, None))
     except TercetError as error:
         return SweepRow(known, reason=str(error))
 
@@ -245,15 +269,21 @@ def _trials(model: Any, samples: object, labels: Any) -> Trials:
     return Trials.of_llr(function(model, "what recognizer fits")(samples), labels)
 
 
-def _costs(sets: Sequence[Trials], app: Application) -> JSON:
-    """Costs on the validation trials, and on the held-out ones where there are some."""
-    costs = {}
+def _costs(sets: Sequence[Trials], app: Application, ci: float | None, by: str | None) -> JSON:
+    """Costs on the validation trials, and on the held-out ones where there are some, with intervals where asked for."""
+    costs: JSON = {}
+    ends: dict[str, Interval] = {}
     for prefix, trials in zip(("", "held_out_"), sets, strict=False):
-        found = evaluate(trials, [app])
+        found = evaluate(trials, [app], ci=ci, by=by)
         costs[f"{prefix}min_dcf"] = found.applications[0].min_dcf
         costs[f"{prefix}dcf"] = found.applications[0].dcf
         costs[f"{prefix}cllr"] = found.cllr
-    return costs
+        for name in _CRITERIA:
+            known = "cllr" if name == "cllr" else f"applications.0.{name}"
+            if found.intervals is not None and known in found.intervals:
+                own = found.intervals[known]
+                ends[prefix + name] = Interval(float(own.low), float(own.high), own.method)
+    return costs | {"intervals": MappingProxyType(ends)}
 
 
 def _chosen(rows: tuple[SweepRow, ...], criterion: str) -> SweepRow:

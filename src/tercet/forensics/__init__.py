@@ -1,6 +1,6 @@
 """Validation of forensic likelihood ratios: calibration, misleading evidence, and the LRs that the data support.
 
-Same-source trials are the targets, different-source trials the non-targets. Likelihood ratios are spoken of as such,
+Same-source trials are the targets, different-source trials the non-targets. Likelihood ratios are given as such,
 not as logarithms; on axes they are log10.
 """
 

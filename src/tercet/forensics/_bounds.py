@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import chosen, function, shown, whole
 from tercet._typing import Floats
 from tercet.calibration.bounded import Bounded
@@ -19,6 +20,7 @@ from tercet.trials import Trials, as_trials
 METHODS = ("elub", "iv")
 
 
+@checked_tuple
 class LrBounds(NamedTuple):
     """Bounds of the likelihood ratios (not of their logarithms) that the data support.
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import Record, checked_tuple
 from tercet._numeric.validation import chosen, frozen, function, mapping, numbers, shown, whole
 from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, grouped_rates, rate_of
-from tercet.calibration.two_class import Logistic
+from tercet.calibration.two_class import Logistic, next_above
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.costs import cllr, empirical_cross_entropy, min_cllr, min_cross_entropy
@@ -28,8 +29,9 @@ from tercet.uncertainty.bootstrap import bootstrap
 _TEN = math.log(10.0)
 
 
+@checked_tuple
 class DevPav(NamedTuple):
-    """devPAV and the range of log10 LRs that it speaks of.
+    """devPAV and the range of log10 LRs that it covers.
 
     Attributes
     ----------
@@ -39,8 +41,8 @@ class DevPav(NamedTuple):
     low, high : float
         The range of log10 LRs whose PAV value is finite.
     left_out_below, left_out_above : float
-        How many trials (or their weight) have a PAV value of 0 and of infinity: beyond the range one class only is
-        seen.
+        How many trials (or their weight) have a PAV value of 0 and of infinity: beyond the range
+        only one class occurs.
 
     Examples
     --------
@@ -92,34 +94,30 @@ def dev_pav(trials: Trials) -> DevPav:
     """
     tally = Tally.of(as_trials(trials)).as_llr()
     hull = Curve.of(tally).hull
+    x, y, finite = pav_points(tally)
+    rejected = hull.misses + (hull.nontargets - hull.false_alarms)
+    outside = (int(rejected[finite[0]]), int(rejected[-1] - rejected[finite[-1] + 1]))
+    return DevPav(_mean_distance(x, y), float(x[0]), float(x[-1]), *(tally.weight(count) for count in outside))
+
+
+def pav_points(tally: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """The points (log10 LR, log10 PAV LR) that straight lines join, two for each finite block, and those blocks."""
     low, high, worth = pav_blocks(tally)
     finite = np.flatnonzero(np.isfinite(worth))
     if len(finite) == 0:
         raise UndefinedError(
             "devPAV is undefined: PAV gives every LR the value 0 or infinity, because the classes do not overlap."
         )
-    x, y = np.column_stack((low, high))[finite].ravel(), np.repeat(worth[finite], 2)
-    rejected = hull.misses + (hull.nontargets - hull.false_alarms)
-    outside = (int(rejected[finite[0]]), int(rejected[-1] - rejected[finite[-1] + 1]))
-    return DevPav(_mean_distance(x, y), float(x[0]), float(x[-1]), *(tally.weight(count) for count in outside))
+    return np.column_stack((low, high))[finite].ravel(), np.repeat(worth[finite], 2), finite
 
 
 def pav_blocks(tally: Tally) -> tuple[Floats, Floats, Floats]:
     """Where each PAV block of llrs begins and ends, and what it is worth, as log10 LRs."""
     hull = Curve.of(tally).hull
-    first = _next_above(tally, hull.thresholds[:-1])
-    first[0] = min(side.scores[0] for side in (tally.targets, tally.nontargets))  # -inf too
+    sides = tally.targets.scores, tally.nontargets.scores
+    first = np.minimum(*(next_above(scores, hull.thresholds[:-1]) for scores in sides))
+    first[0] = min(scores[0] for scores in sides)  # -inf too
     return first / _TEN, hull.thresholds[1:] / _TEN, hull.llrs / _TEN
-
-
-def _next_above(tally: Tally, thresholds: Floats) -> Floats:
-    """The lowest score above each threshold."""
-    found = np.full(len(thresholds), math.inf)
-    for side in (tally.targets, tally.nontargets):
-        places = np.searchsorted(side.scores, thresholds, "right")
-        inside = places < len(side.scores)
-        found[inside] = np.minimum(found[inside], side.scores[places[inside]])
-    return found
 
 
 def _mean_distance(x: Floats, y: Floats) -> float:
@@ -158,6 +156,7 @@ def cllr_cal(trials: Trials) -> float:
     return cllr(curve.tally) - min_cllr(curve)
 
 
+@checked_tuple
 class Misleading(NamedTuple):
     """How often evidence of at least some strength points the wrong way.
 
@@ -185,7 +184,7 @@ class Misleading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MisleadingEvidence:
+class MisleadingEvidence(Record):
     """Rates of misleading evidence by strength, and the strongest of it.
 
     Attributes
@@ -300,6 +299,7 @@ def _as_lr(value: float, meaning: str) -> float:
         return float(np.power(10.0, value)) if meaning == "log10-llr" else _exponential(value)
 
 
+@checked_tuple
 class GeometricMeans(NamedTuple):
     """Geometric means of the likelihood ratios of both classes.
 
@@ -345,12 +345,7 @@ def geometric_mean_lr(trials: Trials) -> GeometricMeans:
     """
     tally = Tally.of(as_trials(trials)).as_llr()
     Curve.of(tally)
-    return GeometricMeans(
-        *(
-            _mean_lr(side, name)
-            for side, name in ((tally.targets, "same-source"), (tally.nontargets, "different-source"))
-        )
-    )
+    return GeometricMeans(_mean_lr(tally.targets, "same-source"), _mean_lr(tally.nontargets, "different-source"))
 
 
 def _mean_lr(side: Ranked, name: str) -> float:
@@ -365,6 +360,7 @@ def _mean_lr(side: Ranked, name: str) -> float:
     return _exponential(math.fsum(side.scores * weights) / math.fsum(weights))
 
 
+@checked_tuple
 class Ece(NamedTuple):
     """Empirical cross-entropy along the prior, with ranges.
 
@@ -463,6 +459,7 @@ def _cross_entropy_at(prior: float) -> Callable[[Trials], float]:
     return lambda drawn: empirical_cross_entropy(drawn, prior)
 
 
+@checked_tuple
 class LrInterval(NamedTuple):
     """One calibrated likelihood ratio with its interval.
 
@@ -536,15 +533,8 @@ def lr_interval(
     >>> round(found.lr, 1), found.interval.low <= found.lr <= found.interval.high
     (2.8, True)
     """
-    wanted, fit = numbers(scores, "scores"), getattr(calibrator, "fit", calibrator)
-    if not callable(fit):
-        raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
-    given = {} if options is None else mapping(options, "options")
-    more: JSON = {str(key): value for key, value in given.items()}
-    try:
-        inspect.signature(fit).bind(trials, prior=prior, **more)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"options={shown(options)} must name arguments of the calibrator's fit: {error}.") from None
+    wanted = numbers(scores, "scores")
+    fit, more = _checked_fit(calibrator, trials, prior, options)
     known: list[tuple[Trials, Floats]] = []  # the last resample and its llrs, because each score asks for the same map
 
     def llrs(drawn: Trials) -> Floats:
@@ -561,14 +551,30 @@ def lr_interval(
     rows = zip(wanted.tolist(), values, (found[name] for name in asked), strict=True)
     return tuple(
         LrInterval(
-            score,
-            _exponential(llr),
+            score, _exponential(llr),
             Interval(_exponential(float(ends.low)), _exponential(float(ends.high)), ends.method),
         )
         for score, llr, ends in rows
-    )
+    )  # fmt: skip
 
 
+def _checked_fit(
+    calibrator: object, trials: Trials, prior: float, options: Mapping[str, object] | None
+) -> tuple[Callable[..., object], JSON]:
+    """The calibrator's fit, and options that it knows."""
+    fit = getattr(calibrator, "fit", calibrator)
+    if not callable(fit):
+        raise InputError(f"calibrator must be a calibrator class, such as Logistic, not {shown(calibrator)}.")
+    given = {} if options is None else mapping(options, "options")
+    more: JSON = {str(key): value for key, value in given.items()}
+    try:
+        inspect.signature(fit).bind(trials, prior=prior, **more)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"options={shown(options)} must name arguments of the calibrator's fit: {error}.") from None
+    return fit, more
+
+
+@checked_tuple
 class Tippett(NamedTuple):
     """A Tippett plot's lines.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tercet import __version__
 from tercet._numeric.validation import text as checked_text
 from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
 from tercet.report.text import harmless
@@ -25,7 +26,7 @@ _SOFT = "#555555"
 _STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#111}
 table{border-collapse:collapse;margin:.6rem 0 1.4rem}
 td,th{border-bottom:1px solid #bbb;padding:.25rem .8rem;text-align:left}
-td.n{text-align:right;font-variant-numeric:tabular-nums}figure{display:inline-block;margin:.4rem}
+td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}figure{display:inline-block;margin:.4rem}
 figure svg{width:27rem;max-width:100%;height:auto}@media print{body{max-width:none;margin:0}}"""
 
 
@@ -34,6 +35,7 @@ def sheet(validation: Validation, title: str | None = None) -> str:
     name = escape(harmless(f"Validation of {validation.name}" if title is None else checked_text(title, "title")))
     figures = "".join(f"<figure>{_svg(draw, validation)}</figure>" for draw in FIGURES.values())
     parts = [_counts(validation), _measures(validation), _misleading(validation), _bounds(validation)]
+    parts.append(_made(validation))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
         f"<style>{_STYLE}</style></head>"
@@ -41,11 +43,15 @@ def sheet(validation: Validation, title: str | None = None) -> str:
     )
 
 
-def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
+def _table(title: str, head: list[str], rows: list[list[str]], words: tuple[str, ...] = ()) -> str:
+    """A table whose first column and those named in `words` hold text, the others numbers."""
+    text = [place == 0 or name in words for place, name in enumerate(head)]
     titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(
         "<tr>"
-        + "".join(f"<td{'' if place == 0 else ' class=n'}>{escape(cell)}</td>" for place, cell in enumerate(row))
+        + "".join(
+            f"<td{'' if plain else ' class=n'}>{escape(cell)}</td>" for plain, cell in zip(text, row, strict=True)
+        )
         + "</tr>"
         for row in rows
     )
@@ -66,7 +72,9 @@ def _measures(validation: Validation) -> str:
             [one.name, "undefined" if one.value is None else f"{one.value:.4f}", ends, method, harmless(one.note)]
         )
     level = f"{100 * validation.level:g} % interval"
-    return _table("Performance and calibration", ["measure", "value", level, "method", "note"], rows)
+    return _table(
+        "Performance and calibration", ["measure", "value", level, "method", "note"], rows, ("method", "note")
+    )
 
 
 def _misleading(validation: Validation) -> str:
@@ -76,7 +84,8 @@ def _misleading(validation: Validation) -> str:
     ]
     found = validation.misleading
     rows.append(["strongest misleading LR", f"{found.lowest_target_lr:.3g}", f"{found.highest_nontarget_lr:.3g}"])
-    head = ["stronger than", "same source: below 1 / LR", "different source: above LR"]
+    level = f"({100 * validation.level:g} %)"
+    head = ["stronger than", f"same source: below 1 / LR {level}", f"different source: above LR {level}"]
     return _table("Misleading evidence", head, rows)
 
 
@@ -87,12 +96,26 @@ def _rate(rate: Rate) -> str:
 
 def _bounds(validation: Validation) -> str:
     names = {"elub": "ELUB", "iv": "invariance verification"}
-    rows = [[names[one.method], f"{one.lower:.3g}", f"{one.upper:.3g}", _support(one)] for one in validation.bounds]
-    return _table("Likelihood ratios that the data support", ["method", "lowest LR", "highest LR", ""], rows)
+    rows = []
+    for one in validation.bounds:
+        ends = [validation.bound_intervals.get(f"{one.method} {side}") for side in ("lower", "upper")]
+        spans = ["" if own is None else f"{own.low:.3g} to {own.high:.3g}" for own in ends]
+        rows.append([names[one.method], f"{one.lower:.3g}", spans[0], f"{one.upper:.3g}", spans[1], _support(one)])
+    level = f"{100 * validation.level:g} % interval"
+    head = ["method", "lowest LR", level, "highest LR", level, ""]
+    return _table("Likelihood ratios that the data support", head, rows)
+
+
+def _made(validation: Validation) -> str:
+    """What is needed to make the sheet again."""
+    unit = "one trial" if validation.by is None else f"all trials of one {harmless(validation.by)}"
+    rows = [["unit of the intervals", unit], ["resamples", f"{validation.resamples:,}"]]
+    rows += [["seed of the resampling", f"{validation.seed}"], ["tercet", __version__]]
+    return _table("How the intervals were made", ["setting", "value"], rows, ("value",))
 
 
 def _support(bounds: LrBounds) -> str:
-    return "no LR but 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
+    return "no LR other than 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
 
 
 def tippett_survival(axes: Axes, validation: Validation) -> None:
@@ -117,24 +140,25 @@ def cross_entropy(axes: Axes, validation: Validation) -> None:
     """Empirical cross-entropy along the prior, with its range."""
     found = validation.ece
     if found.low is not None and found.high is not None:
-        axes.fill_between(found.log10_odds, found.low, found.high, color=COLOURS[0], alpha=0.15, linewidth=0)
+        axes.fill_between(found.log10_odds, found.low, found.high, color=COLOURS[0], alpha=0.15, linewidth=0,
+                          label=f"{100 * validation.level:g} % range, at each prior")  # fmt: skip
     axes.plot(found.log10_odds, found.actual, color=COLOURS[0], label="LRs as given")
     axes.plot(found.log10_odds, found.minimum, color=COLOURS[0], linestyle="--", label="after PAV")
     axes.plot(found.log10_odds, found.neutral, color=_SOFT, linestyle=":", label="LR = 1")
-    top = max(1.1, min(3.0, 1.05 * float(np.nanmax(found.actual[np.isfinite(found.actual)], initial=1.0))))
+    top = max(1.4, min(3.0, 1.05 * float(np.nanmax(found.actual[np.isfinite(found.actual)], initial=1.0))))
     axes.set(xlabel="prior log10 odds", ylabel="cross-entropy (bits)", title="Empirical cross-entropy", ylim=(0.0, top))
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, ncol=2, loc="upper center")
 
 
 def pav_plot(axes: Axes, validation: Validation) -> None:
-    """What LRs are worth against what they say."""
+    """PAV-calibrated LRs against the given LRs."""
     low, high, worth = validation.pav
     finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(worth)
     x = np.column_stack((low[finite], high[finite])).ravel()
     axes.plot(x, np.repeat(worth[finite], 2), color=COLOURS[0], label="PAV")
     ends = np.concatenate((*validation.log10_lrs.values(), np.zeros(1)))
     axes.plot([ends.min(), ends.max()], [ends.min(), ends.max()], color=_SOFT, linestyle=":", label="identity")
-    axes.set(xlabel="log10 LR", ylabel="log10 of the LR that it is worth", title="PAV plot")
+    axes.set(xlabel="log10 LR", ylabel="log10 of the PAV-calibrated LR", title="PAV plot")
     axes.legend(frameon=False)
 
 
@@ -145,11 +169,14 @@ def histogram(axes: Axes, validation: Validation) -> None:
         np.linspace(every.min(), every.max(), 31) if len(every) and every.min() < every.max() else np.array([-1.0, 1.0])
     )
     looks = {"same_source": (TARGET, "-"), "different_source": (NONTARGET, "--")}
+    highest = 0.0
     for key, values in validation.log10_lrs.items():
         counts = np.histogram(values, edges)[0] / max(len(values), 1)
         axes.stairs(counts, edges, color=looks[key][0], linestyle=looks[key][1], label=key.replace("_", " "))
+        highest = max(highest, float(counts.max(initial=0.0)))
     axes.set(xlabel="log10 LR", ylabel="part of the class", title="Likelihood ratios by class")
-    axes.legend(frameon=False)
+    axes.set_ylim(0.0, 1.2 * highest or 1.0)  # room for the legend
+    axes.legend(frameon=False, ncol=2, loc="upper center")
 
 
 FIGURES = {

@@ -17,7 +17,7 @@ from tercet.io.formats.text import Dialect, TextFacts, check_ended, check_text, 
 from tercet.io.formats.trial_lists import Hints, Layout, key_layout, score_layout
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-Load = Callable[[Sequence[str], Sequence[str]], Table]  # all that is wanted, and what of it only as numbers
+Load = Callable[[Sequence[str], Sequence[str]], Table]  # all wanted columns, and those that are needed only as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -
 
 
 def _rewritten_json(store: Store, file: PlainFile, names: Sequence[str], wanted: Sequence[str], number: int) -> Table:
-    """The table by way of a CSV that Python's JSON parser gives: slow, and exact about what is refused and where."""
+    """The table by way of a CSV that Python's JSON parser gives: slow, but its errors name the exact place."""
     rewritten, dialect = store.stack.enter_context(as_table(file, names, store.folder))
     table = text_table(store, rewritten, check_text(rewritten), dialect, wanted, (), number)
     return replace(table, place=partial(json_place, file))
@@ -96,7 +96,7 @@ def _not_empty(table: Table, header: bool = False) -> Table:
 
 
 def check_hints(file: PlainFile, hints: Hints, formats: Sequence[str]) -> None:
-    """Refuses a format nobody knows, and one the bytes contradict."""
+    """Refuses an unknown format, and one that the bytes contradict."""
     name = hints.format
     if name is not None and name not in formats:
         raise InputError(f"format={shown(name)} is none of {', '.join(formats)}.")

@@ -26,7 +26,7 @@ def connected(
     only: Sequence[Path] | None = None,
     more: Mapping[str, str | int] | None = None,
 ) -> Iterator[DuckDBPyConnection]:
-    """A private database in memory: no extension is loaded or installed, whatever is spilled goes at the end.
+    """A private database in memory: no extension is loaded or installed, spilled data are removed at the end.
 
     Without `spill` nothing is written anywhere, so a process that is killed leaves nothing behind. With `only` no other
     files and folders can be reached, and no setting can be changed any more. `more` are further settings.
@@ -59,7 +59,7 @@ def connected(
 
 
 def _restrict(con: DuckDBPyConnection, only: Sequence[Path]) -> None:
-    """Leaves the database these files and folders alone, and locks its settings."""
+    """Restricts the database to these files and folders, and locks its settings."""
     folders = ", ".join(quoted(str(path)) for path in only if path.is_dir())
     files = ", ".join(quoted(os.path.realpath(path)) for path in only if not path.is_dir())
     con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
@@ -92,7 +92,7 @@ def watched(con: DuckDBPyConnection, size: int, progress: Progress | None) -> It
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether duckdb would take the name for a pattern."""
+    """Whether duckdb would interpret the name as a pattern."""
     return bool(set("*?[{\\") & set(str(path)))
 
 

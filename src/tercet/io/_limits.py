@@ -11,11 +11,11 @@ from tercet.errors import InputError
 
 MOST_COLUMNS = 16_384
 MOST_LABELS = 100_000
-_FALLBACK = 4 << 30  # where the machine does not tell its memory
+_FALLBACK = 4 << 30  # where the machine does not report its memory
 
 
 def machine_memory() -> int:
-    """Bytes of memory this process may count on: the machine's, or its container's where that is less."""
+    """Bytes of memory available to this process: the machine's, or its container's where that is less."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -41,7 +41,7 @@ def check_size(what: str, rows: int, columns: int, limit: int) -> None:
 
 
 def in_words(size: int) -> str:
-    """Bytes as a person says them."""
+    """A number of bytes in readable units."""
     value = float(size)
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000:

@@ -1,7 +1,7 @@
-"""How every file comes in: what is at a path becomes plain bytes on disk, or is refused.
+"""How every file is opened: the content of a path becomes plain bytes on disk, or is refused.
 
 Standard input, pipes, gzip and zstd are first spilled to a temporary file, so that everything after this
-can read twice, knows the real size, and never trusts a compressed file about it.
+can read twice and knows the real size, whatever a compressed file claims.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,7 +28,7 @@ _CHUNK = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _MAGIC = {b"PAR1": "parquet", b"\x93NUM": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz"}
 _STDIN_PREFIX = "tercet-stdin-"
-LONGEST_LINE = 2_000_000  # bytes; duckdb takes no longer ones
+LONGEST_LINE = 2_000_000  # bytes; the longest that duckdb accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,9 @@ def stdin_file() -> Iterator[Path]:
         yield path
 
 
-def _existing(path: Path) -> _Held:
+@contextmanager
+def _existing(path: Path) -> Iterator[Path]:
+    """A path to read: itself, or a temporary copy of what a pipe gives or of what has no name in UTF-8."""
     called = called_as(path)
     try:
         mode = path.stat().st_mode
@@ -108,37 +111,17 @@ def _existing(path: Path) -> _Held:
         raise InputError(f"{called} is a folder: name a file in it.")
     if not os.access(path, os.R_OK):
         raise InputError(f"{called} may not be read: permission denied. Change its permissions (chmod u+r).")
-    return _Held(path, called, copied=not stat.S_ISREG(mode) or not _is_utf8(str(path.absolute())))
+    if stat.S_ISREG(mode) and _is_utf8(str(path.absolute())):
+        yield path.absolute()
+        return
+    with temporary() as copy:
+        with path.open("rb") as pipe:
+            _spill(pipe, copy, called)
+        yield copy
 
 
 def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-class _Held:
-    """A path to hold open: itself, or a temporary copy of what a pipe gives or of what has no name in UTF-8."""
-
-    def __init__(self, path: Path, called: str, copied: bool) -> None:
-        self._path, self._called, self._copied = path, called, copied
-        self._copy: Path | None = None
-
-    def __enter__(self) -> Path:
-        if not self._copied:
-            return self._path.absolute()
-        handle, name = tempfile.mkstemp(prefix="tercet-")
-        os.close(handle)
-        self._copy = Path(name)
-        with self._path.open("rb") as pipe:
-            _spill(pipe, self._copy, self._called)
-        return self._copy
-
-    def __exit__(self, *reason: object) -> None:
-        if self._copy is not None:
-            self._copy.unlink(missing_ok=True)
+    return text.encode("utf-8", "replace").decode() == text
 
 
 @contextmanager
@@ -207,8 +190,7 @@ def _unpack(source: Path, plain: Path, packing: str, called: str, limit: int, pr
     """Decompresses to disk, refusing as soon as what comes out cannot be a table under the limit."""
     most = min(limit, shutil.disk_usage(plain.parent).free // 2)
     written = line = 0
-    chunks = _gunzipped(source, called, progress) if packing == "gzip" else _unzstd(source, called)
-    with plain.open("wb") as out, closing(chunks):
+    with plain.open("wb") as out, closing(_unpacked(source, packing, called, progress)) as chunks:
         for chunk in chunks:
             written += len(chunk)
             last = chunk.rfind(b"\n")
@@ -219,23 +201,22 @@ def _unpack(source: Path, plain: Path, packing: str, called: str, limit: int, pr
                     f"Unpack it yourself if it is meant to be that large, or raise the limit (memory=)."
                 )
             if line > LONGEST_LINE:
-                raise InputError(f"{called} unpacks to a line of more than {LONGEST_LINE} bytes: it is no table.")
+                raise InputError(f"{called} unpacks to a line of more than {LONGEST_LINE} bytes: it is not a table.")
             out.write(chunk)
     if not written:
         raise InputError(f"{called} unpacks to nothing.")
 
 
-def _gunzipped(source: Path, called: str, progress: Progress | None) -> Generator[bytes]:
-    import gzip
-    import zlib
-
+def _unpacked(source: Path, packing: str, called: str, progress: Progress | None) -> Generator[bytes]:
+    """The content of a packed file in chunks; progress is in bytes of the packed file."""
+    opened, damage = _packing(packing)
     total = source.stat().st_size
-    with source.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file:
+    with source.open("rb") as raw, opened(raw) as file:
         while True:
             try:
                 chunk = file.read(_CHUNK)
-            except (OSError, EOFError, zlib.error) as error:
-                raise InputError(f"{called} is damaged gzip data ({error}): copy or download it again.") from None
+            except damage as error:
+                raise InputError(f"{called} is damaged {packing} data ({error}): copy or download it again.") from None
             if not chunk:
                 return
             if progress is not None:
@@ -243,18 +224,16 @@ def _gunzipped(source: Path, called: str, progress: Progress | None) -> Generato
             yield chunk
 
 
-def _unzstd(source: Path, called: str) -> Generator[bytes]:
+def _packing(name: str) -> tuple[Callable[[BinaryIO], BufferedIOBase], tuple[type[Exception], ...]]:
+    """What opens packed data, and the errors by which it reports damage."""
+    if name == "gzip":
+        import gzip
+        import zlib
+
+        return lambda raw: gzip.GzipFile(fileobj=raw), (OSError, EOFError, zlib.error)
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
-    with source.open("rb") as raw, zstd.ZstdFile(raw) as file:
-        while True:
-            try:
-                chunk = file.read(_CHUNK)
-            except (OSError, EOFError, MemoryError, zstd.ZstdError) as error:
-                raise InputError(f"{called} is damaged zstd data ({error}): copy or download it again.") from None
-            if not chunk:
-                return
-            yield chunk
+    return zstd.ZstdFile, (OSError, EOFError, MemoryError, zstd.ZstdError)

@@ -1,4 +1,4 @@
-"""What one reading is asked for: which files, what is said about them, and which columns are wanted."""
+"""One read request: which files, how they are described, and which columns are wanted."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
-from tercet.io._trial_columns import check_meaning, is_matrix
+from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.trial_lists import Hints
+from tercet.trials import MATRIX_MEANINGS
 
 Path = str | os.PathLike[str]
 Notes = Callable[[str], None]
@@ -55,7 +56,7 @@ class ReadOptions(FileOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One reading: which files, what is said about them, and what is wanted of them."""
+    """One reading: which files, how they are described, and what is wanted of them."""
 
     path: Path
     labels: Path | None
@@ -105,7 +106,7 @@ class Request:
             tuple_of(options.get("group_columns"), "group_columns"),
             ids,
             None if classes is None else tuple_of(classes, "class_columns"),
-            is_matrix(meaning),
+            meaning in MATRIX_MEANINGS,
             False if labels is not None else labelled,
             keep is None or keep,
         )

@@ -1,4 +1,4 @@
-"""The rows of one request by number, whatever holds them: a table in the database, arrays in files, labels apart."""
+"""The rows of one request by number, whatever holds them: a table in the database, arrays in files, separate labels."""
 
 from __future__ import annotations
 
@@ -108,21 +108,16 @@ class TableRanges:
         """Their labels alone."""
         return label_column(self.table.between(start, stop), self.roles)
 
+    def distinct_labels(self) -> Array | None:
+        """The distinct labels, ascending; None where a pass over the rows has something to report."""
+        return None if self.roles.label is None else self.table.distinct(self.roles.label)
+
 
 @dataclass(frozen=True, slots=True)
-class WithKey:
-    """Scores with a key that holds the same trials in its own order."""
+class _Completed:
+    """Scores whose rows are completed by columns from elsewhere."""
 
-    scores: TableRanges
-    key: TrialColumns
-    partners: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, join: Join, partners: NDArray[np.int64]) -> WithKey:
-        """The columns of the key, and the scores to be read in ranges."""
-        unlabelled = replace(join.wanted, keep_ids=False, matrix=False, classes=None, decided=False)
-        key = TableRanges.of(join.key.table, join.theirs, unlabelled)
-        return cls(TableRanges.of(join.scores.table, join.ours, join.wanted), key.columns(0, key.rows), partners)
+    scores: RowRanges
 
     @property
     def called(self) -> str:
@@ -138,6 +133,21 @@ class WithKey:
     def starts(self) -> tuple[int, ...]:
         """Row numbers at which reading is cheap to begin."""
         return self.scores.starts
+
+
+@dataclass(frozen=True, slots=True)
+class WithKey(_Completed):
+    """Scores with a key that holds the same trials in its own order."""
+
+    key: TrialColumns
+    partners: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, join: Join, partners: NDArray[np.int64]) -> WithKey:
+        """The columns of the key, and the scores to be read in ranges."""
+        unlabelled = replace(join.wanted, keep_ids=False, matrix=False, classes=None, decided=False)
+        key = TableRanges.of(join.key.table, join.theirs, unlabelled)
+        return cls(TableRanges.of(join.scores.table, join.ours, join.wanted), key.columns(0, key.rows), partners)
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
@@ -155,7 +165,7 @@ class WithKey:
 
 
 def _array_ranges(stack: ExitStack, file: PlainFile, wanted: WantedColumns, limit: int) -> RowRanges:
-    """The arrays of an npy or npz file by what they are to the trials."""
+    """The arrays of an npy or npz file by their roles."""
     names, take = _arrays(stack, file, limit)
     if not names and (wanted.weight or wanted.groups or wanted.ids or wanted.labelled):
         raise InputError(
@@ -173,7 +183,7 @@ def _array_ranges(stack: ExitStack, file: PlainFile, wanted: WantedColumns, limi
 
 
 def _arrays(stack: ExitStack, file: PlainFile, limit: int) -> tuple[tuple[str, ...], Callable[[str], ArrayFile]]:
-    """The names of a file's arrays, and the array of a name; a single array has none, and is whatever is asked for."""
+    """The names of a file's arrays, and the array of a name; a single array has no name and takes any role."""
     if file.kind == "npz":
         packed = Npz.of(file, stack, limit)
         return tuple(packed.members), packed.array
@@ -197,7 +207,7 @@ class ArrayRanges:
     scores: ArrayFile
     others: Mapping[str, ArrayFile]  # labels, weights, groups and ids by name
     wanted: WantedColumns
-    axis: int | None  # of the scores, along which the samples lie; None for a square, of which only the values tell
+    axis: int | None  # of the scores, along which the samples lie; None for a square, where only values decide
 
     @classmethod
     def of(cls, called: str, scores: ArrayFile, others: Mapping[str, ArrayFile], wanted: WantedColumns) -> ArrayRanges:
@@ -211,7 +221,7 @@ class ArrayRanges:
         return made
 
     def of_length(self, rows: int, said: str) -> ArrayRanges:
-        """The same, turned so that there are this many samples, or refused with what was said of them."""
+        """The same, turned so that there are this many samples, or refused with a description of both."""
         if rows not in self.scores.shape:
             shape = " x ".join(map(str, self.scores.shape))
             raise InputError(f"{said}, and {self.scores.called} {shape} scores: they are matched by position.")
@@ -252,7 +262,7 @@ class ArrayRanges:
 
 
 def _sample_axis(shape: tuple[int, ...], rows: int | None, classes: Sequence[str] | None) -> int | None:
-    """The axis along which the samples lie, where the number of labels or of classes tells; the first otherwise."""
+    """The axis along which the samples lie, if the number of labels or classes determines it; otherwise the first."""
     if len(shape) == 1:
         return 0
     if shape[0] == shape[1] and shape[0] > 1:
@@ -263,10 +273,9 @@ def _sample_axis(shape: tuple[int, ...], rows: int | None, classes: Sequence[str
 
 
 @dataclass(frozen=True, slots=True)
-class WithLabels:
+class WithLabels(_Completed):
     """Scores with labels from a file of their own, matched by position."""
 
-    scores: RowRanges
     label_file: RowRanges
 
     @classmethod
@@ -278,21 +287,6 @@ class WithLabels:
         if scores.rows != labels.rows:
             raise InputError(f"{said}, and {scores.called} {scores.rows} scores: labels= are matched by position.")
         return cls(scores, labels)
-
-    @property
-    def called(self) -> str:
-        """The name of the file in messages."""
-        return self.scores.called
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.scores.rows
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """Row numbers at which reading is cheap to begin."""
-        return self.scores.starts
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""

@@ -1,4 +1,4 @@
-"""What was read, on its way into Trials: columns of numbers, labels as codes, and what they are called."""
+"""Columns as read, before they become Trials: numbers, labels as codes, and their names."""
 
 from __future__ import annotations
 
@@ -68,13 +68,8 @@ class TrialColumns:
     decided: tuple[str, ...] | None = None  # the scores are numbers of these decided labels
 
 
-def is_matrix(meaning: str) -> bool:
-    """Whether scores of this meaning have one column per class."""
-    return meaning in MATRIX_MEANINGS
-
-
 def check_meaning(meaning: str, trained_prior: object) -> None:
-    """Refuses a meaning nobody knows, and a posterior without the prior it was made with."""
+    """Refuses an unknown meaning, and posteriors without the prior that they were made with."""
     if not isinstance(meaning, str) or meaning not in MEANINGS:
         way = " Read decided labels with read_decisions." if isinstance(meaning, str) and meaning == "decisions" else ""
         raise InputError(f"meaning={shown(meaning)} is none of {', '.join(MEANINGS)}.{way}")
@@ -85,7 +80,7 @@ def check_meaning(meaning: str, trained_prior: object) -> None:
 
 
 def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
-    """The Trials of what was read; whatever they refuse is said with the file's name."""
+    """The Trials of these columns; errors name the file."""
     try:
         make = _matrix_trials if got.scores.ndim == 2 else _two_class_trials
         return make(got, meaning, target, trained_prior, name)
@@ -154,7 +149,7 @@ def target_mask(labels: LabelColumn, target: object) -> tuple[Array, tuple[str, 
     if isinstance(labels, Labels):
         try:
             named = None if target is None else word(target)
-        except Exception:  # a __str__ of somebody else's may raise anything
+        except Exception:  # third-party __str__ methods may raise anything
             raise InputError(f"target={shown(target)} is not among the labels.") from None
         mask, classes = is_target(np.array(labels.names, np.object_), named)
         return mask[labels.codes], classes

@@ -1,4 +1,4 @@
-"""A table: named columns behind duckdb, from text or Parquet, and where each of its rows stands in its file."""
+"""A table: named columns behind duckdb, from text or Parquet, and the place of each row in its file."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Table:
         return replace(self, names={**self.names, **{name: self._label_names(name) for name in texts}})
 
     def column(self, name: str) -> Column:
-        """A column by its name, or an error with the names there are."""
+        """A column by its name, or an error that lists the names."""
         if name not in self.columns:
             raise InputError(missing_column(self.called, name, list(self.columns)))
         return self.columns[name]
@@ -142,8 +142,15 @@ class Table:
             [self._coded(raw[f"l{i}"], name) for i, name in enumerate(labels)],
         )
 
+    def distinct(self, name: str) -> Array | None:
+        """The distinct values of a column of numbers, ascending; None where one is missing, or where there are many."""
+        self.check_pages([name])
+        sql = self.column(name).sql
+        found = self.arrays(f"SELECT DISTINCT {sql} AS d FROM {self.sql} LIMIT {MOST_LABELS + 1}")["d"]
+        return None if np.ma.is_masked(found) or len(found) > MOST_LABELS else np.sort(np.asarray(found))
+
     def run(self, sql: str) -> list[tuple[Value, ...]]:
-        """The rows of a query; what duckdb cannot do is said with the file's name and without the rows it quotes."""
+        """The rows of a query; errors of duckdb are reported with the file's name, without the rows they quote."""
         with self._named_errors():
             return self.con.execute(sql).fetchall()
 
@@ -217,7 +224,7 @@ class Table:
         if value is None or not value.strip():
             return self.refuse(row, name, f"the value is missing. {first}Drop the row, or write -inf for a rejection.")
         if value.strip().lower().lstrip("+-") == "nan":
-            return self.refuse(row, name, f"NaN is no score. {first}Drop the row, or write -inf for a rejection.")
+            return self.refuse(row, name, f"NaN is not a score. {first}Drop the row, or write -inf for a rejection.")
         if value.count(",") == 1 and value.replace(",", "").lstrip("+-").isdigit():
             return self.refuse(row, name, f"not a number. {first}Write a decimal point, not a comma.")
         return self.refuse(row, name, f"not a number. {first}")
@@ -260,7 +267,7 @@ class Table:
         if name not in self.names:
             return sql
         known = self.names[name]
-        if 0 < len(known.names) <= 2:  # quicker than a look into the ENUM's table
+        if 0 < len(known.names) <= 2:  # faster than a lookup in the ENUM's table
             cases = " ".join(f"WHEN {quoted(one)} THEN {code}::UTINYINT" for code, one in enumerate(known.names))
             return f"CASE {sql} {cases} END"
         return f"enum_code(CAST({sql} AS {known.enum}))" if known.names else "NULL::INTEGER"
@@ -270,7 +277,7 @@ class Table:
         if name in self.names:
             return Labels(whole, self.names[name].names)
         if whole.dtype.kind == "f" and np.isnan(whole).any():
-            raise self.refuse(int(np.isnan(whole).argmax()), name, "NaN is no label. Drop the row.", show=False)
+            raise self.refuse(int(np.isnan(whole).argmax()), name, "NaN is not a label. Drop the row.", show=False)
         return whole
 
 
@@ -289,7 +296,7 @@ class Fetched:
 
 @dataclass(slots=True)
 class Store:
-    """Where tables live while one source is read: a database, opened when the first table needs it."""
+    """The database that holds the tables while one source is read, opened when the first table needs it."""
 
     stack: ExitStack
     memory: int  # bytes the database may hold before it spills
@@ -327,13 +334,13 @@ class Store:
 
 
 def _parsed(text: str, underscores: bool = True) -> str:
-    """SQL of a text as a number, missing where it is none; duckdb would take 1_000 for one."""
+    """SQL of a text as a number, missing where it is not one; duckdb would read 1_000 as a number."""
     number = f"try_cast({text} AS DOUBLE)"
     return f"CASE WHEN contains({text}, '_') THEN NULL ELSE {number} END" if underscores else number
 
 
 def _large(text: str, parsed: str = "") -> str:
-    """SQL of the text where it is a number so large that a double may not hold it, else NULL."""
+    """SQL of the text if it is a number too large for a double to hold exactly, else NULL."""
     value = parsed or f"try_cast({text} AS DOUBLE)"
     return f"CASE WHEN abs({value}) >= {_EXACT} AND NOT contains(lower({text}), 'inf') THEN {text} END"
 
@@ -347,7 +354,7 @@ def text_table(
     numbers: Sequence[str],
     number: int,
 ) -> Table:
-    """The wanted columns of a delimited file, numbers parsed, others as text; every record that is there is a row."""
+    """The wanted columns of a delimited file, numbers parsed, others as text; every record is one row."""
     places = {name: dialect.position(name, file) for name in dict.fromkeys(wanted)}
     check_size(file.called, min(facts.lines, file.size // 2 + 1), len(places), store.limit)
     if not facts.utf8 or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect.separator)):
@@ -372,7 +379,7 @@ def text_table(
 
 
 def _check_all_read(file: PlainFile, dialect: Dialect, rows: int, facts: TextFacts) -> None:
-    """Refuses a table of another number of rows than the file has records; blank lines and quotes take a count."""
+    """Refuses a table whose number of rows differs from the file's records; blank lines and quotes take a count."""
     if rows == facts.lines - dialect.header:
         return
     diagnose(file, dialect)
@@ -407,9 +414,9 @@ def _scan(path: str, dialect: Dialect, separator: str) -> str:
 
 
 def json_table(store: Store, file: PlainFile, facts: TextFacts, wanted: Sequence[str], number: int) -> Table | None:
-    """The wanted keys of JSON lines by duckdb's reader; None where Python's must have a look.
+    """The wanted keys of JSON lines by duckdb's reader; None where Python's parser is needed.
 
-    duckdb takes a comma too many, `inf`, and a key twice; it does not say what is wrong in our words.
+    duckdb accepts a surplus comma, `inf` and repeated keys, and its messages do not name the line as ours do.
     """
     import duckdb
 
@@ -437,7 +444,7 @@ def json_table(store: Store, file: PlainFile, facts: TextFacts, wanted: Sequence
 
 
 def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
-    """A Parquet file where it lies: nothing is read yet but its footer."""
+    """A Parquet file in place: only its footer has been read."""
     import duckdb
 
     footer = footer_of(file)
@@ -476,6 +483,6 @@ def _typed(name: str, kind: str) -> Column:
 
 
 def first_line(error: Exception) -> str:
-    """What duckdb says, without the rows it quotes."""
+    """The message of duckdb without the rows that it quotes."""
     head = str(error).split("\n", 1)[0]
     return head.split(": ", 1)[-1].rstrip(".")

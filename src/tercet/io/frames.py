@@ -1,4 +1,4 @@
-"""Data frames read by the options of files: pandas, polars, Arrow, duckdb, and whatever gives an Arrow stream."""
+"""Data frames, read with the options of files: pandas, polars, Arrow, duckdb, and any exporter of Arrow streams."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _without_label(frame: Any, names: Sequence[object]) -> Any:
 
 
 def _from_arrow(frame: object) -> JSON:
-    """The columns of what gives an Arrow stream (the PyCapsule interface), by duckdb."""
+    """The columns of an object that exports an Arrow stream (the PyCapsule interface), through duckdb."""
     import duckdb
 
     try:

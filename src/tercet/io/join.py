@@ -1,4 +1,4 @@
-"""Scores and key joined by trial id: every trial once, or a refusal that counts what does not match."""
+"""Scores and key joined by trial id: every trial once, or an error that counts what does not match."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Join:
         """SQL for the rows with the same id: their numbers and some columns.
 
         The ids themselves are compared, never their hashes alone. Without duplicates there are at most as many pairs
-        as rows in the smaller file: one more is proof enough, so that a file of one trial repeated does not multiply.
+        as rows in the smaller file: one more proves a duplicate, so that repeated ids do not multiply the pairs.
         """
         ids = zip(self.scores.sql("s."), self.key.sql("k."), strict=True)
         return (
@@ -81,7 +81,7 @@ class Join:
     def table(self, missing: str, meaning: str, notes: Notes | None) -> tuple[Table, ColumnRoles]:
         """The trials of the scores in their order beside the columns of the key, as one table and its roles.
 
-        `missing` says what becomes of rows without a partner.
+        `missing` says how rows without a partner are treated.
         """
         if missing == "reject":
             _check_rejection(self.scores, self.key, self.ours, self.wanted)
@@ -163,7 +163,7 @@ def _match(both: BothSides, missing: str, notes: Notes | None) -> None:
 
 
 def _settle(left: Side, right: Side, pairs: int, missing: str, notes: Notes | None) -> None:
-    """Refuses trials without a partner, or says how many were settled the way the caller named."""
+    """Refuses trials without a partner, or reports how many were treated as the caller asked."""
     parts = []
     if pairs < right.table.rows:
         parts.append(
@@ -186,7 +186,7 @@ def _settle(left: Side, right: Side, pairs: int, missing: str, notes: Notes | No
 
 
 def _first_alone(side: Side, column: str) -> str:
-    """Where the first row without a partner stands."""
+    """The place of the first row without a partner."""
     ((row,),) = side.table.run(
         f"SELECT min(t.rowid) FROM {side.table.sql} t ANTI JOIN pairs ON t.rowid = pairs.{column}"
     )
@@ -215,7 +215,7 @@ def _refuse_duplicates(side: Side) -> None:
 
 
 def _check_rejection(left: Side, right: Side, ours: ColumnRoles, wanted: WantedColumns) -> None:
-    """Refuses to reject where that needs what a trial without a score does not have, if there is such a trial."""
+    """Refuses `missing="reject"` if a trial without a score lacks a column that it would need."""
     if left.table.rows >= right.table.rows:
         return
     if wanted.matrix or wanted.classes:

@@ -30,8 +30,17 @@ __all__ = [
 ]
 
 FilePath = str | os.PathLike[str]
-Layout = Literal["kaldi", "voxceleb", "sre", "numbers"]
-LAYOUTS = ("kaldi", "voxceleb", "sre", "numbers")
+Layout = Literal["kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers"]
+# layout -> the least and the largest number of fields of a trial id, and what they are
+_ID_FIELDS = {
+    "kaldi": (2, 2, "an enrolment and a test"),
+    "voxceleb": (2, 2, "an enrolment and a test"),
+    "bosaris": (2, 2, "a model and a test"),
+    "sre": (2, 3, "an enrolment and a test (and a side)"),
+    "asvspoof": (1, 1, "one utterance"),
+    "bob": (2, 3, "a claimed identity (a model) and a test"),
+}
+LAYOUTS = (*_ID_FIELDS, "numbers")
 _MAKERS = {"llr": Trials.of_llr, "lr": Trials.of_lr, "log10-llr": Trials.of_log10_llr, "raw": Trials.of_scores}
 
 
@@ -363,10 +372,13 @@ def write_scores(path: FilePath, trials: Trials, layout: Layout = "kaldi") -> No
     path : path
         The file to write, whole or not at all.
     trials : Trials
-        Two-class scores; all layouts but "numbers" need ids of two or three fields.
-    layout : {"kaldi", "voxceleb", "sre", "numbers"}, optional
-        "kaldi" and "voxceleb": enrolment, test and score, a space between; "sre": tab-separated with the header
-        modelid, segmentid, side and LLR (side "a" where the id has none); "numbers": one score per line.
+        Two-class scores; all layouts but "numbers" need ids, of one field for "asvspoof" and of two or three for the
+        others.
+    layout : {"kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers"}, optional
+        "kaldi", "voxceleb" and "bosaris": enrolment, test and score, a space between; "sre": tab-separated with the
+        header modelid, segmentid, side and LLR (side "a" where the id has none); "asvspoof": utterance and score, or
+        utterance, source, label and score where the trials have labels and a group "source"; "bob": claimed and real
+        identity, test and score, the real identity from the group "real_id"; "numbers": one score per line.
 
     Examples
     --------
@@ -392,18 +404,39 @@ def _laid_out(trials: Trials, layout: str) -> list[str]:
     if trials.ids is None:
         raise InputError(f"The layout {layout} needs trial ids: read the trials with id_column= and keep_ids=True.")
     fields = [id_fields(one) for one in trials.ids.tolist()]
-    most = 3 if layout == "sre" else 2
-    odd = next((row for row, own in enumerate(fields) if not 2 <= len(own) <= most or "" in own), None)
+    least, most, called = _ID_FIELDS[layout]
+    odd = next((row for row, own in enumerate(fields) if not least <= len(own) <= most or "" in own), None)
+    if odd is not None:
+        raise InputError(f"The layout {layout} needs ids of {called}: row {odd} has {shown(str(trials.ids[odd]))}.")
+    if layout == "sre":
+        sides = [own if len(own) == 3 else [*own, "a"] for own in fields]
+        return ["\t".join(("modelid", "segmentid", "side", "LLR")), *_joined(sides, words, "\t")]
+    if layout == "bob":
+        real = _words_of(trials, "real_id", layout)
+        fields = [[*own[:-1], name, own[-1]] for own, name in zip(fields, real, strict=True)]
+    elif layout == "asvspoof" and "source" in trials.groups and trials.labels is not None:
+        labels = [trials.classes[int(label)] for label in trials.labels.tolist()]
+        sources = _words_of(trials, "source", layout)
+        fields = [[*own, *more] for own, *more in zip(fields, sources, labels, strict=True)]
+    return _joined(fields, words, " ")
+
+
+def _joined(fields: Sequence[Sequence[str]], words: Sequence[str], separator: str) -> list[str]:
+    """Lines of the fields of the ids, then the score."""
+    return [separator.join((*own, word)) for own, word in zip(fields, words, strict=True)]
+
+
+def _words_of(trials: Trials, group: str, layout: str) -> list[str]:
+    """A group column that a layout holds as text without blanks."""
+    if group not in trials.groups:
+        raise InputError(f"The layout {layout} needs the group column {shown(group)}: read it with group_columns=.")
+    found = [str(name) for name in trials.groups[group].tolist()]
+    odd = next((row for row, name in enumerate(found) if not name or name.split() != [name]), None)
     if odd is not None:
         raise InputError(
-            f"The layout {layout} needs ids of an enrolment and a test{' (and a side)' if most == 3 else ''}: row "
-            f"{odd} has {shown(str(trials.ids[odd]))}."
+            f"The layout {layout} separates fields by blanks: {shown(group)} of row {odd} is {shown(found[odd])}."
         )
-    if layout != "sre":
-        return [" ".join((*own, word)) for own, word in zip(fields, words, strict=True)]
-    head = "\t".join(("modelid", "segmentid", "side", "LLR"))
-    sides = [own if len(own) == 3 else [*own, "a"] for own in fields]
-    return [head, *("\t".join((*own, word)) for own, word in zip(sides, words, strict=True))]
+    return found
 
 
 def id_fields(one: object) -> list[str]:

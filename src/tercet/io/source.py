@@ -1,7 +1,7 @@
 """A source of trials: one file, or a file with its labels or key, whose checked columns come in ranges of rows.
 
-Everything that reads files stands on `open_source`: `read` takes all rows at once, `read_chunks` some at a time, and
-a scan any range, from several threads if it likes. Whatever the format, the columns of a range are the same bits
+Everything that reads files uses `open_source`: `read` takes all rows at once, `read_chunks` some at a time, and
+a scan any range, possibly from several threads. Whatever the format, the columns of a range are the same bits
 as those rows of the whole.
 """
 
@@ -23,7 +23,7 @@ from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS
 from tercet.io._plain_files import called_as, plain_file
 from tercet.io._request import Path, ReadOptions, Request
-from tercet.io._row_ranges import RowRanges, WithLabels, label_ranges, score_ranges
+from tercet.io._row_ranges import RowRanges, TableRanges, WithLabels, label_ranges, score_ranges
 from tercet.io._trial_columns import TrialColumns, coded, trials_of, word
 from tercet.io.columns import Labels, Store
 from tercet.io.formats.trial_lists import FORMATS
@@ -219,8 +219,9 @@ def _distinct_labels(ranges: RowRanges) -> Labels:
         return Labels(np.zeros(0), () if first is None else first.names)
     if first.dtype.kind == "b":
         return Labels(np.array([False, True]), ("false", "true"))
-    found = first[:0]
-    for start in range(0, ranges.rows, _ROWS):
+    known = ranges.distinct_labels() if isinstance(ranges, TableRanges) and first.dtype.kind in "iu" else None
+    found = first[:0] if known is None else known
+    for start in range(0, ranges.rows if known is None else 0, _ROWS):
         part = ranges.labels(start, min(start + _ROWS, ranges.rows))
         found = np.union1d(found, np.asarray(part))
         if len(found) > MOST_LABELS:
@@ -294,7 +295,7 @@ def _set_up(stack: ExitStack, request: Request, held: bool, one_thread: bool) ->
 
 @contextmanager
 def _faults_named(path: Path) -> Iterator[None]:
-    """Says what the system refuses while files are read (a full temporary folder, a failing disk) in a sentence."""
+    """Reports operating system errors while files are read (a full temporary folder, a failing disk) in a sentence."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Files out: whole or not at all. What is there stays until the new file is complete on disk."""
+"""Files are written whole or not at all. An existing file stays until the new one is complete on disk."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def _iterated(values: object, name: str, pair: bool = False) -> Iterator[Any]:
         raise InputError(f"{name} must be an iterable of {'pairs' if pair else 'tables'}, not {shown(values)}.")
     try:
         found = iter(values)
-    except Exception as error:  # an __iter__ of somebody else's may raise anything
+    except Exception as error:  # third-party iterators may raise anything
         raise InputError(f"{name} cannot be read one after the other: {error}.") from error
     for one in found:
         if pair and not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], Mapping)):
@@ -336,7 +336,7 @@ def _direct(target: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[IO[bytes]]:
-    """Writes a temporary file in the same folder, brings it to disk, and lets it take the name at once."""
+    """Writes a temporary file in the same folder, flushes it to disk, and renames it in one step."""
     if target.is_dir():
         raise InputError(f"{target.name} is a folder: name a file in it.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part")
@@ -355,7 +355,7 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _mode(target: Path) -> int:
-    """The rights of the file that is replaced, or those of any new file."""
+    """The permissions of the file that is replaced, or those of any new file."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)

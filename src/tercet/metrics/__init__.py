@@ -1,1 +1,1 @@
-"""What can be counted and priced: tallies, curves, confusion matrices, costs, posteriors, closed-form intervals."""
+"""Counts and costs: tallies, curves, confusion matrices, costs, posteriors, closed-form intervals."""

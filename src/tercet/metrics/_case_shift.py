@@ -16,7 +16,7 @@ from tercet.metrics._case_split import BLOCK, Flags, Side, Split, blocks
 Splits = Callable[[], Iterable[Split]]  # the cases, in one part or in several, as often as they are asked for
 _GRID_BITS = 52  # of the sum of all costs on the grid that finds the best shift
 _BUCKETS = 1 << 14
-_SAMPLE = 1 << 10  # margins per class that tell the range of the buckets
+_SAMPLE = 1 << 10  # margins sampled per class to choose the range of the buckets
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -44,7 +44,7 @@ def best_shift(splits: Splits, shares: tuple[float, float], total: float, scale:
 
 
 def _worth_looking(miss: Floats, alarm: Floats) -> tuple[Flags, Floats]:
-    """The buckets in which the least cost may lie, and what rejecting all before each costs more than accepting all."""
+    """The buckets that may hold the least cost, and the extra cost of rejecting all cases before each."""
     after = np.cumsum(miss - alarm)
     before = after - (miss - alarm)
     return before - alarm <= after.min(initial=0.0), before

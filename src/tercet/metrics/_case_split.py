@@ -61,7 +61,7 @@ class Side(NamedTuple):
         return np.broadcast_to(np.asarray(self.open), self.margins.shape)
 
     def prices(self, rows: slice = ALL) -> Floats:
-        """What an error costs more than the right decision; nothing where no decision is open."""
+        """What an error costs more than the right decision; 0 where there is no choice."""
         accept, reject = (one[rows] if isinstance(one, np.ndarray) else one for one in (self.accept, self.reject))
         free = isinstance(reject, float) and reject == 0.0
         price = np.broadcast_to(accept if free else np.abs(np.asarray(reject) - accept), self.margins[rows].shape)
@@ -135,7 +135,7 @@ def _margins(llr: Floats, limits: Floats) -> Floats:
 
 
 def blocks(part: slice, size: int = BLOCK) -> Iterator[slice]:
-    """So few rows at a time that what is computed from them stays in the cache."""
+    """Blocks of rows, small enough for their results to stay in the cache."""
     for first in range(part.start, part.stop, size):
         yield slice(first, min(first + size, part.stop))
 

@@ -16,7 +16,7 @@ _STANDARD_TARGETS = {("0", "1"): "1", ("false", "true"): "true", ("nontarget", "
 
 
 def target_of(target: object, classes: tuple[str, ...]) -> str | None:
-    """The named target, or the one that standard class names give away."""
+    """The named target, or the one that standard class names imply."""
     if target is None:
         wanted = _STANDARD_TARGETS.get(tuple(sorted(name.lower() for name in classes)))  # type: ignore[arg-type]
         return next((name for name in classes if name.lower() == wanted), None)
@@ -27,7 +27,7 @@ def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Has
     """The classes that decisions and labels name, and whether their order is known.
 
     Numbers are in their order, and 0 and 1 are both there; of two classes the named target is the last, as everywhere;
-    other names are sorted, and that is nobody's order.
+    other names are sorted, and their order counts as unknown.
     """
     same_kind(decided, "decisions", true, "labels")
     found = list(dict.fromkeys([*occurring(true), *occurring(decided)]))

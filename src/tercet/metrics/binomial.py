@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import (
     chosen,
     flag,
@@ -30,6 +31,7 @@ from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, probability, two_class
 
 
+@checked_tuple
 class Interval(NamedTuple):
     """Both ends, and the method that really made them.
 
@@ -119,6 +121,8 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     quantile = _quantile(level)
     z = quantile if z is None else _positive(z, "z")
     p, square = count / out_of, z * z / out_of
+    if square == math.inf:
+        return Interval(0.0, 1.0, "wilson")  # where both ends tend to
     centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
     low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
     high = 1.0 if count == out_of else (centre + half) / (1.0 + square)
@@ -157,7 +161,7 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
 
 
 def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
-    """The p beside which this many, or so few, have the probability of one tail."""
+    """The p at which this many or more, or this many or fewer, have the probability of one tail."""
     from scipy.special import betainccinv, betaincinv
 
     if out_of > _MOST_EXACT:
@@ -244,7 +248,7 @@ def enough_errors(count: float) -> bool:
 
 
 class Box(NamedTuple):
-    """The rectangle of k standard deviations around a operating point of the ROC."""
+    """The rectangle of k standard deviations around an operating point of the ROC."""
 
     fpr: Interval
     fnr: Interval

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.exact import UNIT, ratio
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.validation import column, frozen, number, numbers, row_numbers, shown, whole
+from tercet._numeric.records import Record
+from tercet._numeric.validation import column, frozen, number, numbers, row_numbers, shown, text, whole
 from tercet._typing import Array, Floats, Reals
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -192,7 +193,53 @@ class CaseCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseCostEvaluation:
+class CaseCostColumns:
+    """The costs per case of a scan: columns of its files, or numbers that hold for every case.
+
+    Attributes
+    ----------
+    prior : float
+        Prior probability of the target.
+    cost_fn : str or float
+        Cost of a miss: the name of a column, or one number.
+    cost_fp : str or float
+        Cost of a false alarm.
+    cost_tp : str or float
+        Cost of a hit; 0 unless given. At least one of the three is a column.
+
+    Examples
+    --------
+    >>> CaseCostColumns(0.02, cost_fn="amount", cost_fp=5)
+    CaseCostColumns(prior=0.02, cost_fn='amount', cost_fp=5.0, cost_tp=0.0)
+    """
+
+    prior: float
+    cost_fn: str | float
+    cost_fp: str | float
+    cost_tp: str | float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", probability(self.prior, "prior"))
+        for name, cost in self.costs.items():
+            object.__setattr__(self, name, text(cost, name) if isinstance(cost, str) else _one_cost(cost, name))
+        if not self.columns:
+            raise InputError(
+                "cost_fn, cost_fp and cost_tp are all numbers: evaluate the scan at an Application instead."
+            )
+
+    @property
+    def costs(self) -> dict[str, str | float]:
+        """The three costs by name."""
+        return {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp, "cost_tp": self.cost_tp}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns to read, each once."""
+        return list(dict.fromkeys(one for one in self.costs.values() if isinstance(one, str)))
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCostEvaluation(Record):
     """What decisions cost per case when costs differ by case, beside doing without scores and the best shift.
 
     All costs are means per case in the user's currency: prior x mean over targets + (1 - prior) x mean over
@@ -312,7 +359,7 @@ class CaseCostEvaluation:
 
 
 def evaluated(trials: Trials, costs: CaseCosts) -> CaseCostEvaluation:
-    """What Bayes decisions cost when every case brings its own costs; equal costs go the ordinary way."""
+    """What Bayes decisions cost when every case brings its own costs; equal costs are evaluated as usual."""
     own, same = checked_cases(trials, costs), costs.common()
     if same is not None:
         return _ordinary(own, same)
@@ -462,10 +509,7 @@ def _costs(value: ArrayLike, name: str) -> Reals:
     if array.ndim > 1:
         raise InputError(_ONE_COST.format(name, array.shape))
     if array.ndim == 0:
-        cost = number(value, name)
-        if not 0.0 <= cost < math.inf:
-            raise InputError(f"{name} must be finite and not negative, not {cost}.")
-        return cost
+        return _one_cost(value, name)
     costs = numbers(value, name)
     if len(costs) and not (costs.min() >= 0.0 and costs.max() < math.inf):
         bad = np.flatnonzero(~((costs >= 0.0) & (costs < math.inf)))
@@ -476,4 +520,11 @@ def _costs(value: ArrayLike, name: str) -> Reals:
     return costs
 
 
-__all__ = ["CaseCostEvaluation", "CaseCosts"]
+def _one_cost(value: object, name: str) -> float:
+    cost = number(value, name)
+    if not 0.0 <= cost < math.inf:
+        raise InputError(f"{name} must be finite and not negative, not {cost}.")
+    return cost
+
+
+__all__ = ["CaseCostColumns", "CaseCostEvaluation", "CaseCosts"]

@@ -1,4 +1,4 @@
-"""What reports of classifiers ask for: the classification report, areas for several classes, log-loss as given."""
+"""Usual reports of classifiers: the classification report, areas for several classes, log-loss as given."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts
+from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, frozen, number, shown
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
@@ -40,7 +41,7 @@ class ClassRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ClassificationReport:
+class ClassificationReport(Record):
     """Precision, recall and F1 of every class, their averages, and the numbers about all classes.
 
     Attributes
@@ -131,7 +132,7 @@ def classification_report(confusion: Confusion, *, ci: float = 0.95) -> Classifi
     """
     if not isinstance(confusion, Confusion):
         raise InputError(
-            f"A classification report is made of a Confusion, not {type(confusion).__name__}: "
+            f"A classification report needs a Confusion, not {type(confusion).__name__}: "
             f"Confusion.of(decisions, labels)."
         )
     level, reasons = probability(ci, "ci"), {}
@@ -331,7 +332,7 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
         some = scores[rows]
         places = np.arange(0, some.size, some.shape[1])
         places += labels[rows]
-        return some.ravel().take(places, mode="clip")  # to clip is quicker than to check
+        return some.ravel().take(places, mode="clip")  # clipping is faster than checking
 
     if weights is None:
         return _mean_log(own, len(labels)) / math.log(unit)

@@ -290,7 +290,7 @@ class Confusion(Shown):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        most = 20  # a table of more rows or columns is no longer read
+        most = 20  # nobody reads a larger table
         head = [shown(name)[1:-1] for name in self.classes[:most]]
         cells = [[self._weight(cell) for cell in row] for row in self.counts[:most, :most].tolist()]
         rows = [[shown(name)[1:-1], *map(str, row)] for name, row in zip(self.actions[:most], cells, strict=True)]
@@ -335,7 +335,7 @@ class Confusion(Shown):
         """The target's one-against-rest counts tp, fn, fp, tn, in units of 2**unit."""
         if self.target is None:
             raise InputError(
-                "These rates speak of one class against the rest: name it with target=..., or use for_target(...)."
+                "These rates are those of one class against the rest: name it with target=..., or use for_target(...)."
             )
         return self._against_rest([self.classes.index(self.target)])[0]
 

@@ -1,11 +1,11 @@
-"""Prices: what decisions cost (DCF, Bayes risk) and what scores are worth before any decision (Cllr, log-loss)."""
+"""Costs: of decisions (DCF, Bayes risk), and of scores before any decision (Cllr, log-loss)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.matrices import check_posteriors
 from tercet._numeric.parallel import over_parts
+from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
 from tercet._typing import Counts, Floats
@@ -24,6 +25,7 @@ from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
 
+@checked_tuple
 class BayesPlot(NamedTuple):
     """Normalised costs along the prior log-odds; the best dummy costs 1 everywhere.
 
@@ -212,7 +214,7 @@ def _unsorted_sums(trials: Trials, shift: float) -> list[tuple[int, int, int]]:
                 lost = [int(np.count_nonzero(infinite & own)), int(np.count_nonzero(infinite))]
                 odds[infinite] = -math.inf
             costs = softplus(odds)
-            targets = costs[own]
+            targets = costs.compress(own)  # far quicker than costs[own]
             found[0] += (exact_sum(targets), lost[0], len(targets))
             found[1] += (exact_sum(costs), lost[1], len(costs))
         return found
@@ -280,7 +282,10 @@ def softplus(x: Floats) -> Floats:
     """ln(1 + e^x), without overflow."""
     positive = x.min(initial=math.inf) >= 0.0
     mixed = not positive and x.max() > 0.0
-    result = np.exp(-x if positive else -np.abs(x) if mixed else x)
+    result = np.abs(x) if mixed else -x if positive else np.array(x)
+    if mixed:
+        np.negative(result, out=result)
+    np.exp(result, out=result)
     np.log1p(result, out=result)
     if positive or mixed:
         result += np.maximum(x, 0.0) if mixed else x
@@ -404,7 +409,7 @@ def log_loss_parts(source: Source, prior: float | None = None) -> Parts:
     """
     curve = Curve.of(source)
     share = _share(curve, prior)
-    tau = np.array([logit(share)])  # the score of saying nothing, in the same form as the score
+    tau = np.array([logit(share)])  # the score of an uninformative forecast, in the same form
     nothing = float((share * softplus(-tau) + (1.0 - share) * softplus(tau))[0]) / math.log(2.0)
     best, score = min_cross_entropy(curve, share), empirical_cross_entropy(curve.tally, share)
     return Parts(score, score - best, nothing - best, nothing)
@@ -520,13 +525,15 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     return _class_means(trials, share, surprise) / _log_base(base)
 
 
-def surprise(logs: Floats, labels: NDArray[np.intp]) -> Floats:
-    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
+def surprise(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = None) -> Floats:
+    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away.
+
+    `shares` are e^logs, where they are known.
+    """
     top = logs == 0.0
-    shares = np.exp(logs)
-    shares -= top  # e^0 is exactly 1
-    rest = class_sum(shares) + (top.sum(axis=0, dtype=np.int32) - 1)
-    return np.asarray(np.log1p(rest) - logs[labels, np.arange(len(labels))])
+    rest = class_sum((np.exp(logs) if shares is None else shares) - top)  # e^0 is exactly 1
+    rest += top.sum(axis=0, dtype=np.int8 if len(top) < 128 else np.int32) - 1
+    return np.asarray(np.log1p(rest, out=rest) - logs[labels, np.arange(len(labels))])
 
 
 def perplexity(trials: Trials, prior: object = None) -> float:
@@ -611,12 +618,13 @@ def brier(trials: Trials, prior: object = None) -> float:
     return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
 
 
-def squared_distance(logs: Floats, labels: NDArray[np.intp]) -> Floats:
-    """Squared distance of the posteriors from the truth."""
-    wrong = np.exp(logs)
-    wrong /= class_sum(wrong)
+def squared_distance(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = None) -> Floats:
+    """Squared distance of the posteriors from the truth; `shares` are e^logs, where they are known."""
+    shares = np.exp(logs) if shares is None else shares
+    wrong = shares / class_sum(shares)
     wrong[labels, np.arange(len(labels))] -= 1.0
-    return class_sum(wrong * wrong)
+    wrong *= wrong
+    return class_sum(wrong)
 
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
@@ -645,7 +653,7 @@ def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     if whole(k, "k", 1) > len(as_trials(trials).classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
-    def found(logs: Floats, labels: NDArray[np.intp]) -> Floats:
+    def found(logs: Floats, labels: NDArray[np.intp], _: Floats) -> Floats:
         own = logs[labels, np.arange(len(labels))]
         room = k - (logs > own).sum(axis=0)  # places left for the true class and those tied with it
         return np.asarray(np.clip(room / (logs == own).sum(axis=0), 0.0, 1.0))
@@ -684,12 +692,12 @@ def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tu
     return [int(value) for value in sums], rows
 
 
-def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[np.intp]], Floats]) -> float:
-    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding.
+RowCost: TypeAlias = Callable[[Floats, NDArray[np.intp], Floats], Floats]  # of joint logs, labels and e^logs
 
-    cost takes the joint logs (classes x rows) and the labels.
-    """
-    sums, sizes, _ = class_sums(trials, share, cost)
+
+def _class_means(trials: Trials, share: Floats, cost: RowCost) -> float:
+    """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding."""
+    (sums,), sizes = class_sums(trials, share, cost)
     means = []
     for pi, (total, infinite), size, name in zip(share.tolist(), sums, sizes, trials.classes, strict=True):
         if pi > 0.0 and size == 0:
@@ -699,13 +707,10 @@ def _class_means(trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[
     return math.fsum(means)
 
 
-def class_sums(
-    trials: Trials, share: Floats, cost: Callable[[Floats, NDArray[np.intp]], Floats]
-) -> tuple[tuple[tuple[int, int], ...], list[int], int]:
-    """A cost summed over each class: (the finite part in units of 2**-1074, the weight where it is infinite).
+def class_sums(trials: Trials, share: Floats, *costs: RowCost) -> tuple[list[tuple[tuple[int, int], ...]], list[int]]:
+    """Each cost summed over each class: (the finite part in units of 2**-1074, the weight where it is infinite).
 
-    Also the weight of each class, and the power of two that all weights are multiples of. Sums of parts add up to
-    those of the whole, to the bit.
+    Also the weight of each class. Sums of parts add up to those of the whole, to the bit.
     """
     labels = trials.known_labels().astype(np.intp)
     sizes, weights = _class_weights(labels, trials, len(share))
@@ -714,14 +719,19 @@ def class_sums(
         likelihoods, columns = likelihoods[:, share > 0.0], (np.cumsum(share > 0.0) - 1)[labels]
         _need_likelihood(likelihoods)
     log_prior = np.log(share[share > 0.0])
-    values = np.empty(len(labels))
+    values = [np.empty(len(labels)) for _ in costs]
 
     def fill(rows: slice) -> None:
-        values[rows] = cost(joint(likelihoods[rows], log_prior), columns[rows])
+        logs = joint(likelihoods[rows], log_prior)
+        shares = np.exp(logs)
+        for found, cost in zip(values, costs, strict=True):
+            found[rows] = cost(logs, columns[rows], shares)
 
     over_blocks(fill, *likelihoods.shape)
-    unit = 0 if trials.weights is None else as_integers(trials.weights[trials.weights > 0.0])[1]
-    return tuple(_class_sum(values, labels == code, weights) for code in range(len(share))), sizes, unit
+    order = np.argsort(labels.astype(np.uint16 if len(share) <= 1 << 16 else np.int64), kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=len(share)))[:-1]
+    heavy = [None] * len(share) if weights is None else np.split(weights[order], ends)
+    return [tuple(map(_class_sum, np.split(found.take(order), ends), heavy)) for found in values], sizes
 
 
 def _need_likelihood(present: Floats) -> None:
@@ -734,9 +744,8 @@ def _need_likelihood(present: Floats) -> None:
         )
 
 
-def _class_sum(values: Floats, own: NDArray[np.bool_], weights: Counts | None) -> tuple[int, int]:
+def _class_sum(costs: Floats, heavy: Counts | None) -> tuple[int, int]:
     """The sum of the finite values of a class, and the weight of the infinite ones."""
-    costs, heavy = values[own], None if weights is None else weights[own]
     infinite = np.isinf(costs)
     if infinite.any():
         lost = int(np.count_nonzero(infinite)) if heavy is None else int(heavy[infinite].sum())

@@ -1,4 +1,4 @@
-"""Everything that a bare confusion matrix, or two bare rates, can say."""
+"""Every quantity that follows from a confusion matrix alone, or from two rates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tercet._numeric.records import Record
 from tercet._numeric.validation import listed, rate
+from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, interval, wilson
@@ -22,7 +24,6 @@ _OF_A_CLASS = ("tpr", "fnr", "fpr", "tnr")  # rates that do not depend on how fr
 _DERIVED = (
     "lr_plus", "lr_minus", "dor", "f1", "jaccard", "mcc", "kappa", "balanced_accuracy", "adjusted_balanced_accuracy",
 )  # fmt: skip
-_STEP = 1e-6  # of a share, in numerical derivatives
 _OF_RATES = ("lr_plus", "lr_minus", "dor", "balanced_accuracy", "adjusted_balanced_accuracy")
 
 
@@ -58,7 +59,7 @@ class Rate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CountReport:
+class CountReport(Record):
     """Every rate of a confusion matrix by all its names, with intervals, and what it means elsewhere.
 
     Attributes
@@ -148,7 +149,8 @@ def count_report(
     ci : float, default 0.95
         Level of the intervals: Wilson for proportions, F1 and Jaccard's index, MOVER for balanced accuracy and for
         error rate and risk at a prevalence, MOVER-R for likelihood ratios and for PPV and NPV there, Woolf's for the
-        odds ratio, the delta method for kappa and Matthews' correlation of two classes. Fractional counts have none.
+        odds ratio, the delta method on the scale of Fisher's z for kappa (Fleiss, Cohen and Everitt 1969) and Matthews'
+        correlation, all trials being one sample. Fractional counts have none.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def count_report(
     two = confusion.target is not None
     share = None if prevalence is None else probability(prevalence, "prevalence")
     if share is not None and not two:
-        raise InputError("PPV and NPV at another prevalence speak of one class: name it (target=...).")
+        raise InputError("PPV and NPV at another prevalence refer to one class: name it (target=...).")
     app = None if application is None else _application(application, confusion)
     return CountReport(
         confusion,
@@ -339,6 +341,8 @@ def _derived_interval(table: Confusion, name: str, value: float, level: float) -
         low, high = max(ends.low, 0.0), min(ends.high, 1.0)
         chance = 1.0 / len(right) if name.startswith("adjusted") else 0.0
         return Interval((low - chance) / (1.0 - chance), (high - chance) / (1.0 - chance), ends.method)
+    if name in ("kappa", "mcc"):
+        return _delta(table, name, value, level)
     if table.target is None:
         return None
     cells = {key: count << table.unit for key, count in table.cells.items()}
@@ -354,7 +358,7 @@ def _derived_interval(table: Confusion, name: str, value: float, level: float) -
             return None
         reach = _normal(level) * math.sqrt(1 / tp + 1 / fp + 1 / fn + 1 / tn)
         return Interval(value * math.exp(-reach), value * math.exp(reach), "woolf")
-    return _delta(table, name, value, level) if name in ("kappa", "mcc") else None
+    return None
 
 
 def _f1_of(share: float) -> float:
@@ -368,26 +372,46 @@ def _normal(level: float) -> float:
     return -float(ndtri((1.0 - level) / 2.0))
 
 
-def _delta(table: Confusion, name: str, value: float, level: float) -> Interval:
-    """The delta method for a smooth function of the four shares of a multinomial sample."""
-    cells = table.counts.astype(np.float64) * 2.0**table.unit
+def _delta(table: Confusion, name: str, value: float, level: float) -> Interval | None:
+    """The delta method for kappa and Matthews' correlation of a multinomial sample, on the scale of Fisher's z.
+
+    None where every decision agrees or disagrees with the class alike, so that no variance is seen.
+    """
+    if set(table.actions) != set(table.classes):
+        return None
+    cells = table.counts[[table.actions.index(one) for one in table.classes]].astype(np.float64) * 2.0**table.unit
     total = float(cells.sum())
-    slopes = np.zeros(cells.shape)
-    for place in np.ndindex(cells.shape):
-        ends = []
-        for step in (1.0, -1.0):
-            moved = cells / total
-            moved[place] = abs(moved[place] + step * _STEP)
-            ends.append(getattr(Confusion(moved, classes=table.classes, actions=table.actions), name))
-        slopes[place] = (ends[0] - ends[1]) / (2.0 * _STEP)
-    mean = float((cells * slopes).sum()) / total
-    error = math.sqrt(float((cells * (slopes - mean) ** 2).sum())) / total
-    reach = _normal(level) * error
-    return Interval(max(value - reach, -1.0), min(value + reach, 1.0), "delta")
+    shares = cells / total
+    slopes = (_kappa_slopes if name == "kappa" else _mcc_slopes)(shares)
+    mean = float((shares * slopes).sum())
+    error = math.sqrt(float((shares * (slopes - mean) ** 2).sum()) / total)
+    if error == 0.0 or abs(value) >= 1.0:
+        return None
+    reach = _normal(level) * error / (1.0 - value * value)
+    return Interval(math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach), "delta, fisher-z")
+
+
+def _kappa_slopes(shares: Floats) -> Floats:
+    """Derivatives of Cohen's kappa by the share of each cell: the variance of Fleiss, Cohen and Everitt (1969)."""
+    decided, true = shares.sum(axis=1), shares.sum(axis=0)
+    right, chance = float(np.trace(shares)), float(decided @ true)
+    by_chance = true[:, None] + decided[None, :]
+    found: Floats = (np.eye(len(shares)) * (1.0 - chance) - by_chance * (1.0 - right)) / (1.0 - chance) ** 2
+    return found
+
+
+def _mcc_slopes(shares: Floats) -> Floats:
+    """Derivatives of Matthews' correlation of K classes by the share of each cell."""
+    decided, true = shares.sum(axis=1), shares.sum(axis=0)
+    a, b = 1.0 - float(decided @ decided), 1.0 - float(true @ true)
+    excess = float(np.trace(shares)) - float(decided @ true)
+    rise = np.eye(len(shares)) - true[:, None] - decided[None, :]
+    found: Floats = (rise + excess * (decided[:, None] / a + true[None, :] / b)) / math.sqrt(a * b)
+    return found
 
 
 def _at_prevalence(table: Confusion, share: float, level: float) -> tuple[Rate, ...]:
-    """PPV, NPV and error rate if targets were so frequent: each a monotone function of a ratio or sum of rates."""
+    """PPV, NPV and error rate at another prevalence: each a monotone function of a ratio or sum of rates."""
     cells = {name: count << max(table.unit, 0) for name, count in table.cells.items()}
     targets, nontargets = cells["tp"] + cells["fn"], cells["fp"] + cells["tn"]
     odds = share / (1.0 - share)

@@ -6,9 +6,9 @@ line that joins them, as "path" says, and the points are chosen so that every no
 itself where it is above 1.
 
 Why that holds: the trials that are rejected grow with the threshold, and so does what is read off between two kept
-points. Of each class so many scores are looked at that little lies between neighbours x < x'. If c are rejected at x,
+points. In each class enough scores are examined for little to lie between neighbours x < x'. If c are rejected at x,
 c' just below x', and the reading runs from r to r' meanwhile, it is off by at most max(r' - c, c' - r): the distance of
-the two middles plus half of both rises. That times the dearest price of an error between x and x', for both classes
+the two middles plus half of both rises. That times the highest price of an error between x and x', for both classes
 together, is held below the least tolerance there, for all neighbours between two kept points. A kept point may lie
 after its score, before the next one: until there the reading lags by what it rises meanwhile, held below as well.
 """
@@ -30,11 +30,11 @@ from tercet.trials import to_llr
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
-REACH = 9.0  # the log-odds up to which costs are promised
+REACH = 9.0  # the log-odds up to which the bound on costs holds
 _TOLERANCE = 0.999e-4  # of a normalised cost, a little kept for rounding
-_FINE = 0.4  # of the tolerance: what of either class may hide between two scores that are looked at
-_EDGES = np.linspace(-REACH, REACH, 257)  # of the cells in which scores are looked at equally often
-_FEW = 50.0  # less where few are borne: there chance makes the points
+_FINE = 0.4  # of the tolerance: the errors of either class that may lie between two examined scores
+_EDGES = np.linspace(-REACH, REACH, 257)  # of the cells in which equally many scores are examined
+_FEW = 50.0  # fewer where few errors are allowed: there chance determines the points
 _ALL = 1000  # this many scores are kept whole
 _GRID = 200  # quantiles of each class, for drawing
 _EXTREMES = 300  # the worst errors of each side, kept one by one
@@ -61,7 +61,7 @@ def thinned(curve: Curve, rounded: bool = True) -> JSON:
     A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
     """
     tally, hull = curve.tally, curve.hull
-    huge = max(curve.targets, curve.nontargets).bit_length() > 1000  # weights of all sizes: no double holds the sums
+    huge = max(curve.targets, curve.nontargets).bit_length() > 1000  # no double holds the sums
     complete = (len(tally) <= _ALL or huge) and tally.gaps is None
     rounded = rounded and tally.gaps is None
     if complete:
@@ -151,7 +151,7 @@ def _steps(tally: Tally, scores: Floats) -> _Kept:
 
 
 def _plain(curve: Curve) -> _Kept:
-    """Raw scores have no costs to promise: the hull, and what drawing needs."""
+    """Raw scores have no costs to bound: the hull, and what drawing needs."""
     return _steps(curve.tally, _distinct(_drawn(curve.tally), curve.hull.thresholds[1:]))
 
 
@@ -163,7 +163,7 @@ def _drawn(tally: Tally) -> Floats:
 
 
 def _chosen(curve: Curve, rounded: bool) -> _Kept:
-    """Points of a long curve of llrs: those that the promise needs, and beyond its reach those for drawing."""
+    """Points of a long curve of llrs: those that the bound needs, and beyond its range those for drawing."""
     tally = curve.tally
     drawn = _drawn(tally)
     x = llrs_of(tally, drawn)
@@ -198,7 +198,7 @@ class _Side(NamedTuple):
 
 
 class _Looked(NamedTuple):
-    """Scores that are looked at, x being their llrs: between two of them next to nothing hides."""
+    """The examined scores, x being their llrs: between two of them there is almost no weight."""
 
     tally: Tally
     scores: Floats
@@ -234,14 +234,14 @@ class _Looked(NamedTuple):
         return cls(tally, scores, x, (one, other), allowed, allowed - hidden, line > allowed, np.diff(x) / 2.0)
 
     def needed(self, rounded: bool) -> _Kept:
-        """Points between which the promise holds: a guess, divided where it is wrong, joined where it is timid."""
+        """Points between which the bound holds: a guess, refined where it is too coarse, thinned where too fine."""
         kept, marks = self._guess(), self.x.copy()
         places = np.flatnonzero(kept)
         low, high = places[:-1], places[1:]
         while True:
             if rounded:
                 self._round(marks, places)
-            low, high = low[high - low > 1], high[high - low > 1]  # from one to the next it holds: little hides there
+            low, high = low[high - low > 1], high[high - low > 1]  # from one to the next it holds: little lies between
             if len(low) == 0:
                 break
             wrong = ~self._holds(marks, low, high)
@@ -265,7 +265,7 @@ class _Looked(NamedTuple):
         return kept
 
     def _join(self, marks: Floats, kept: Flags, first: int) -> None:
-        """Drops every other point where the promise holds without it, from the first or the second on."""
+        """Drops every other point where the bound holds without it, starting with the first or the second."""
         places = np.flatnonzero(kept)[first:]
         places = places[: len(places) - 1 + len(places) % 2]
         if len(places) > 2:
@@ -273,7 +273,7 @@ class _Looked(NamedTuple):
             kept[middle[self._holds(marks, places[:-2:2], places[2::2]) & (np.abs(self.x[middle]) < REACH)]] = False
 
     def _holds(self, marks: Floats, low: Places, high: Places) -> Flags:
-        """Whether the promise holds from each point of low up to its one of high, the points lying at their marks."""
+        """Whether the bound holds from each point of low to its counterpart in high, at these marks."""
         sizes = high - low
         firsts = np.cumsum(sizes) - sizes
         inner: slice | Places = slice(int(low[0]), int(high[-1]))
@@ -339,7 +339,7 @@ def shortest(low: Floats, high: Floats) -> Floats:
 
 
 def _sampled(tally: Tally) -> list[Floats]:
-    """Scores to look at: so many that the weight between two of a class is a small part of the tolerance."""
+    """The scores to examine: enough for the weight between two of a class to be a small part of the tolerance."""
     sides = (tally.targets, tally.nontargets)
     places = [_cells(tally, side) for side in sides]
     weights = [side.float_weight(cells) for side, cells in zip(sides, places, strict=True)]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
 from tercet._numeric.order import ranks_and_ties, sorted_ranks
 from tercet._numeric.parallel import over_parts
+from tercet._numeric.records import Record, computed
 from tercet._numeric.validation import chosen, frozen, listed, mapping, number, numbers, shown
 from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
 from tercet._typing import Array, Counts, EerDefinition, Floats
@@ -26,7 +27,7 @@ from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials
 
 _SAMPLE = 64  # every 64th point gives a hull that most others lie above
-_FEW = 32  # this many points are walked along faster than compared as arrays
+_FEW = 32  # up to this many points, a loop is faster than comparing arrays
 _NEIGHBOURS = np.array([-1, 0, 1])
 EER_DEFINITIONS: tuple[EerDefinition, ...] = ("rocch", "interpolated", "nearest")
 
@@ -84,7 +85,7 @@ class Minimum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve:
+class Curve(Record):
     """Errors when exactly the scores > threshold are accepted.
 
     Points ascend by threshold: first accepting everything (its threshold is written -inf, and it accepts even
@@ -252,7 +253,10 @@ class Curve:
         misses, rejected = misses[kept], rejected[kept]
         thresholds = np.maximum(self.tally.targets.highest(misses), self.tally.nontargets.highest(rejected))
         alarms = self.nontargets - rejected
-        return Hull(frozen(thresholds), frozen(misses), frozen(alarms), self.targets, self.nontargets)
+        return computed(
+            Hull, thresholds=frozen(thresholds), misses=frozen(misses), false_alarms=frozen(alarms),
+            targets=self.targets, nontargets=self.nontargets,
+        )  # fmt: skip
 
     @property
     def hull_auc(self) -> float:
@@ -559,7 +563,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hull:
+class Hull(Record):
     """Vertices of the ROC convex hull, thresholds ascending: from accepting to rejecting everything.
 
     Attributes
@@ -752,9 +756,9 @@ def _wide(largest: int, *columns: Counts) -> tuple[Counts, ...]:
 def convex_vertices(x: Column, y: Column, largest: int) -> NDArray[np.intp]:
     """The places of the strict vertices of the lower convex hull of points that ascend in both coordinates.
 
-    A point on or above the chord of two other points is no vertex. The chords of a sample's hull sort out nearly
+    A point on or above the chord of two other points is not a vertex. The chords of a sample's hull exclude nearly
     all points, neighbours' chords most of the rest, and a walk the last. Slopes are compared as integers, never
-    divided; where products of these could leave 64 bits, doubles sort out what is above a chord by more than their
+    divided; where their products could exceed 64 bits, doubles exclude what is above a chord by more than their
     rounding, and Python's integers walk along the rest.
     """
     new = _moves(x) | _moves(y)
@@ -965,7 +969,7 @@ def _rule_points(name: str, rule: Curve | Confusion | tuple[float, float]) -> li
     fpr, tpr = (number(value, f"rules[{shown(name)}]") for value in pair)
     for called, value in (("fpr", fpr), ("tpr", tpr)):
         if not 0.0 <= value <= 1.0:
-            raise InputError(f"The rule {shown(name)} has {called} = {value}, which is no rate.")
+            raise InputError(f"The rule {shown(name)} has {called} = {value}, which is not a rate.")
     return [_Rule(float(fpr), float(tpr), 1.0 - float(tpr), name, None)]
 
 

@@ -1,4 +1,4 @@
-"""The action of least expected cost for each row of log-likelihoods, at the price of a matrix product.
+"""The action of least expected cost for each row of log-likelihoods, in the time of a matrix product.
 
 A product in single precision decides where one action is cheaper than all others by more than its rounding; the other
 rows, few as a rule, are decided again in double precision, and by sums in the order of the classes where that leaves
@@ -60,7 +60,7 @@ def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array
 
 
 def _in_single_precision(weights: Floats) -> NDArray[np.float32] | None:
-    """Costs x priors, the largest made 1; nothing where the smallest that is not 0 would get lost."""
+    """Costs x priors, the largest made 1; None where the smallest that is not 0 would be lost."""
     shares = weights / weights.max()
     if not (shares[shares > 0.0] > _SINGLE_RANGE).all():
         return None

@@ -21,9 +21,9 @@ from tercet.metrics.posteriors import class_weights, likelihoods_of
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, to_llr
 
-_TIED = 1e-12  # breakpoints so close, relative to their size, are one
+_TIED = 1e-12  # breakpoints this close, relative to their size, count as one
 _TINY = 14  # this many distinct rows are enumerated
-_STARTS = 48  # random starts of the search for few rows; for many as the work allows
+_STARTS = 48  # random starts of the search for few rows; for many rows fewer, to bound the work
 _NODES = 20_000
 _BOXES = 3000
 _WORK = 100_000_000  # about a second of comparing actions in boxes
@@ -185,7 +185,7 @@ class _Search:
         return math.fsum(self.prices[np.arange(len(actions)), actions])
 
     def _descend(self, offsets: Floats) -> tuple[float, Floats]:
-        """Each offset in turn at its best place, until a round brings nothing."""
+        """Each offset in turn at its best place, until a round gives no improvement."""
         best = self.risk(offsets)
         improved = True
         while improved:

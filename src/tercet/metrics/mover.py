@@ -79,7 +79,7 @@ def recovered(
 
 
 def _spans(share: Share, level: float) -> tuple[float, float]:
-    """How far the term reaches down and up."""
+    """The distances from the term to its lower and upper limit."""
     rate, found = share.counted / share.out_of, wilson(share.counted, share.out_of, level)
     ends = [share.coefficient * (rate - found.low), share.coefficient * (found.high - rate)]
     return (ends[0], ends[1]) if share.coefficient >= 0.0 else (-ends[1], -ends[0])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import quotients
+from tercet._numeric.records import Record
 from tercet._numeric.validation import frozen, number, numbers
 from tercet._typing import Counts, Floats
 from tercet._views import Shown
@@ -23,7 +24,7 @@ DEFAULT_THRESHOLDS = frozen(np.arange(1, 100) / 100.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DecisionCurve(Shown):
+class DecisionCurve(Shown, Record):
     """Net benefit of a system along the threshold probability, beside treating everyone and treating no one.
 
     Attributes
@@ -257,8 +258,8 @@ def threshold_grid(thresholds: ArrayLike | None) -> Floats:
     outside = np.flatnonzero(~((grid > 0.0) & (grid < 1.0)))
     if len(outside):
         raise InputError(
-            f"A threshold probability must lie strictly between 0 and 1, not {grid[outside[0]]} (entry {outside[0]}). "
-            f"Thresholds on a score or llr are no probabilities: see Curve.confusion."
+            f"thresholds must be probabilities strictly between 0 and 1: {len(outside)} of {len(grid)} are not, the "
+            f"first is {grid[outside[0]]:g} (entry {outside[0]}). A threshold on llrs belongs to an operating point."
         )
     if len(grid) == 0:
         raise InputError("thresholds must hold at least one probability.")
@@ -271,7 +272,7 @@ def _on_own_scale(trials: Trials | Tally, prevalence: float) -> bool:
 
 
 def _errors_at(tally: Tally, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
-    """Misses and false alarms at each threshold, on the scale that convention and meaning ask for."""
+    """Misses and false alarms at each threshold, on the scale given by the convention and the meaning of the scores."""
     if _on_own_scale(tally, prevalence):
         misses, alarms = tally.at(grid)
     else:

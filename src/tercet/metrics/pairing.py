@@ -1,4 +1,4 @@
-"""Pairing: the same trials of several systems in one order. Whatever crosses systems is paired here."""
+"""Pairing: the same trials of several systems in one order. Everything that compares systems is paired here."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class _Matcher:
         return rows
 
     def by_position(self, place: int, how: PairBy | None) -> Trials:
-        """A system's trials as they stand, if nothing speaks against it."""
+        """A system's trials in their order, if labels and sizes agree."""
         first, trials = self.systems[0], self.systems[place]
         if len(first) != len(trials):
             raise InputError(
@@ -185,7 +185,7 @@ def _kinds(ours: dict[object, int], theirs: dict[object, int]) -> str:
 
 
 def _same_classes(first: Trials, other: Trials) -> bool:
-    """Whether the classes agree; names that nobody chose agree with any."""
+    """Whether the classes agree; default names agree with any."""
     if len(first.classes) != len(other.classes):
         return False
     unnamed = (tuple(map(str, range(len(first.classes)))), ("nontarget", "target"))

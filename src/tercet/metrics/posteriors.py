@@ -58,9 +58,9 @@ def joint(likelihoods: Floats, log_prior: Floats) -> Floats:
 
 
 def comparable(likelihoods: Floats, log_prior: Floats) -> Floats:
-    """ln(prior x likelihood) up to a constant a row, classes x rows.
+    """ln(prior x likelihood) up to a constant per row, classes x rows.
 
-    Turned round, because numpy works along long rows much faster than along short ones. The largest likelihood is
+    Transposed, because numpy works along long rows much faster than along short ones. The largest likelihood is
     taken off before the prior is added, so that a constant added to a row changes nothing.
     """
     logs = np.array(likelihoods.T, order="C")

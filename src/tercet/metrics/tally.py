@@ -1,4 +1,4 @@
-"""Tally: what two classes' scores leave behind, enough for every curve and cost; adds with +."""
+"""Tally: the sorted scores of two classes, enough for every curve and cost; adds with +."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import as_integers
-from tercet._numeric.order import Keys, RowKeys, ascending
+from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
+from tercet._numeric.order import Keys, RowKeys
+from tercet._numeric.records import check_fields
+from tercet._numeric.sorting import ascending, in_order
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
@@ -27,8 +30,9 @@ from tercet._numeric.wide import (
     take,
 )
 from tercet._typing import Counts, Floats, Reals
+from tercet.application import sigmoid
 from tercet.errors import InputError
-from tercet.trials import Trials, as_trials, to_llr
+from tercet.trials import Trials, as_trials, logit, to_llr
 
 _TWO = "Two-class quantities need two classes, not {}: cut out two with versus(), or use a multiclass application."
 
@@ -120,9 +124,7 @@ class Ranked:
 
     def __add__(self, other: Ranked) -> Ranked:
         if self.cumulative is None and other.cumulative is None:
-            both = np.concatenate((self.scores, other.scores))
-            (both,) = ascending(len(both), (len(both), lambda rows: both[rows].copy()))
-            return Ranked(frozen(both))
+            return Ranked(frozen(in_order(np.concatenate((self.scores, other.scores)))))
         bits = (self.total + other.total).bit_length()
         sides = [side.groups() for side in (self, other)]
         weights = joined(*(steps_of(recast(running, bits)) for _, running in sides))
@@ -179,6 +181,10 @@ class Tally:
     trained_prior: float | tuple[float, ...] | None = None
     unit: int = 0
     gaps: Gaps | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_meaning(self.meaning, TWO_CLASS_MEANINGS, self.trained_prior)
 
     @classmethod
     def empty(cls, meaning: str = "llr") -> Tally:
@@ -403,3 +409,30 @@ def _frozen(column: Column) -> Column:
     for part in (column.high, column.low) if isinstance(column, Wide) else (column,):
         frozen(part)
     return column
+
+
+_MAX_EXP = 709.0  # the exponential of more is infinite
+
+
+def on_score_scale(llr: float, tally: Tally) -> float | None:
+    """An llr on the scale of the scores, rounded as exp and log round; raw scores have no such scale."""
+    if tally.meaning == "raw":
+        return None
+    if tally.meaning == "llr":
+        return llr
+    if tally.meaning == "log10-llr":
+        return llr / math.log(10.0)
+    if tally.meaning == "lr":
+        return math.exp(llr) if llr < _MAX_EXP else math.inf
+    assert isinstance(tally.trained_prior, float)
+    odds = llr + logit(tally.trained_prior)
+    return odds if tally.meaning == "log-odds" else sigmoid(odds)
+
+
+def as_llr(threshold: float, tally: Tally) -> float | None:
+    """A threshold on the scores as an llr; raw scores have none."""
+    if tally.meaning == "raw":
+        return None
+    if tally.meaning == "llr" or math.isinf(threshold):
+        return threshold
+    return float(to_llr(np.array([threshold]), tally.meaning, tally.trained_prior)[0])

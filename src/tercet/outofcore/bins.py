@@ -1,4 +1,4 @@
-"""BinCounts: what a part of very many two-class trials leaves behind in bounded memory; adds exactly with +.
+"""BinCounts: the counts of a part of very many two-class trials, in bounded memory; adds exactly with +.
 
 Scores are counted per class in bins whose edges are bit patterns of doubles. A count at an edge is exact, so
 every bin is a segment between two exact points of the curve, however many rows it holds.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.exact import running_total, shifted
 from tercet._numeric.order import sorted_ranks
+from tercet._numeric.sorting import in_order
 from tercet._numeric.validation import frozen
 from tercet._typing import JSON, Array, Counts, Floats
 from tercet.errors import InputError
@@ -30,7 +31,7 @@ Integers = NDArray[np.int64]
 Costs = tuple[tuple[int, int], tuple[int, int]]
 
 LOWEST_KEY = -(1 << 63)  # below the key of every score; as a double it is a NaN
-_CELLS = 4096  # of a sample, to see where the classes lie
+_CELLS = 4096  # cells of a sample, to find where the classes lie
 _EVEN = 0.25  # the share of edges spread evenly over the rows; the others follow the overlap of the classes
 
 
@@ -246,7 +247,7 @@ class RangeRows(PlainState):
         sides = []
         for scores, weights in ((self.targets, self.target_weights), (self.nontargets, self.nontarget_weights)):
             if weights is None:
-                sides.append(Ranked(frozen(np.sort(scores))))
+                sides.append(Ranked(frozen(in_order(scores))))
             else:
                 order = np.argsort(scores, kind="stable")
                 sides.append(_grouped(scores[order], weights[order]))

@@ -1,4 +1,4 @@
-"""Rows that a Python object yields in chunks, again and again: passes over them, one chunk after the other."""
+"""Passes over rows that a Python object yields in chunks, the same at every call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.matrices import prior_vector, weight_column
-from tercet._numeric.validation import column, equal_to, is_target, names, numbers, same_index, same_length, whole
+from tercet._numeric.validation import (
+    column,
+    equal_to,
+    is_target,
+    names,
+    numbers,
+    same_index,
+    same_length,
+    shown,
+    whole,
+)
 from tercet._typing import Array, Floats, Value
 from tercet.errors import InputError
 from tercet.metrics.tally import Tally
@@ -72,6 +82,15 @@ class Arrays:
     labels: Array
     rows: int = 1 << 20
 
+    def __post_init__(self) -> None:
+        for name in ("scores", "labels"):
+            values = column(getattr(self, name), name)  # a view of a mapped file, which is read chunk by chunk
+            if values.ndim == 0 or values.dtype.kind not in "biufUSTO":
+                raise InputError(f"{name} must be a column of numbers or names, not {shown(getattr(self, name))}.")
+            object.__setattr__(self, name, values)
+        same_length(len(self.scores), {"labels": self.labels})
+        object.__setattr__(self, "rows", whole(self.rows, "rows", 1))
+
     def chunks(self) -> Iterator[tuple[Array, Array]]:
         """The columns in slices of `rows` rows.
 
@@ -80,16 +99,13 @@ class Arrays:
         tuple of two arrays
             Scores and labels of consecutive rows.
         """
-        if len(self.scores) != len(self.labels):
-            raise InputError(f"labels has {len(self.labels)} entries for {len(self.scores)} rows of scores.")
-        rows = whole(self.rows, "rows", 1)
-        for start in range(0, len(self.scores), rows):
-            yield self.scores[start : start + rows], self.labels[start : start + rows]
+        for start in range(0, len(self.scores), self.rows):
+            yield self.scores[start : start + self.rows], self.labels[start : start + self.rows]
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """One chunk, judged as arrays in memory are."""
+    """One chunk, validated like arrays in memory."""
 
     number: int
     scores: Array
@@ -115,7 +131,7 @@ class _Chunk:
         yield self.given
 
     def class_sizes(self) -> None:
-        """Labels do not come without the rest of a chunk."""
+        """The sizes of the classes; labels cannot be read without the rest of a chunk."""
 
 
 @dataclass(slots=True)
@@ -160,7 +176,7 @@ class ChunkPasses:
             yield self._said(number, lambda number=number, chunk=chunk: self._judged(number, chunk))
 
     def _said(self, number: int, make: Any) -> Any:
-        """What `make` makes; what it refuses is said with the number of the chunk."""
+        """The result of `make`; its errors are raised with the number of the chunk."""
         try:
             return make()
         except InputError as error:
@@ -174,8 +190,8 @@ class ChunkPasses:
                 prior = tuple(prior_vector(prior, len(chunk.classes), "trained_prior").tolist())
             if (chunk.meaning, chunk.trained_prior) != (self.how["meaning"], prior):
                 raise InputError(
-                    f"trials are {chunk.meaning} (trained prior {chunk.trained_prior}), but meaning="
-                    f"{self.how['meaning']!r} (trained prior {prior}) was said of the scan."
+                    f"trials are {chunk.meaning} (trained prior {chunk.trained_prior}), but the scan has meaning="
+                    f"{self.how['meaning']!r} (trained prior {prior})."
                 )
             return _Chunk(number, chunk.scores, chunk.known_labels(), chunk.weights, self.how, chunk)
         if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):

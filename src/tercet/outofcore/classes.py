@@ -29,7 +29,7 @@ class ClassTotals(ClassSummary, PlainState):
 
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> ClassTotals:
-        """What one part leaves behind: its rows some at a time, because each has a number per class."""
+        """The summary of one part, in blocks of rows, because each row has one number per class."""
         if job["labels_only"] and (sizes := part.class_sizes()) is not None:
             nothing = ((0, 0),) * len(sizes[0])
             return cls(tuple(sizes[0]), 0, (), (0, 0), nothing, nothing, ("", "", ""), sizes[1])

@@ -1,4 +1,4 @@
-"""The rows of a scan by the value of a column: each value's rows wait in files of their own, and are a scan again."""
+"""The rows of a scan by the value of a column: those of a value are stored in their own files and form a new scan."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class PartedScan:
 def parted(scan: Scan, column: str) -> Iterator[PartedScan]:
     """The rows of a scan by the values of a column, stored in the temporary folder while the context is open."""
     if scan.where.engine != "local":
-        raise InputError(f"Rows are parted by {shown(column)} on this machine: leave engine= out.")
+        raise InputError(f"Rows are split by {shown(column)} on this machine: leave engine= out.")
     with tempfile.TemporaryDirectory(prefix="tercet-conditions-") as folder:
         found = PartedScan(scan, Path(folder))
         try:

@@ -20,7 +20,7 @@ from tercet.errors import InputError
 from tercet.io._plain_files import called_as
 from tercet.outofcore.plain_data import Plain
 
-RULES = 1  # raised whenever the same rows would leave other counts behind: parts kept by older rules are not taken
+RULES = 1  # increased whenever the same rows would give other counts: saved parts of older versions are not used
 _SAMPLE, _SAMPLES = 1 << 16, 16  # bytes, and places of a file, that its digest looks at
 
 
@@ -30,7 +30,7 @@ class FileStamp(NamedTuple):
     path: str
     bytes: int
     modified: int  # when its bytes were, in nanoseconds
-    changed: int  # when its bytes, name or times were: no program can set this back
+    changed: int  # when its bytes, name or times were: programs cannot reset this
     place: tuple[int, int]  # device and inode: another file under the same name has others
     digest: str  # of samples of its bytes
 
@@ -47,10 +47,10 @@ class FileStamp(NamedTuple):
         try:
             now = FileStamp.of(self.path)
         except OSError as error:
-            raise InputError(f"{called} cannot be read where the work is done: {error.strerror}.") from None
+            raise InputError(f"{called} cannot be read on the worker: {error.strerror}.") from None
         if elsewhere and (now.bytes, now.digest) != (self.bytes, self.digest):
             raise InputError(
-                f"{called} is another file where the work is done than on the machine that asked: "
+                f"{called} is a different file on the worker than on the machine that started the scan: "
                 f"{shown_path(self.path)} must be the same file everywhere."
             )
         if not elsewhere and now != self:
@@ -139,14 +139,14 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """A fingerprint of files, reading options, parts, rules and version: kept parts of another are not taken."""
+        """A fingerprint of files, reading options, parts, rules and version; saved parts with another are not used."""
         files = [{key: value for key, value in file.items() if key != "spool"} for file in self.files]
         parts = [(part["file"], part["start"], part["stop"]) for part in self.parts]
         text = json.dumps([__version__, RULES, self.stamps, files, parts], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def check_unchanged(self) -> None:
-        """Refuses what was read from a file that has been written to since it was planned."""
+        """Refuses the result if a file was changed after it was planned."""
         for stamp in self.stamps:
             stamp.check()
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _LEADING = 20  # bits of a score's pattern that name its bin: sign, exponent and 8 of the mantissa
 _REST = 64 - _LEADING
 _BELOW = np.int64(-(1 << _LEADING))  # below every pattern of leading bits
-_BLOCK = 1 << 16  # rows at a time: what is made of them takes little beside the part
+_BLOCK = 1 << 16  # rows at a time: their intermediate results are small compared with the part
 _LIMITED = ("lr", "posterior")  # meanings whose scores must lie in a range
 _NOTHING = "There is nothing to calibrate: there are no targets among the trials."
 
@@ -105,7 +105,7 @@ def _pooled(codes: Iterable[NDArray[np.int64]], weights: Iterable[Counts]) -> tu
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassMoments(PlainState):
-    """Both classes of some parts, as far as a fit must know them before its first step; adds exactly with +."""
+    """What a fit needs to know about both classes of some parts before its first step; adds exactly with +."""
 
     targets: OneClass
     nontargets: OneClass
@@ -113,7 +113,7 @@ class ClassMoments(PlainState):
 
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> ClassMoments:
-        """What one part leaves behind."""
+        """The moments of one part."""
         tally: Tally = part.tally()
         targets, nontargets = (OneClass.of(side, job["factor"]) for side in (tally.targets, tally.nontargets))
         return cls(targets, nontargets, tally.unit)
@@ -147,7 +147,7 @@ class NewtonSums(PlainState):
 
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> NewtonSums:
-        """What one part leaves behind for a point (slope, offset) on standard scores."""
+        """The sums of one part at a point (slope, offset) on standard scores."""
         tally: Tally = part.tally()
         grid, standard, (a, b) = Grid(tuple(job["exponents"])), Standard(*job["standard"]), job["point"]
         targets = _newton_sums(tally.targets, grid, standard, -a, -b)
@@ -181,7 +181,7 @@ def _newton_sums(side: Ranked, grid: Grid, standard: Standard, slope: float, off
 
 @dataclass(slots=True)
 class ScannedTraining:
-    """The training data of a scan: what a fit asks for is found by passes, each once."""
+    """The training data of a scan: what a fit needs is found by passes, each done once."""
 
     passes: Passes
     meaning: str
@@ -191,7 +191,7 @@ class ScannedTraining:
 
     @property
     def facts(self) -> JSON:
-        """What a saved model remembers of its trials; known after the first pass."""
+        """What a saved model records about its trials; known after the first pass."""
         return self._facts
 
     def _summary(self, factor: float = 1.0) -> ClassMoments:
@@ -253,7 +253,7 @@ class ScannedTraining:
 
 
 def _start(summary: ClassMoments, standard: Standard, share: float, ridge: float) -> Floats:
-    """The fit on the middles of the leading bits' ranges, where it has an answer; else nothing is presumed."""
+    """The fit on the middles of the leading bits' ranges, if it has a solution; otherwise None."""
     sides = []
     for one in (summary.targets, summary.nontargets):
         shares = np.asarray(one.weights / one.moments[0], np.float64)

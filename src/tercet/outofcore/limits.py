@@ -1,4 +1,4 @@
-"""What a scan may hold at a time: a limit in bytes for the whole process tree, shared out."""
+"""What a scan may hold at a time: a limit in bytes for the whole process tree, divided among its uses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tercet.errors import InputError
 from tercet.io._limits import in_words
 
 PROCESS = 220 << 20  # bytes of Python, numpy and duckdb before any row is read
+PICKED_ROW = 12  # bytes a row takes from when it is picked from its part until the rows of all parts are joined
 KEPT_ROW = 72  # bytes a collected row takes until the hull is made
 IN_MEMORY_ROW = 60  # bytes a row takes when all of them are evaluated at once
 TEXT_ROW = 120  # bytes that a group column adds to a row in memory: its text, codes, and rows selected by it
@@ -31,9 +32,9 @@ class Budget(NamedTuple):
     part : int
         Rows of a part.
     at_once : int
-        Rows that are evaluated as if they had come in memory.
+        Rows that are evaluated in memory.
     spare : int
-        Bytes in which sorted parts may wait for the next pass, so far as collected rows leave them free.
+        Bytes for keeping sorted parts between passes, as far as collected rows leave them free.
     """
 
     kept: int
@@ -57,12 +58,11 @@ class Budget(NamedTuple):
         part = min(max(free // (4 * workers * row), _LEAST_PART), _MOST_PART)
         edges = min(max(free // (8 * _BIN), _LEAST_EDGES), _MOST_EDGES)
         rest = free - workers * part * row - edges * _BIN
-        return cls(
-            max(rest // KEPT_ROW, 1 << 16), edges, part, max(rest // IN_MEMORY_ROW, 0), rest if processes == 1 else 0
-        )
+        spare = rest - rest // 8 if processes == 1 else 0  # not all that is freed goes back to the system at once
+        return cls(max(rest // KEPT_ROW, 1 << 16), edges, part, max(rest // IN_MEMORY_ROW, 0), spare)
 
     def beside(self, size: int, what: str) -> Budget:
-        """What is left of it beside this many bytes of something else."""
+        """What is left of it after this many bytes are used for something else."""
         most = max(self.kept * KEPT_ROW, self.spare)
         if size > most:
             more = in_words(size - most)

@@ -1,4 +1,4 @@
-"""Plain data: text, numbers, lists and arrays. Only this travels between machines and into files, never a pickle."""
+"""Plain data: text, numbers, lists and arrays. Only such data are sent to other machines or saved, never pickles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Plain = JSON
 
 
 class PlainState:
-    """A frozen dataclass of arrays, whole numbers, texts and tuples of these, taken apart and put together again."""
+    """A frozen dataclass of arrays, whole numbers, texts and tuples of these, that converts to plain data and back."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ def _write(plain: Facts, out: BinaryIO) -> None:
 
 
 def _read(content: bytes) -> tuple[Plain, bool]:
-    """What was written, and whether its checksum fits."""
+    """The content, and whether its checksum matches."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         arrays = {name: held[name] for name in held.files}
     text = json.loads(arrays.pop("_rest").tobytes())

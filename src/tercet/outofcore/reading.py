@@ -1,7 +1,7 @@
 """Reading the parts of a plan, through `tercet.io`: in this process, or in a worker that was sent the plan.
 
-Parquet and npy are read in place. Whatever else `tercet.read` takes (text, packed files, JSON lines, trial lists,
-keys) is read once, checked, and waits as plain columns in the temporary folder until the scan is done.
+Parquet and npy are read in place. All other formats of `tercet.read` (text, packed files, JSON lines, trial lists,
+keys) are read and checked once, and kept as plain columns in the temporary folder until the scan is done.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.sorting import sort
 from tercet._numeric.validation import frozen, is_target, shown
 from tercet._typing import Array, Facts
 from tercet.errors import InputError
+from tercet.io._column_roles import stacked
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
-from tercet.io.columns import Labels
+from tercet.io.columns import LabelColumn, Labels
 from tercet.io.formats.parquet_arrow import plain_columns
 from tercet.io.source import TrialSource, open_source
 from tercet.metrics.tally import Ranked, Tally
@@ -38,9 +40,9 @@ from tercet.trials import MATRIX_MEANINGS, Trials
 _LIMITS = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
 _BLOCK = 1 << 16  # rows that stay in the cache
 _PIECE = 1 << 20  # rows that are read at a time
-_SMALL = 32 << 20  # bytes of a row group that the reading of any part has room for
+_SMALL = 32 << 20  # bytes of a row group for which the memory of every part suffices
 _SPOOLED = 1 << 18  # rows that go into the temporary folder at a time
-_FAST = 1 << 22  # rows from which on loading a second library pays
+_FAST = 1 << 22  # with this many rows, loading a second library pays
 _OPEN = 16  # files that stay open between parts
 _IN_PLACE = (b"PAR1", b"\x93NUM")
 _NO_LABELS = "{} has no labels: they come from a column (label_column), from labels= or from key=."
@@ -54,7 +56,7 @@ def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere:
     """The plan of some files, all read with the same options; what had to be unpacked is removed at the end.
 
     A part has at most `part_rows` rows, or twice as many of float32 scores, which take half the memory.
-    `workers_elsewhere` says that other processes read too, so every file must be one that is read in place.
+    `workers_elsewhere`: other processes read too, so every file must have a format that is read in place.
     """
     named = listed_files(paths)
     apart = [Path(options[key]).absolute() for key in ("labels", "key") if options.get(key) is not None]
@@ -107,14 +109,16 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
 
 
 def _fast_names(source: TrialSource) -> list[str] | None:
-    """The columns of scores and labels, where both may be read in the quick way."""
+    """The columns of scores and labels, if both can be read through pyarrow."""
     if not isinstance(source.ranges, TableRanges):
         return None
     first, roles = source.ranges.columns(0, 1), source.ranges.roles
-    marks = isinstance(first.labels, np.ndarray) and first.labels.dtype == np.bool_
-    if not marks or first.weights is not None or first.scores.ndim > 1 or roles.label is None:
+    matrix = first.scores.ndim > 1
+    kind = getattr(getattr(first.labels, "dtype", None), "kind", "")
+    known = isinstance(first.labels, Labels) if matrix else kind in ("b", "i", "u")
+    if not known or first.weights is not None or roles.label is None:
         return None
-    return [roles.scores[0], roles.label]
+    return [*roles.scores, roles.label]
 
 
 def _head(path: Path, called: str) -> bytes:
@@ -131,13 +135,13 @@ def _plain_options(options: Facts) -> Plain:
 
 
 def _codes_of(source: TrialSource) -> list[int] | None:
-    """The distinct labels of an array, so that no other reader must look for them again."""
+    """The distinct labels of an array, so that other readers need not search for them again."""
     known = source._distinct()
     return None if known is None else known.codes.tolist()
 
 
 def _judge_labels(files: Sequence[Plain], target: object, matrix: bool) -> None:
-    """Says of every file which of its label names are targets: one rule for all, as if they were one file."""
+    """Decides for every file which of its label names are targets, as if all were one file."""
     if matrix:
         for file in files[1:]:
             if file["classes"] != files[0]["classes"]:
@@ -168,7 +172,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(shown(name) for name in given[:4]) + (", ..." if len(given) > 4 else "")
 
 
-# Columns that wait in the temporary folder
+# Columns kept in the temporary folder
 
 
 def _spooled(stack: ExitStack, source: TrialSource) -> Plain:
@@ -220,14 +224,23 @@ def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
 
 
 def _fast_columns(file: Plain, start: int, stop: int) -> TrialColumns | None:
-    """Unweighted two-class rows of whole row groups, where there is nothing to refuse."""
-    names = file["fast"]
-    columns = None if names is None else plain_columns(Path(file["path"]), names, file["starts"], start, stop)
-    return None if columns is None else TrialColumns(file["called"], columns[0], columns[1])
+    """Unweighted rows of whole row groups, where there is nothing to report."""
+    if (names := file["fast"]) is None:
+        return None
+    path, starts, width = Path(file["path"]), file["starts"], len(names) - 1
+    if width == 1:
+        columns = plain_columns(path, names, starts, start, stop)
+        return None if columns is None else TrialColumns(file["called"], columns[0], columns[1])
+    texts = tuple(file["label_names"])
+    columns = plain_columns(path, names, starts, start, stop, texts)
+    if columns is None or columns[-1].dtype.kind != "i":
+        return None
+    labels, classes = Labels(columns[-1], texts), file["classes"]
+    return TrialColumns(file["called"], stacked(columns[:-1]), labels, classes=classes, upright=True)
 
 
 class Reader:
-    """The rows of a plan's parts in one process: files stay open between parts, sorted parts where there is room."""
+    """The rows of a plan's parts in one process: files stay open between parts, sorted parts are kept if they fit."""
 
     def __init__(self, room: int = 0) -> None:
         self._room, self._used = room, 0
@@ -239,7 +252,7 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._sorted.clear()
+        self.leave_all()
         while self._idle:
             self._idle.pop()[1].close()
 
@@ -254,8 +267,13 @@ class Reader:
 
     def labels(self, file: Plain, start: int, stop: int) -> Array:
         """The labels of a range of rows alone, as positions among the file's label names."""
+        names = file["fast"]
         if file["spool"] is not None:
-            found = _from_spool(file, start, stop).labels
+            found: LabelColumn | None = _from_spool(file, start, stop).labels
+        elif names is not None and (
+            codes := plain_columns(Path(file["path"]), names[-1:], file["starts"], start, stop, file["label_names"])
+        ):
+            found = Labels(codes[0], tuple(file["label_names"]))
         else:
             with self._source(file) as source:
                 found = source.ranges.labels(start, stop)
@@ -263,7 +281,7 @@ class Reader:
 
     @contextmanager
     def _source(self, file: Plain) -> Iterator[TrialSource]:
-        """An open file that nobody else reads from meanwhile."""
+        """An open file that no other thread is reading."""
         with self._lock:
             place = next((k for k, (key, *_) in enumerate(self._idle) if key == file["key"]), None)
             held = None if place is None else self._idle.pop(place)
@@ -290,6 +308,11 @@ class Reader:
             if self._used + _size(tally) <= self._room:
                 self._sorted[number] = tally
                 self._used += _size(tally)
+
+    def leave_all(self) -> None:
+        """Keeps no part any longer."""
+        self._sorted.clear()
+        self._used = 0
 
     def leave(self, size: int) -> None:
         """Makes room for this many bytes of something else."""
@@ -345,7 +368,7 @@ class PartRows:
         counts = np.zeros(len(names), np.int64)
         for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
             counts += np.bincount(self.reader.labels(file, start, stop), minlength=len(names))
-        scores = np.full((len(names), file["width"]), 1.0 / file["width"])  # a row per label tells its class
+        scores = np.full((len(names), file["width"]), 1.0 / file["width"])  # one row per label shows its class
         every = TrialColumns(
             file["called"], scores, Labels(np.arange(len(names)), names), classes=file["classes"], upright=True
         )
@@ -395,6 +418,8 @@ def _marks(file: Plain, labels: Array | Labels | None) -> NDArray[np.bool_]:
         return np.asarray(targets[labels.codes])
     if labels.dtype == np.bool_ and targets[0] != targets[1]:
         return np.asarray(labels if targets[1] else ~labels)
+    if targets.sum() == 1:
+        return np.asarray(labels == file["label_codes"][int(targets.argmax())])
     return np.asarray(targets[_positions(file, labels)])
 
 
@@ -418,19 +443,18 @@ def sorted_classes(
             held = np.empty(rows, values.dtype)
         for begin in range(0, len(values), _BLOCK):
             block, marks = values[begin : begin + _BLOCK], mask[begin : begin + _BLOCK]
-            yes, no = np.flatnonzero(marks), np.flatnonzero(~marks)
-            block.take(yes, out=held[low : low + len(yes)], mode="clip")  # to clip is quicker than to check
-            block.take(no, out=held[high - len(no) : high], mode="clip")
+            yes, no = block.compress(marks), block.compress(~marks)  # far quicker than block[marks]
+            held[low : low + len(yes)], held[high - len(no) : high] = yes, no
             low, high = low + len(yes), high - len(no)
     for side in (sides := (held[:low], held[high:])):
-        side.sort()
+        sort(side)
         side += 0.0  # -0.0 becomes 0.0
     targets, nontargets = (Ranked(frozen(side)) for side in sides)
     return Tally(targets, nontargets, meaning, trained_prior)
 
 
 def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
-    """Scores as doubles or float32, in the range of their meaning."""
+    """Scores as doubles or float32, checked against the range of their meaning."""
     if values.dtype != np.float64 and (values.dtype != np.float32 or meaning not in ("llr", "raw")):
         if values.dtype.kind in "iu" and len(values) and max(abs(int(values.min())), abs(int(values.max()))) >= 2**53:
             raise InputError(f"{called}: whole scores of 2**53 and more would merge neighbours. Rescale them.")

@@ -1,4 +1,4 @@
-"""From counts in bins to exact results: which bins can hide a vertex of the hull, and what their rows make of it."""
+"""From counts in bins to exact results: which bins can contain a vertex of the hull, and the result from their rows."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Points:
         return np.asarray(both & (self.next[:-1] < self.top[1:]))
 
     def hiding(self) -> NDArray[np.bool_]:
-        """The bins that can hide a vertex of the hull.
+        """The bins that can contain a vertex of the hull.
 
         All non-targets of a bin below all its targets is the best it can hold: the corner (rejected after it,
         misses before it). If that lies on or above the hull of the points, so does all that is in the bin.
@@ -148,10 +148,10 @@ _COLUMNS = ("keys", "misses", "rejected", "rows", "top", "next")
 def two_class_summary(
     passes: Passes, thresholds: Floats, eer: EerDefinition, meaning: str, trained_prior: float | None
 ) -> tuple[Summary, dict[str, int]]:
-    """The summary of all rows by passes over them, and how many passes and rows looked at one by one that took.
+    """The summary of all rows by passes over them, and how many passes and how many single rows that took.
 
-    Count in bins; split the bins that can hide a vertex of the hull while they hold too many rows; then look at
-    their rows. Few enough rows are evaluated as if they had come in memory.
+    Count in bins; split the bins that can contain a vertex of the hull while they hold too many rows; then read
+    their rows. A small number of rows is evaluated in memory.
     """
     budget, asked = passes.budget, np.unique(thresholds) if meaning != "raw" else np.empty(0)
     if passes.rows is not None and passes.rows <= budget.at_once:
@@ -171,7 +171,7 @@ def two_class_summary(
 
 
 def _narrowed(passes: Passes, points: Points, eer: EerDefinition) -> tuple[Points, Ranges, int]:
-    """The points after as many splits as it takes, the ranges whose rows must be looked at, and the passes taken."""
+    """The points after as many splits as it takes, the ranges whose rows must be read, and the passes taken."""
     budget, took = passes.budget, 0
     chosen = _must_be_seen(points, eer)
     while (ranges := points.ranges(chosen)).rows > budget.kept:
@@ -183,7 +183,7 @@ def _narrowed(passes: Passes, points: Points, eer: EerDefinition) -> tuple[Point
 
 
 def _must_be_seen(points: Points, eer: EerDefinition) -> NDArray[np.bool_]:
-    """The bins whose rows must be looked at."""
+    """The bins whose rows must be read."""
     return points.hiding() if eer == "rocch" else points.hiding() | points.crossing()
 
 
@@ -205,7 +205,9 @@ def resolved(
         rest = others & (held > 0)
         sides.append(_merged(side, points.top[1:][rest], held[rest]))
     hidden = others & (np.diff(points.rows) > 0)
-    kept = np.union1d(sides[0].scores, sides[1].scores)
+    few, many = sorted((side.scores for side in sides), key=len)
+    kept = np.insert(many, sorted_ranks(many, few), few)
+    kept = kept[np.append(True, kept[1:] != kept[:-1])[: len(kept)]]
     following = np.append(kept, math.inf)
     following[sorted_ranks(kept, points.top[1:][hidden])] = points.next[:-1][hidden]
     x, y = points._wide

@@ -1,4 +1,4 @@
-"""Passes over all rows of a scan: what is run where, what is kept of it, how far it is, and that nothing is missing."""
+"""Passes over all rows of a scan: where they run, what is saved, progress, and the check that nothing is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Executor
 from tercet.outofcore.executors.threads import Threads
 from tercet.outofcore.files import RULES, FileStamp, Plan
-from tercet.outofcore.limits import KEPT_ROW, Budget
+from tercet.outofcore.limits import PICKED_ROW, Budget
 from tercet.outofcore.plain_data import Plain, digest, load_plain, save_plain
 from tercet.outofcore.reading import PartRows, Reader, _marks, planned
 
@@ -35,7 +35,7 @@ Ranges = tuple[tuple[int, int], ...]  # numbers of parts
 ENGINES = ("local", "dask", "spark")
 CHANGED = "The trials changed while they were read: two passes counted different rows. Evaluate again."
 
-_BATCHES = 32  # results a worker makes at most per pass, so that many parts stay few results
+_BATCHES = 32  # the most results per worker and pass, so that many parts give few results
 _SAMPLED_PARTS, _SAMPLED_ROWS = 16, 1 << 16
 
 
@@ -53,7 +53,7 @@ class Part(Protocol):
 
 
 class State(Protocol):
-    """What some parts leave behind: made of each part, added with +, sent and kept as plain data."""
+    """The result of some parts: computed per part, added with +, sent and saved as plain data."""
 
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> Self:
@@ -70,7 +70,7 @@ class State(Protocol):
 
 
 def state_types() -> dict[str, type[State]]:
-    """The kinds of passes by name: only a name travels to the workers."""
+    """The kinds of passes by name: only the name is sent to the workers."""
     from tercet.outofcore.bins import BinCounts, RangeRows
     from tercet.outofcore.classes import ClassTotals
     from tercet.outofcore.fit import ClassMoments, NewtonSums
@@ -89,7 +89,7 @@ class Counted:
 
     def __add__(self, other: Counted) -> Counted:
         if self.plan != other.plan:
-            raise InputError("Parts of different plans do not add: they were counted over other files, or otherwise.")
+            raise InputError("Parts of different plans do not add: they come from other files or settings.")
         return Counted(self.state + other.state, joined_parts(self.parts, other.parts), self.plan)
 
     def to_plain(self) -> Plain:
@@ -139,7 +139,7 @@ def check_parts(parts: Ranges, count: int) -> None:
 
 
 def count_batch(job: Plain, batch: Sequence[Plain], reader: Reader | None = None) -> Plain:
-    """What a batch of parts leaves behind, as plain data.
+    """The result of a batch of parts, as plain data.
 
     Without a reader the function runs in a worker, which keeps only open files between batches: there the version of
     tercet and the bytes of the files are compared with those of the process that asked.
@@ -157,7 +157,7 @@ def _worker_reader() -> Reader:
 
 
 def add_results(kind: str, plains: Sequence[Plain]) -> Plain:
-    """The sum of several batches' results, as plain data: what a cluster sends in their place."""
+    """The sum of several batches' results, as plain data: a cluster sends it in their place."""
     return reduce(plus, (Counted.of_plain(kind, plain) for plain in plains)).to_plain()
 
 
@@ -176,8 +176,8 @@ def _counted(job: Plain, batch: Sequence[Plain], reader: Reader, *, elsewhere: b
 def _check_worker(job: Plain) -> None:
     if (job["version"], job["rules"]) != (__version__, RULES):
         raise InputError(
-            f"A worker runs tercet {__version__} (rules {RULES}), and tercet {job['version']} (rules "
-            f"{job['rules']}) asked: install the same version on all of them."
+            f"A worker runs tercet {__version__} (rules {RULES}), and the scan was started by tercet "
+            f"{job['version']} (rules {job['rules']}): install the same version on all machines."
         )
 
 
@@ -186,7 +186,7 @@ def _check_worker(job: Plain) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where parts are read: by threads of this process, by dask, by Spark, or by an executor of the caller's."""
+    """Where parts are read: by threads of this process, by dask, by Spark, or by the caller's executor."""
 
     engine: str | Executor
     scheduler: str | None
@@ -194,7 +194,7 @@ class Where:
 
     @classmethod
     def of(cls, engine: object, scheduler: str | None, workers: object) -> Where:
-        """The place, judged before anything is read."""
+        """The place, validated before anything is read."""
         if not isinstance(engine, str) and isinstance(engine, Executor):
             return cls(engine, None, CORES if workers is None else whole(workers, "workers", 1))
         if not isinstance(engine, str) or engine not in ENGINES:
@@ -205,7 +205,7 @@ class Where:
 
     @property
     def processes(self) -> int:
-        """Processes on this machine that the limit of memory is for."""
+        """The number of processes on this machine that share the memory limit."""
         return 1 + self.workers if self.engine == "dask" and self.scheduler is None else 1
 
     @contextmanager
@@ -236,7 +236,7 @@ class Passes(Protocol):
 
     @property
     def rows(self) -> int | None:
-        """How many rows there are; None where only a pass would tell."""
+        """How many rows there are; None if only a pass can count them."""
 
     @property
     def row_count(self) -> int:
@@ -282,12 +282,12 @@ class FilePasses:
         """The state of all rows; every part was counted once, and the files are still the ones that were planned."""
         asked = {**self.job, **job, "kind": kind.__name__}
         if self.reader is not None:
-            self.reader.leave(job.get("expected", 0) * KEPT_ROW)
+            self.reader.leave(job.get("expected", 0) * PICKED_ROW)
         self.progress.start(last="expected" in job)
         try:
             found = self._sum(kind, self._results(asked, "expected" not in job))
         except TercetError:
-            self.plan.check_unchanged()  # says more than an error that comes of it
+            self.plan.check_unchanged()  # more informative than an error that follows from it
             raise
         self.plan.check_unchanged()
         return found
@@ -301,7 +301,11 @@ class FilePasses:
             parts = joined_parts(parts, one.parts)
             states = [*states, one.state] if hasattr(kind, "sum") else [reduce(plus, [*states, one.state])]
         check_parts(parts, len(self.plan.parts))
-        return kind.sum(states) if hasattr(kind, "sum") else states[0] if states else None
+        if not hasattr(kind, "sum"):
+            return states[0] if states else None
+        if self.reader is not None:
+            self.reader.leave_all()  # single rows are what the last pass collects, and joining them takes more memory
+        return kind.sum(states)
 
     def _results(self, job: Plain, small: bool) -> Iterator[Plain]:
         size = max(-(-len(self.plan.parts) // (_BATCHES * self.workers)), 1)
@@ -390,7 +394,7 @@ class _Progress:
         self._total = self._size * (self._passes if last else max(self._passes + 1, 2))
 
     def add(self, batch: Sequence[Plain]) -> None:
-        """So many parts more are done."""
+        """Adds this many finished parts."""
         self._done += sum(part["stop"] - part["start"] for part in batch)
         if self._progress is not None:
             done = self._size * (self._passes - 1) + self._size * self._done // self._rows
@@ -399,7 +403,7 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """Finished batches in a folder, named by all that was asked and of which files: another question finds nothing."""
+    """Finished batches in a folder, named after the question and the files: another question finds none."""
 
     folder: Path | None
     key: str
@@ -407,14 +411,14 @@ class _Saved:
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str] | None, job: Plain) -> _Saved:
-        """The saved batches of a job; the folder is made where it is not there."""
+        """The saved batches of a job; the folder is created if needed."""
         if folder is None:
             return cls(None, "", "")
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"resume={shown_path(folder)} cannot be made a folder: {error.strerror}.") from None
-        asked = {key: value for key, value in job.items() if key != "files"}  # of which the plan's name tells
+        asked = {key: value for key, value in job.items() if key != "files"}  # included in the plan's name
         return cls(Path(folder), digest(asked)[:24], job["plan"])
 
     def load(self, number: int, batch: Sequence[Plain]) -> Plain | None:

@@ -1,4 +1,4 @@
-"""Scan: trials of any number that stay where they are; evaluated and fitted by passes over them, in bounded memory."""
+"""Scan: any number of trials, left where they are; evaluated and fitted by passes over them, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tercet._numeric.parallel import together
+from tercet._numeric.records import Record
 from tercet._numeric.validation import callback, flag, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
@@ -45,7 +46,7 @@ _ARRAY_BYTES = 4  # of a number in an array, at least
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scan:
+class Scan(Record):
     """Labelled trials that are read in passes and never held in memory at once, made by `tercet.scan`.
 
     Attributes
@@ -83,7 +84,7 @@ class Scan:
     resume: StrPath | None = None
     progress: Progress | None = None
     hashes: bool = False
-    budget: Budget | None = None  # instead of what memory_limit allows
+    budget: Budget | None = None  # overrides what memory_limit allows
 
     @property
     def meaning(self) -> str:
@@ -323,15 +324,20 @@ def scan(
     where = Where.of(engine, scheduler, workers)
     hashes = flag(hashes, "hashes")
     callback(progress, "progress")
+    _check_reading(source, options, resume)
+    Budget.of(memory_limit, where.workers, where.processes)
+    return Scan(source, options, where, memory_limit, resume, progress, hashes)
+
+
+def _check_reading(source: StrPath | Sequence[StrPath] | Chunks, options: JSON, resume: StrPath | None) -> None:
+    """Refuses options that these files, or chunks, cannot be read with, and what is no folder."""
     if resume is not None:
         checked_path(resume, "resume")
     if isinstance(source, Chunks):
-        _refuse_reading_options(options)
-    else:
-        for one in source if isinstance(source, list | tuple) else [source]:
-            Request.of(checked_path(one, "source"), **options)
-    Budget.of(memory_limit, where.workers, where.processes)
-    return Scan(source, options, where, memory_limit, resume, progress, hashes)
+        return _refuse_reading_options(options)
+    for one in source if isinstance(source, list | tuple) else [source]:
+        Request.of(checked_path(one, "source"), **options)
+    return None
 
 
 def memory_needed(path: StrPath, options: Facts = MappingProxyType({})) -> int:

@@ -1,7 +1,7 @@
-"""Recognisers: Gaussian classes, a multinomial text model and logistic regression, never giving just labels.
+"""Recognisers: Gaussian classes, a multinomial text model and logistic regression; they give scores, not labels.
 
-Priors and costs are the application's business, so a recogniser answers with the class-conditional log-likelihoods of
-each sample (samples x classes), ready for `Trials.of_log_likelihoods`, or with the log-likelihood ratios of two
+Priors and costs belong to the application, so a recogniser returns the class-conditional log-likelihoods of
+each sample (samples x classes), ready for `Trials.of_log_likelihoods`, or the log-likelihood ratios of two
 classes.
 """
 

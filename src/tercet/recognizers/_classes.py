@@ -1,4 +1,4 @@
-"""What recognisers share: labels as class numbers, their sizes, and the trials that log-likelihoods make."""
+"""What recognisers share: labels as class numbers, their sizes, and log-likelihoods as trials."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _sizes(codes: Ints, classes: tuple[str, ...]) -> Ints:
     """Samples of each class: at least two classes, none of them empty."""
     sizes = np.bincount(codes, minlength=len(classes))
     if len(classes) < 2:
-        raise InputError(f"labels must name at least two classes to tell apart, not {len(classes)}.")
+        raise InputError(f"labels must name at least two classes, not {len(classes)}.")
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         raise InputError(f"Class {shown(classes[empty[0]])} has no training samples: leave it out of classes.")

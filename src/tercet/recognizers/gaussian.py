@@ -58,7 +58,7 @@ class GaussianRecognizer(Model):
     [[-0.9189, -4.7371]]
     """
 
-    method: ClassVar[str] = "gaussian-recognizer"
+    method = "gaussian-recognizer"
     _parameters: ClassVar[Readers] = {
         "classes": saved.words,
         "covariance": saved.word,
@@ -66,7 +66,7 @@ class GaussianRecognizer(Model):
         "covariances": lambda value, name: _stored(value, name),
         "shrinkage": saved.finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = ("samples",)
+    _facts = ("samples",)
 
     classes: tuple[str, ...]
     covariance: str
@@ -82,7 +82,9 @@ class GaussianRecognizer(Model):
         k, d = self.means.shape
         check_classes(self.classes, k)
         if d == 0 or self.covariances.shape != (shape := _shape(self.covariance, k, d)):
-            raise saved.damaged(f"covariances have the shape {self.covariances.shape}, not {shape if d else 'any'}")
+            raise saved.damaged(
+                f"covariances have the shape {self.covariances.shape}, means ask for {shape if d else 'any'}"
+            )
         if not np.array_equal(self.covariances, _transposed(self.covariances, self.covariance)):
             raise saved.damaged("covariances must be symmetric")
         frozen(self.means)
@@ -211,7 +213,7 @@ def _mapped(by: Floats, columns: Floats, out: Floats | None = None) -> Floats:
 
 
 def _inverse_roots(covariances: Floats, full: bool, classes: tuple[str, ...] | None) -> tuple[Floats, Floats]:
-    """Maps W with W S W' = I, and ln |S|, by Cholesky factors of the correlations: scales cannot harm them."""
+    """Maps W with W S W' = I, and ln |S|, by Cholesky factors of the correlations: scales do not matter."""
     variances = np.diagonal(covariances, axis1=1, axis2=2) if full else covariances
     bad = np.argwhere(~((variances > 0.0) & np.isfinite(variances)))
     if len(bad):
@@ -229,7 +231,7 @@ def _inverse_roots(covariances: Floats, full: bool, classes: tuple[str, ...] | N
 
 
 def _root(correlation: Floats, classes: tuple[str, ...] | None, row: int) -> Floats:
-    """The Cholesky factor of a correlation matrix; its squared pivots are the parts that earlier features miss."""
+    """The Cholesky factor of a correlation matrix; its squared pivots: what earlier features leave unexplained."""
     try:
         root = np.asarray(np.linalg.cholesky(correlation), np.float64)
     except np.linalg.LinAlgError:
@@ -252,7 +254,7 @@ def _score(table: Floats, whitening: _Whitening, result: Floats) -> bool:
     """Fills in the log-likelihoods, a cache-full of samples at a time; says whether every sample is finite.
 
     Blocks are always of the same width, a power of two, filled up with zeros: a matrix product of another shape may
-    round otherwise, and no sample's score may depend on its neighbours.
+    round differently, and no sample's score may depend on its neighbours.
     """
     width = table.shape[1]
     step = 1 << max((_SCORED // width).bit_length() - 1, 6)
@@ -287,7 +289,7 @@ def _distances(block: Floats, whitening: _Whitening, room: Floats, other: Floats
 def _moments(table: Floats, codes: Ints, sizes: Ints, kind: str) -> tuple[Floats, Floats]:
     """Class means, and the scatter about them: of each class, or of all where it is tied.
 
-    Pieces of one class at a time, their means corrected by a second look, merged by Chan's formula.
+    Pieces of one class at a time, their means corrected in a second step, merged by Chan's formula.
     """
     order = np.argsort(codes.astype(np.int16) if len(sizes) < 1 << 15 else codes, kind="stable")
     pieces = _pieces(sizes, max(_GATHERED // table.shape[1], 16))
@@ -316,7 +318,7 @@ def _pieces(sizes: Ints, rows: int) -> Ints:
 
 
 def _slots(pieces: Ints, groups: list[Ints], kind: str) -> Ints:
-    """Where each piece adds its scatter: one place a group and, unless tied, a class, so that no two cores share."""
+    """Where each piece adds its scatter: one place per group and, unless tied, per class, so that cores share none."""
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     new = np.diff(group_of) != 0
     if not kind.startswith("tied"):
@@ -362,7 +364,7 @@ def _runs(owner: Ints) -> Iterator[tuple[int, int, int]]:
 
 
 def _check_spread(spread: Floats, means: Floats, sizes: Ints, classes: tuple[str, ...], kind: str) -> None:
-    """Refuses what cannot give a covariance of full rank, by its plainest reason."""
+    """Refuses samples whose covariance cannot have full rank, with the simplest reason."""
     tied, features = kind.startswith("tied"), means.shape[1]
     variances = np.diagonal(spread, axis1=-2, axis2=-1) if kind in ("full", "tied") else spread
     level = np.abs(means).max(axis=0) if tied else np.abs(means)
@@ -413,11 +415,11 @@ def _fraction(value: object) -> float:
 
 
 def _samples(samples: object, width: int | None = None) -> Floats:
-    """A matrix of features, one row per sample; doubles are not copied, and looked at when they are summed."""
+    """A matrix of features, one row per sample; doubles are not copied, and are checked when they are summed."""
     array = column(samples, "samples")
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(
-            f"samples must be a matrix, one row per sample and one column a feature, not an array of shape "
+            f"samples must be a matrix, one row per sample and one column per feature, not an array of shape "
             f"{array.shape}. A single sample is [[...]], a single feature samples[:, None]."
         )
     if width is not None and array.shape[1] != width:

@@ -12,15 +12,15 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.newton import check_converged, in_blocks, minimise
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, number, numbers, same_index
+from tercet._numeric.validation import column, number, numbers, same_index, whole
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import CalibrationError, InputError
-from tercet.recognizers._classes import Readers, check_classes, check_size, coded, labelled, one_of
+from tercet.recognizers._classes import check_classes, check_size, coded, labelled, one_of
 from tercet.trials import Trials, logit, probability
 
 EXPANSIONS = ("linear", "quadratic")
 _MOST = 600  # parameters: their Hessian is dense
-_FAR = 1e4  # weights beyond this, on standardised features, have no finite optimum to go to
+_FAR = 1e4  # weights beyond this, on standardised features, mean that there is no finite optimum
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -53,14 +53,14 @@ class LogisticRecognizer(Model):
     [-1.0986, 1.0986]
     """
 
-    method: ClassVar[str] = "logistic-recognizer"
-    _parameters: ClassVar[Readers] = {
+    method = "logistic-recognizer"
+    _parameters: ClassVar = {
         "classes": saved.words,
         "expansion": saved.word,
         "weights": saved.reals,
         "offset": saved.finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = ("samples", "features", "prior", "penalty", "gradient_norm", "iterations")
+    _facts = ("samples", "features", "prior", "penalty", "gradient_norm", "iterations")
 
     classes: tuple[str, ...]
     expansion: str
@@ -71,8 +71,9 @@ class LogisticRecognizer(Model):
     def _check(self) -> None:
         one_of(self.expansion, EXPANSIONS, "expansion")
         check_classes(self.classes, 2)
-        if len(self.weights) != _width(int(self.training["features"]), self.expansion):
-            raise saved.damaged(f"{len(self.weights)} weights do not fit {self.training['features']} features")
+        features = whole(self._known_training()["features"], "features of training", 1)
+        if len(self.weights) != _width(features, self.expansion):
+            raise saved.damaged(f"{len(self.weights)} weights do not fit {features} features")
 
     @classmethod
     def fit(
@@ -111,7 +112,7 @@ class LogisticRecognizer(Model):
         table = _samples(samples)
         named, codes, sizes = labelled(len(table), labels, classes)
         if len(named) != 2:
-            raise InputError(f"Logistic regression tells two classes apart, not {len(named)}: leave the others out.")
+            raise InputError(f"Logistic regression separates two classes, not {len(named)}: leave the others out.")
         check_size(_width(table.shape[1], kind), "the weights")
         phi = expanded(table, kind)
         if phi.shape[1] + 1 > _MOST:

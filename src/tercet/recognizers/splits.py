@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import shown, whole
 from tercet.errors import InputError
 
 Ints = NDArray[np.intp]
 
 
+@checked_tuple
 class Split(NamedTuple):
     """Row numbers to train on and row numbers to test on.
 

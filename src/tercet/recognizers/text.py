@@ -61,14 +61,14 @@ class TextRecognizer(Model):
     [[0.6, 0.3333], [0.24, 0.2222], [1.0, 1.0]]
     """
 
-    method: ClassVar[str] = "text-recognizer"
+    method = "text-recognizer"
     _parameters: ClassVar[Readers] = {
         "classes": saved.words,
         "vocabulary": saved.words,
         "counts": lambda value, name: _stored_counts(value, name),
         "pseudo_count": saved.finite,
     }
-    _facts: ClassVar[tuple[str, ...]] = ("texts", "splitter")
+    _facts = ("texts", "splitter")
 
     classes: tuple[str, ...]
     vocabulary: tuple[str, ...]
@@ -81,10 +81,11 @@ class TextRecognizer(Model):
 
     def _check(self) -> None:
         _pseudo_count(self.pseudo_count)
+        _stored_counts(self.counts, "counts")
         check_classes(self.classes, self.counts.shape[1])
         codes = dict(zip(self.vocabulary, range(len(self.vocabulary)), strict=True))
         if len(codes) < len(self.vocabulary) or len(codes) != len(self.counts):
-            raise saved.damaged(f"vocabulary must be {len(self.counts)} distinct words, one a row of counts")
+            raise saved.damaged(f"vocabulary must be {len(self.counts)} distinct words, one per row of counts")
         _check_words(self.counts, self.classes)
         frozen(self.counts)
         unknown = np.zeros((1, len(self.classes)))  # the row of words outside the vocabulary: they add nothing

@@ -1,5 +1,5 @@
-"""Output: an evaluation's facts in; text, figures or a page out. Nothing here computes a result, and only the page that
-is asked to by name passes trials on."""
+"""Output: an evaluation's facts in; text, figures or a page out. Nothing here computes a result, and only a page that
+is explicitly asked to contains trials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # loading pathlib would be a good part of loading tercet
+if TYPE_CHECKING:  # importing pathlib would take a large part of the time of importing tercet
     from os import PathLike
     from pathlib import Path
 
@@ -59,11 +59,21 @@ def report(
     >>> page.name, text.count("<html"), text.count("https://")    # one page that loads nothing
     ('page.html', 1, 0)
     """
-    from tercet.report.page import report as write
+    from pathlib import Path
 
-    return write(
-        evaluations, path, title, posteriors=posteriors, private=private, comparison=comparison, language=language
-    )
+    from tercet._numeric import validation
+    from tercet.io import write_text_atomically
+    from tercet.report.page import document_of, page
+    from tercet.report.privacy import private as coarser
+
+    target, words = validation.path(path, "path"), validation.text(language, "language")
+    if title is not None:
+        validation.text(title, "title")
+    document = document_of(evaluations, posteriors, comparison)
+    if validation.flag(private, "private"):
+        document = coarser(document)
+    write_text_atomically(target, page(document, title, words))
+    return Path(target)
 
 
 class _Report(ModuleType):

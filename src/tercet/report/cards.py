@@ -1,4 +1,4 @@
-"""Cards for notebooks: what an object says in a sentence, a small table and a small picture; no script, any theme.
+"""Cards for notebooks: an object in a sentence, a small table and a small picture; no script, any theme.
 
 Colours of text and axes are the notebook's own; every text is escaped.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _WIDE, _HIGH, _EDGE = 220.0, 96.0, 4.0
 _TARGET, _NONTARGET = "#C0621A", "#2A86BC"  # 3 : 1 on white and on black
 _MOST_ROWS = 8
-_MOST_SCORES = 20_000  # that a small histogram looks at
+_MOST_SCORES = 20_000  # scores that a small histogram uses
 _REACH = 6.0  # llrs up to which a calibration map is drawn
 Line = tuple[Sequence[float] | Floats, Sequence[float] | Floats, str]
 
@@ -85,7 +85,7 @@ class Page:
         Path
             Where it was written.
         """
-        from tercet.report.page import report
+        from tercet.report import report
 
         return report(self.evaluations, path)
 
@@ -200,7 +200,7 @@ def _heat(matrix: Floats, label: str) -> str:
     return _svg(parts, label, side * len(matrix))
 
 
-# What each object says
+# The card of each object
 
 
 def _trials(trials: Trials) -> Card:
@@ -264,10 +264,8 @@ def _result(row: Result) -> Card:
         ["llr threshold", number(facts["threshold"])],
         *([name, number(facts[key])] for key, name in _RESULT_WORDS.items() if facts.get(key) is not None),
     ]
-    names = {"dcf": "actual DCF", "min_dcf": "minimum DCF"}
-    spans = [
-        Span(name, facts[key], 0.0, facts[key]) for key, name in names.items() if isinstance(facts.get(key), float)
-    ]
+    costs = [key for key in ("dcf", "min_dcf") if isinstance(facts.get(key), float)]
+    spans = [Span(_RESULT_WORDS[key], facts[key], 0.0, facts[key]) for key in costs]
     dcf = facts["dcf"]
     told = "The actual DCF is undefined." if dcf is None else f"Actual DCF {number(dcf)}; {_judged(float(dcf))}"
     spans.append(Span("deciding without the scores", 1.0, 0.0, 1.0))
@@ -301,7 +299,7 @@ def _judged(dcf: float) -> str:
 
 def _evaluation(evaluation: Evaluation | MulticlassEvaluation) -> Card:
     facts = evaluation.to_dict(curves=False)
-    costs = tables.costs([{**facts, "applications": facts["applications"]}])
+    costs = tables.costs([facts])
     kept = [place for place, head in enumerate(costs.head) if place and head != "calibration loss"]
     rows = [[str(row[place]) for place in kept] for row in costs.rows]
     summary = tag("small", text(tables.summaries([facts])[0], 500))
@@ -342,8 +340,8 @@ def _comparison(found: Comparison) -> Card:
 
 def _rule(rule: Rule) -> Card:
     what = "Accept everything" if rule.accept_all else f"Accept the scores above {number(rule.threshold)}"
-    promise = rule.promise
-    told = f"{what}: {rule.criterion if promise is None else promise}"
+    guarantee = rule.guarantee
+    told = f"{what}: {rule.criterion if guarantee is None else guarantee}"
     return _model(rule)._replace(sentence=text(f"{told}.", 400), picture="")
 
 
@@ -351,7 +349,8 @@ def _model(model: Model) -> Card:
     training = [[name.replace("_", " "), _said(value)] for name, value in model.training.items()]
     parameters = [[name, _said(getattr(model, name))] for name in model._parameters]
     short_rows = [row for row in (*parameters, *training) if 0 < len(row[1]) <= 40]
-    return Card(text(f"{type(model).__name__}: {_first_sentence(model)}", 300), ("", ""), short_rows, _map(model))
+    first_sentence = (type(model).__doc__ or "").partition("\n")[0]
+    return Card(text(f"{type(model).__name__}: {first_sentence}", 300), ("", ""), short_rows, _map(model))
 
 
 def _said(value: object) -> str:
@@ -364,12 +363,8 @@ def _said(value: object) -> str:
     return str(value)
 
 
-def _first_sentence(thing: object) -> str:
-    return (type(thing).__doc__ or "").partition("\n")[0]
-
-
 def _map(model: Model) -> str:
-    """The llr of each score, as far as the model knows scores."""
+    """The llr of each score, over the range of scores that the model covers."""
     try:
         grid, llrs = calibration_line(cast("Calibrator", model), 81)
     except Exception:  # not a map of one score: a fusion, a rule, several classes
@@ -380,7 +375,7 @@ def _map(model: Model) -> str:
 
 
 def calibration_line(model: Calibrator, count: int = 401) -> tuple[Floats, Floats]:
-    """Scores, as far as a calibrator's parameters speak of them or its llrs stay within 6, and their llrs."""
+    """Scores within the range of a calibrator's parameters, or where its llrs stay within 6, and their llrs."""
     from tercet.calibration.kernel_density import KernelDensity
     from tercet.calibration.two_class import Gaussian
 
@@ -419,7 +414,7 @@ def _end(model: Calibrator, side: float) -> float:
 def _decision_curve(curve: DecisionCurve) -> Card:
     best = np.maximum(curve.treat_all, curve.treat_none)
     better = curve.threshold[curve.net_benefit > best]
-    told = "At no threshold probability the scores are worth more than treating all or none."
+    told = "At no threshold probability are the scores worth more than treating all or none."
     if len(better):
         told = (
             f"Worth more than treating all or none at {len(better)} of {len(curve.threshold)} threshold probabilities, "

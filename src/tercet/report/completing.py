@@ -1,4 +1,4 @@
-"""Results of other versions: what the page needs and a result lacks is counted again or left unknown, and said."""
+"""Results of other versions: what the page needs and a result lacks is computed or left unknown, and named."""
 
 from __future__ import annotations
 

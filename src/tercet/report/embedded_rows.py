@@ -14,11 +14,11 @@ from tercet.trials import Trials, as_trials
 
 ROWS = 2000
 CLASSES = 30  # of which a page can show and edit a cost matrix
-_NUMBERS = 20_000  # that a page holds at most
+_NUMBERS = 20_000  # the most that a page holds
 
 
 def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
-    """Log-likelihoods and classes of all trials, or of a drawn few of each class with the weight of the others.
+    """Log-likelihoods and classes of all trials, or of a random sample of each class, weighted to represent the others.
 
     Up to `most` rows (and 20,000 numbers) everything is kept, and what a page counts is exact. Beyond, each class
     gives the same number of rows, or all that it has. No id, group or name of a trial is kept.

@@ -27,7 +27,7 @@ _TERMS = (
 
 
 def title(systems: Sequence[Facts], words: Words) -> str:
-    """What the page is called unless it is told."""
+    """The title of the page if none is given."""
     names = [system.get("name") for system in own(systems)]
     if len(names) == 1:
         return str(names[0]) if names[0] else words("one_system", n=1)
@@ -65,7 +65,7 @@ def sizes_of(system: Facts, words: Words) -> str:
 
 
 def _size(count: float, words: Words) -> str:
-    """A count in full; a sum of weights that is no whole number, or one beyond what a double counts to, shortly."""
+    """A count in full; a sum of weights that is not whole, or too large for a double to count, with few digits."""
     whole = float(count).is_integer() and count <= _COUNTED
     return words.whole(int(count)) if whole else words.number(count)
 
@@ -174,7 +174,7 @@ def _eers(systems: Sequence[Facts]) -> list[str]:
 
 
 def quality(document: Facts, systems: Sequence[Facts], words: Words) -> str:
-    """What in the data calls for care, as a list of sentences."""
+    """Warnings about the data, as a list of sentences."""
     found = [
         tag("li", f"{tag('b', text(words.called(system)))}: {text(warning, 400)}")
         for system in systems for warning in warnings(system, words)
@@ -202,7 +202,7 @@ def _by_condition(document: Facts, words: Words) -> list[str]:
 
 
 def warnings(system: Facts, words: Words) -> list[str]:
-    """Ties, infinities, few errors, scores that look sign-flipped or say more than they know; notes on intervals."""
+    """Ties, infinities, few errors, scores that look sign-flipped or overconfident; notes on intervals."""
     found = [words.core(str(note)) for note in system.get("intervals", {}).get("notes", ())]
     if system.get("lacking"):
         found.append(words("q.lacking", keys=", ".join(system["lacking"])))
@@ -271,7 +271,7 @@ def base_name(word: str) -> str:
 
 
 def origin(document: Facts, systems: Sequence[Facts], made: datetime, words: Words) -> str:
-    """Inputs with their hashes, the command line, version and time; and what of the data is inside."""
+    """Inputs with their hashes, the command line, version and time; and which data the page contains."""
     lines = [*origin_lines(document, systems, made, words), _inside(systems, words)]
     return "".join(tag("p", text(line, 500)) for line in lines)
 
@@ -290,7 +290,7 @@ def origin_lines(document: Facts, systems: Sequence[Facts], made: datetime, word
 
 
 def _inside(systems: Sequence[Facts], words: Words) -> str:
-    """What of the data this file holds, so that whoever passes it on knows."""
+    """What of the data this file holds, so that readers know before they share it."""
     curves = [system["curve"] for system in systems if "curve" in system]
     parts = ["o.no_ids"]
     if any(curve.get("complete") for curve in curves):

@@ -1,6 +1,6 @@
 """What a page holds of a result: everything where there is room, else what is shown, and curves thinned further.
 
-The curve of a result gives every cost within 1e-4. Eight such curves are more than a page should weigh. A page over its
+The curve of a result gives every cost within 1e-4. Eight such curves make a page too large. A page over its
 limit first holds only what its tables and figures show, and writes llrs to fewer decimals: every step stays, and a cost
 differs only where the prior falls between an llr and its rounding. Then it keeps fewer points, all with exact counts,
 and says how far a cost read between them may be off. Where that is not enough, half of the rows of several classes go
@@ -44,7 +44,7 @@ _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
 
 def fitted(document: Facts, systems: Sequence[Facts], written: Callable[[Facts, Sequence[Facts]], str]) -> str:
-    """The page as it is, or the finest one that keeps within the limit; where none does, one with every step."""
+    """The page as it is, or the finest one that keeps within the limit; if none does, one with every step."""
     page, brief = written(document, systems), {**document, "reduced": True}
     if _fits(page):
         return page

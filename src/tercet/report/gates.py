@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from os import PathLike
 from xml.sax.saxutils import quoteattr
 
+from tercet._numeric.records import Record
 from tercet._numeric.validation import flag, listed, mapping, shown, text
 from tercet._typing import JSON
-from tercet.errors import InputError, did_you_mean
-from tercet.report.quantities import QUANTITIES, facts_of, named, with_quantities
+from tercet.errors import InputError, WordError, did_you_mean
+from tercet.report.quantities import FAMILIES, QUANTITIES, facts_of, named, with_quantities
 from tercet.report.schema import read_document, sound_document
 from tercet.report.tables import name_of, point
 
@@ -66,7 +67,7 @@ class Condition:
         """The condition that these words state."""
         found = _CONDITION.fullmatch(words)
         if found is None:
-            raise InputError(
+            raise WordError(
                 f"conditions must be NAME OP NUMBER or NAME OP baseline + NUMBER, such as dcf>0.3, dcf.high>0.3 or "
                 f"'dcf > baseline + 0.01', not {shown(words)}."
             )
@@ -81,7 +82,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Record):
     """The verdicts on all conditions.
 
     Attributes
@@ -254,10 +255,10 @@ def _baseline(systems: Sequence[Facts], asked: Sequence[Condition], given: objec
     relative = any(one.bound is None for one in asked)
     if given is None:
         if relative:
-            raise InputError("a condition that speaks of the baseline needs baseline=.")
+            raise InputError("a condition on the baseline needs baseline=.")
         return [None] * len(systems)
     if not relative:
-        raise InputError("baseline= has no effect: no condition speaks of it, such as 'dcf > baseline + 0.01'.")
+        raise InputError("baseline= has no effect: no condition mentions it, such as 'dcf > baseline + 0.01'.")
     held = _systems(given, asked, "baseline")
     found: list[Facts | None] = []
     for system in systems:
@@ -288,7 +289,9 @@ def _verdicts(systems: Sequence[Facts], baseline: Sequence[Facts | None], condit
     if not any(places):
         known = sorted({name for system in systems for name in _names(system)})
         hint = did_you_mean(condition.name, known)
-        raise InputError(f"no number is called {shown(condition.name)}.{hint} Known: {', '.join(known)}.")
+        kind = InputError if condition.name.partition(":")[0] in {*QUANTITIES, *FAMILIES} else WordError
+        words = f"no number is called {shown(condition.name)}.{hint} Known: {', '.join(known)}."
+        raise kind(f"conditions={shown(condition.words)}: {words}")
     for system, other, found in zip(systems, baseline, places, strict=True):
         if not found:
             yield Verdict(name_of(system), condition.words, True, f"it lacks {condition.name}, so the check fails.")

@@ -1,4 +1,4 @@
-"""The page's words: one table of strings for every language (page/strings.json), and numbers as it writes them."""
+"""The page's words: one table of strings for every language (page/strings.json), and numbers in the form of each."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Words:
         return _ARTICLE.sub(lambda found: _ELIDED[found[1]], words) if self.language == "it" else words
 
     def called(self, system: Facts) -> str:
-        """A system's name as it may be shown, or what stands for it."""
+        """A system's name as it may be shown, or a substitute."""
         return self.named(system.get("name"))
 
     def named(self, name: object) -> str:
@@ -102,7 +102,7 @@ class Words:
         return name
 
     def core(self, sentence: str) -> str:
-        """A sentence of a result, which is English, in this language; one that the table lacks says that it is English.
+        """A sentence of a result, which is English, in this language; one that the table lacks is marked as English.
 
         >>> Words("it").core("there are no targets among the trials")
         'fra le prove non ci sono target'
@@ -143,7 +143,7 @@ class Words:
         return "" if ends is None else f" ({self.to(ends, said)})"
 
     def share(self, p: float, kind: str = "share") -> str:
-        """A prior as people say it: "1 in 100", or with kind "cases" "1 case in 100 is a target"."""
+        """A prior in everyday words: "1 in 100", or with kind "cases" "1 case in 100 is a target"."""
         most = p > 0.99
         rest = 1.0 - p if most else p
         among = 1.0 / rest if rest > 0.0 else math.inf

@@ -26,7 +26,7 @@ class Ready(str):
 
 
 def text(value: object, most: int = 64) -> str:
-    """A text node: nothing in it can begin an element, nor turn the direction of the line."""
+    """A text node: nothing in it can start an element or change the direction of the line."""
     return html.escape(harmless(value, most))
 
 
@@ -72,7 +72,7 @@ class Drawing:
         self.parts: list[str] = []
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """A point's place on the paper; what lies beyond the frame is put on it."""
+        """A point's place in the drawing; what lies outside the frame is moved onto it."""
         across, up = _part(x, *self.x), _part(y, *self.y)
         return _LEFT + across * (self.right - _LEFT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
@@ -96,7 +96,7 @@ class Drawing:
             self.write(self.right + 20, last + 4, name if len(name) <= 12 else f"{name[:4]}…{name[-7:]}", "")
 
     def write(self, x: float, y: float, words: str, kind: str) -> None:
-        """A word at a place on the paper."""
+        """A word at a place in the drawing."""
         self.parts.append(tag("text", text(words), kind, x=f"{x:.1f}", y=f"{y:.1f}"))
 
     def line(self, points: Points, kind: str) -> None:
@@ -123,7 +123,7 @@ class Drawing:
         return f'<svg viewBox="{box}" role="img" aria-label="{html.escape(label)}">{"".join(self.parts)}</svg>'
 
 
-_TOP = 1.2  # of the Bayes error plot: what lies above leaves through the frame
+_TOP = 1.2  # of the Bayes error plot: what lies above is cut off at the frame
 _BANDED = 2  # systems; the bands of more ROC curves cover one another
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 

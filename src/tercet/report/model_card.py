@@ -74,7 +74,10 @@ def _answer(document: Facts, systems: Sequence[Facts], words: Words) -> list[str
 
 def _tables(document: Facts) -> list[str]:
     systems = document["systems"]
-    found = [tables.markdown_table(tables.costs(systems)), *(_escaped(one) for one in tables.summaries(systems))]
+    several = [system for system in systems if tables.is_multiclass([system])]
+    two = [system for system in systems if system not in several]
+    found = [tables.markdown_table(tables.costs(own)) for own in (two, several) if own]
+    found += [_escaped(one) for one in tables.summaries(systems)]
     for entry in document.get("conditions", ()):
         found += [f"### {_escaped(tables.condition_title(entry))}", tables.markdown_table(tables.conditions(entry))]
     return found
@@ -96,5 +99,5 @@ def _sentences(markup: str) -> str:
 
 
 def _escaped(words: str) -> str:
-    """Words in which Markdown and HTML find nothing of their own."""
+    """Words with all Markdown and HTML syntax escaped."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", words)

@@ -1,6 +1,6 @@
 """How numbers are written: one rule for the page's Python and its JavaScript (page/numbers.js), to the same letters.
 
-A double is taken by its shortest decimal form, which Python and JavaScript agree on: a rate of 73 / 400 is 0.1825, not
+A double stands for its shortest decimal form, which Python and JavaScript agree on: a rate of 73 / 400 is 0.1825, not
 the binary number next to it. That form is rounded once, half to even, to three significant digits.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 _THREE = Context(prec=3, rounding=ROUND_HALF_EVEN)
-_MOST_DIGITS = 6  # that tell a number from the whole it is next to
+_MOST_DIGITS = 6  # decimals that distinguish a number from the whole number next to it
 UNDEFINED = {"en": "undefined", "it": "non definito"}
 _SWAPPED = str.maketrans(".,", ",.")
 
@@ -20,7 +20,7 @@ def localised(text: str, language: str = "en") -> str:
 
 
 def short(value: object, language: str = "en") -> str:
-    """Three significant digits; whole numbers with separators; infinities as signs; what does not exist in a word."""
+    """Three significant digits; whole numbers with separators; infinities as signs; "undefined" for None and nan."""
     if value is None:
         return UNDEFINED[language]
     number = float(value)  # type: ignore[arg-type]
@@ -33,7 +33,11 @@ def short(value: object, language: str = "en") -> str:
 
 
 def percent(value: object, language: str = "en") -> str:
-    """A rate in per cent; 0 % and 100 % only where they are exact."""
+    """A rate in per cent, three significant digits; 0 % and 100 % only where they are exact.
+
+    >>> percent(0.2542), percent(1.0), percent(0.99996)
+    ('25.4 %', '100 %', '99.996 %')
+    """
     if value is None or value != value:
         return UNDEFINED[language]
     number = float(value)  # type: ignore[arg-type]
@@ -73,7 +77,7 @@ def _power(rounded: Decimal) -> str:
 
 
 def _beside(size: Decimal, whole: Decimal) -> str:
-    """A number that three digits would round to a whole: as many decimals as tell it apart, up to six."""
+    """A number that three digits would round to a whole: as many decimals as distinguish it, up to six."""
     gap = size - whole
     digits = -gap.adjusted()
     if digits <= _MOST_DIGITS:

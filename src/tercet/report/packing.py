@@ -1,6 +1,6 @@
 """Ascending numbers in few bytes, for the page: `numbers` in systems.js reads them back, to the bit.
 
-They are bits, 32 in five digits of base 85. First the number of groups (32 bits). A group are the numbers with as many
+They are bits, 32 in five digits of base 85. First the number of groups (32 bits). A group has the numbers with as many
 decimals, so that steps are small; the reader sorts what it has read. It begins with how many numbers there are (32
 bits), their decimals (4 bits; 15 for doubles) and the first of its whole numbers (64 bits), which are 2^63 +
 10^decimals x the number, or the bits of a double made to ascend. Then comes what each next one adds, in blocks of 64: a

@@ -1,4 +1,4 @@
-"""The page: one self-contained HTML file in which anyone moves the prior and the costs."""
+"""The page: one self-contained HTML file in which the reader can change the prior and the costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import math
-import os
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +14,9 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from tercet._numeric.validation import flag, instance, listed, shown, whole
-from tercet._numeric.validation import path as checked_path
-from tercet._numeric.validation import text as checked_text
+from tercet._numeric.validation import instance, listed, shown, whole
 from tercet.application import Application
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
@@ -40,7 +36,7 @@ _SCRIPTS = (
     "numbers", "words", "chart", "systems", "limits", "entries", "classes", "figures", "compare", "verdict", "saving",
     "page",
 )  # fmt: skip
-_KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # spaces at which no line ends
+_KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # non-breaking spaces
 _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 
 
@@ -89,40 +85,10 @@ def _slot(slot: re.Match[str], slots: Mapping[str, str], words: Words) -> str:
     return filled if slot[2] in ("data", "script", "style") else _KEPT_TOGETHER.sub("\u00a0", filled)
 
 
-def report(
-    evaluations: object,
-    path: str | os.PathLike[str],
-    title: str | None = None,
-    *,
-    posteriors: object = None,
-    private: bool = False,
-    comparison: object = None,
-    language: str = "en",
-) -> Path:
-    """Writes the page of one evaluation or several; the file is whole or is not there.
-
-    posteriors: the trials of a several-class evaluation, or {name: trials}, of which rows are put into the page so
-    that its priors and costs can be edited there. Otherwise no row is in it.
-    private: a coarser curve, from which no score can be read back.
-    """
-    from tercet.io import write_text_atomically
-
-    path, language = checked_path(path, "path"), checked_text(language, "language")
-    if title is not None:
-        checked_text(title, "title")
-    document = document_of(evaluations, posteriors, comparison)
-    if flag(private, "private"):
-        from tercet.report.privacy import private as coarser
-
-        document = coarser(document)
-    write_text_atomically(path, page(document, title, language))
-    return Path(path)
-
-
 def iframe(evaluations: object, height: int = 900) -> str:
     """The page inside a frame, for notebooks: its style and script touch nothing around it.
 
-    A div around it, because IPython's HTML() warns of whatever is a bare frame.
+    It is wrapped in a div, because IPython's HTML() warns about a bare frame.
     """
     inside, pixels = html.escape(page(document_of(evaluations))), whole(height, "height", 1, 100_000)
     return (
@@ -184,7 +150,7 @@ def _with_posteriors(systems: Sequence[Facts], posteriors: object) -> list[Facts
 
 @cache
 def _part(name: str) -> str:
-    """A file of the page without indentation and comments, which are for who reads the file itself."""
+    """A file of the page without indentation and comments, which are for readers of the source."""
     whole = (files("tercet.report") / "page" / name).read_text(encoding="utf-8")
     lines = (line.strip() for line in re.sub(r"(^|  )// .*$", "", whole, flags=re.MULTILINE).split("\n"))
     return "\n".join(line for line in lines if line)
@@ -192,13 +158,13 @@ def _part(name: str) -> str:
 
 @cache
 def _script(with_rows: bool) -> str:
-    """All scripts as one, which leaves no name behind in the window; editing several classes needs rows."""
+    """All scripts as one, which defines no global names; editing several classes needs rows."""
     parts = (_part(f"{name}.js") for name in _SCRIPTS if with_rows or name != "classes")
     return squeezed("\n".join(['"use strict";', "(() => {", *parts, "})();"]))
 
 
 def _hash(inline: str) -> str:
-    """What the Content-Security-Policy knows an inline part by."""
+    """The hash by which the Content-Security-Policy identifies an inline part."""
     return "sha256-" + base64.b64encode(hashlib.sha256(inline.encode("utf-8")).digest()).decode("ascii")
 
 
@@ -243,7 +209,7 @@ def _without_methods(system: Facts) -> Facts:
 
 
 def _of_costs(comparison: Facts) -> Facts:
-    """What the page draws of a comparison: differences in DCF, a row each, whose keys words.js knows."""
+    """What the page draws of a comparison: differences in DCF, one row each, under the keys that words.js uses."""
     kept = ("names", "level", "paired", "paired_by", "points", "notes", "seed")
     costs = [one for one in comparison.get("differences", ()) if str(one["quantity"]).endswith(".dcf")]
     keys = ("value", "value_ci", "p_value", "adjusted")
@@ -257,7 +223,7 @@ def _of_costs(comparison: Facts) -> Facts:
 
 
 def _points() -> list[Facts]:
-    """Operating points that everyone may choose: the common ones first, then those of public evaluations."""
+    """Operating points to choose from: the common ones first, then those of public evaluations."""
     common = [Application(prior) for prior in (0.5, 0.1, 0.01, 0.001)]
     named = [Application.named(name) for name in Application.names()]
     return [
@@ -321,7 +287,7 @@ def _doubles(values: Iterable[float | str]) -> str:
 
 
 def _packed_points(points: Facts) -> Facts:
-    """Points in few bytes; false alarms, which fall, with their sign turned."""
+    """Points in few bytes; false alarms, which fall, with a changed sign."""
     columns: Facts = {key: packed(points[key]) for key in ("thresholds", "llrs", "misses") if key in points}
     columns["false_alarms"] = packed(-count for count in points["false_alarms"])
     if "path" in points:
@@ -330,7 +296,7 @@ def _packed_points(points: Facts) -> Facts:
 
 
 def _countable(curve: Facts) -> Facts:
-    """The curve with counts that a double can hold: weights of all sizes may count in too small a unit for that."""
+    """The curve with counts that a double can hold: the unit of very unequal weights may be too small for that."""
     extra = max(curve["targets"], curve["nontargets"]).bit_length() - 1000
     if extra <= 0:
         return curve
@@ -340,6 +306,6 @@ def _countable(curve: Facts) -> Facts:
 
 
 def _turns(path: str, kinds: str) -> list[int]:
-    """Where the path begins or ceases to be of these kinds."""
+    """Where the path starts or stops being of these kinds."""
     among = [False, *(kind in kinds for kind in path)]
     return [place for place, (before, now) in enumerate(pairwise(among)) if before != now]

@@ -1,4 +1,4 @@
-"""A result from which no single score can be read back: a coarser curve, a coarser histogram, and what that costs."""
+"""A result from which no single score can be recovered: a coarser curve and histogram, and the resulting error."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from itertools import pairwise
 
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._typing import JSON, Array, Floats, Value
 from tercet.errors import InputError
 from tercet.metrics.curve_summary import interpolated, shortest, unshifted_llrs
+from tercet.metrics.curves import convex_vertices
 from tercet.report.language import Words
 from tercet.report.numbers import localised
 
 Facts = JSON
-Point = tuple[float, float, float | str]  # misses, false alarms, threshold
+_COLUMNS = ("misses", "false_alarms", "thresholds")
 LEAST = 10  # trials of a class between two points of the curve, or none
 _BINS = 20
 _RANGE = 3.0  # the log-odds within which the error of costs is stated: those of the Bayes error plot
-_ROUNDING = 1e-4  # what the curve that comes in may be off already
+_ROUNDING = 1e-4  # how far the original curve may already be off
 
 
 def private(document: Facts) -> Facts:
@@ -90,13 +92,14 @@ def _curve(system: Facts) -> Facts:
     coarse = {
         **{key: curve[key] for key in ("targets", "nontargets", "unit") if key in curve},
         "complete": False,
-        "thresholds": _as_json(scores),
+        "thresholds": plain(scores),
         "misses": misses[places].tolist(),
         "false_alarms": alarms[places].tolist(),
         "path": "s" + "".join("l" if np.isfinite(pair).all() else "s" for pair in pairwise(llrs)),
-        **({"llrs": _as_json(llrs)} if "llrs" in curve else {}),
+        **({"llrs": plain(llrs)} if "llrs" in curve else {}),
     }
-    coarse["hull"] = _hull(coarse)
+    corners = convex_vertices(alarms[0] - alarms[places], misses[places], curve["targets"] * curve["nontargets"])
+    coarse["hull"] = {key: [coarse[key][place] for place in corners.tolist()] for key in _COLUMNS}
     coarse["private"] = {"least": LEAST, **_errors(system["meaning"], curve, coarse)}
     return coarse
 
@@ -115,26 +118,6 @@ def _thresholds(system: Facts, places: Array) -> tuple[Floats, Floats]:
     near = int(np.argmin(np.where(np.isfinite(stated), np.abs(stated), np.inf)))
     shift = stated[near] - llrs[1:][near]
     return short, np.append(-np.inf, unshifted_llrs(short[1:], meaning) - shift)
-
-
-def _as_json(values: Floats) -> list[float | str]:
-    return [value if np.isfinite(value) else "inf" if value > 0 else "-inf" for value in values.tolist()]
-
-
-def _hull(curve: Facts) -> Facts:
-    """The lower convex hull of the kept points, in exact products."""
-    points = list(zip(curve["misses"], curve["false_alarms"], curve["thresholds"], strict=True))
-    kept: list[Point] = []
-    for point in points:
-        while len(kept) > 1 and _above(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return {key: [one[place] for one in kept] for place, key in enumerate(("misses", "false_alarms", "thresholds"))}
-
-
-def _above(first: Point, middle: Point, last: Point) -> bool:
-    """Whether the middle point lies on or above the chord of the others."""
-    return bool((middle[0] - first[0]) * (last[1] - first[1]) <= (middle[1] - first[1]) * (last[0] - first[0]))
 
 
 def _errors(meaning: str, curve: Facts, coarse: Facts) -> dict[str, float]:

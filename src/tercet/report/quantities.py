@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, shown, text
 from tercet._typing import JSON
-from tercet.errors import InputError, UndefinedError, did_you_mean
+from tercet.errors import InputError, UndefinedError, WordError, did_you_mean
 from tercet.metrics.binomial import wilson
 from tercet.metrics.classification import hand_till_auc, log_loss_as_given, log_loss_of_ranked, one_vs_rest_auc
 from tercet.metrics.confusion import RATES, Confusion
@@ -23,9 +23,7 @@ from tercet.metrics.costs import (
     min_cross_entropy,
     top_k_accuracy,
 )
-
-if TYPE_CHECKING:
-    from tercet.metrics.curves import Curve
+from tercet.metrics.curves import Curve
 
 Facts = JSON
 Level = Literal["system", "operating point"]
@@ -33,7 +31,7 @@ DEFAULT = ("eer", "min_dcf", "dcf", "cllr")  # the columns of a table of systems
 
 
 class Quantity(NamedTuple):
-    """A quantity: its name in the JSON, what it is, and how it is computed where the JSON does not hold it anyway."""
+    """A quantity: its name in the JSON, what it is, and how it is computed unless it is in the JSON anyway."""
 
     name: str
     level: Level
@@ -162,15 +160,19 @@ LARGER_IS_BETTER = frozenset((
 
 
 class Family(NamedTuple):
-    """Quantities that differ by a number, which is written after a colon."""
+    """Quantities that differ by a number, which is written after a colon and is what the function takes second."""
 
     parameter: str
-    level: Level
-    definition: str
     is_legal: Callable[[float], bool]
+    definition: str
     of_curve: Callable[[Curve, float], float] | None = None
     of_counts: Callable[[Confusion, float], float] | None = None
     of_trials: Callable[[Any, float], float] | None = None
+
+    @property
+    def level(self) -> Level:
+        """What it is a number of."""
+        return "system" if self.of_counts is None else "operating point"
 
 
 def _is_rate(value: float) -> bool:
@@ -191,61 +193,37 @@ def _is_positive(value: float) -> bool:
 
 FAMILIES = {
     "log_loss": Family(
-        "BASE", "system", "log-loss with logarithms to this base (a number above 1, or e)", lambda base: base > 1.0,
-        lambda curve, base: log_loss_parts(curve).score / math.log2(base),
-    ),
-    "partial_auc": Family(
-        "FPR", "system", "area under the ROC up to this false positive rate", _is_rate,
-        lambda curve, fpr: curve.partial_auc(fpr=(0.0, fpr)),
-    ),
+        "BASE", lambda base: base > 1.0, "log-loss with logarithms to this base (a number above 1, or e)",
+        lambda curve, base: log_loss_parts(curve).score / math.log2(base)),
+    "partial_auc": Family("FPR", _is_rate, "area under the ROC up to this false positive rate",
+                          lambda curve, fpr: curve.partial_auc(fpr=(0.0, fpr))),
     "corrected_partial_auc": Family(
-        "FPR", "system", "the same, scaled to 1/2 for chance and 1 for a perfect system (McClish)", _is_rate,
-        lambda curve, fpr: curve.corrected_partial_auc((0.0, fpr)),
-    ),
+        "FPR", _is_rate, "the same, scaled to 1/2 for chance and 1 for a perfect system (McClish)",
+        lambda curve, fpr: curve.corrected_partial_auc((0.0, fpr))),
     "partial_auc_tpr": Family(
-        "TPR", "system", "area to the right of the ROC from this true positive rate up", lambda tpr: 0.0 <= tpr < 1.0,
-        lambda curve, tpr: curve.partial_auc(tpr=(tpr, 1.0)),
-    ),
-    "cross_entropy": Family(
-        "PRIOR", "system", "empirical cross-entropy at this prior, in bits", _is_prior,
-        lambda curve, prior: empirical_cross_entropy(curve, prior),
-    ),
-    "min_cross_entropy": Family(
-        "PRIOR", "system", "the same after isotonic (PAV) recalibration on the same trials", _is_prior,
-        lambda curve, prior: min_cross_entropy(curve, prior),
-    ),
+        "TPR", lambda tpr: 0.0 <= tpr < 1.0, "area to the right of the ROC from this true positive rate up",
+        lambda curve, tpr: curve.partial_auc(tpr=(tpr, 1.0))),
+    "cross_entropy": Family("PRIOR", _is_prior, "empirical cross-entropy at this prior, in bits",
+                            empirical_cross_entropy),
+    "min_cross_entropy": Family("PRIOR", _is_prior, "the same after isotonic (PAV) recalibration on the same trials",
+                                min_cross_entropy),
     "top_k_accuracy": Family(
-        "K", "system", "several classes: share of trials whose class is among the K most probable", _is_whole,
-        of_trials=lambda trials, k: top_k_accuracy(trials, int(k)),
-    ),
-    "precision_at_recalled": Family(
-        "K", "system", "precision when the K-th target has been recalled, ties pooled", _is_positive,
-        lambda curve, k: curve.precision_at_recalled(k),
-    ),
-    "precision_at": Family(
-        "K", "system", "precision among the K highest scores, averaged over tied orders", _is_positive,
-        lambda curve, k: curve.precision_at(k),
-    ),
-    "recall_at": Family(
-        "K", "system", "recall among the K highest scores, averaged over tied orders", _is_positive,
-        lambda curve, k: curve.recall_at(k),
-    ),
+        "K", _is_whole, "several classes: share of trials whose class is among the K most probable",
+        of_trials=lambda trials, k: top_k_accuracy(trials, int(k))),
+    "precision_at_recalled": Family("K", _is_positive, "precision when the K-th target has been recalled, ties pooled",
+                                    Curve.precision_at_recalled),
+    "precision_at": Family("K", _is_positive, "precision among the K highest scores, averaged over tied orders",
+                           Curve.precision_at),
+    "recall_at": Family("K", _is_positive, "recall among the K highest scores, averaged over tied orders",
+                        Curve.recall_at),
     "f_beta": Family(
-        "BETA", "operating point", "weighted harmonic mean of precision and recall: (1 + b^2) TP / ((1 + b^2) TP + "
-        "b^2 FN + FP)", _is_positive, None, lambda table, beta: table.f_beta(beta),
-    ),
-    "ppv_at": Family(
-        "PRIOR", "operating point", "precision if targets were this frequent", _is_prior, None,
-        lambda table, prior: table.ppv_at(prior),
-    ),
-    "npv_at": Family(
-        "PRIOR", "operating point", "negative predictive value if targets were this frequent", _is_prior, None,
-        lambda table, prior: table.npv_at(prior),
-    ),
-    "error_rate_at": Family(
-        "PRIOR", "operating point", "error rate if targets were this frequent", _is_prior, None,
-        lambda table, prior: table.error_rate_at(prior),
-    ),
+        "BETA", _is_positive, "weighted harmonic mean of precision and recall: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + "
+        "FP)", of_counts=Confusion.f_beta),
+    "ppv_at": Family("PRIOR", _is_prior, "precision if targets were this frequent", of_counts=Confusion.ppv_at),
+    "npv_at": Family("PRIOR", _is_prior, "negative predictive value if targets were this frequent",
+                     of_counts=Confusion.npv_at),
+    "error_rate_at": Family("PRIOR", _is_prior, "error rate if targets were this frequent",
+                            of_counts=Confusion.error_rate_at),
 }  # fmt: skip
 
 
@@ -262,7 +240,7 @@ def is_larger_better(name: str) -> bool:
 
 
 def named(name: str, called: str = "metrics") -> Quantity:
-    """The quantity of this name; for an unknown one near names are offered.
+    """The quantity of this name; for an unknown one similar names are suggested.
 
     >>> named("partial_auc:0.1").definition
     'area under the ROC up to this false positive rate'
@@ -273,7 +251,7 @@ def named(name: str, called: str = "metrics") -> Quantity:
     if words and family in FAMILIES:
         return _of_family(name, FAMILIES[family], words, called)
     hint = did_you_mean(name, [*QUANTITIES, *(f"{one}:{how.parameter}" for one, how in FAMILIES.items())])
-    raise InputError(f"{called}: no quantity is called {shown(name)}.{hint} `tercet metrics` lists them.")
+    raise WordError(f"{called}: no quantity is called {shown(name)}.{hint} `tercet metrics` lists them.")
 
 
 def _of_family(name: str, family: Family, words: str, called: str) -> Quantity:
@@ -282,12 +260,13 @@ def _of_family(name: str, family: Family, words: str, called: str) -> Quantity:
     except ValueError:
         value = math.nan
     if not family.is_legal(value):
-        raise InputError(f"{called}: {family.parameter} of {shown(name)} is out of range: {family.definition}.")
-    bind: Facts = {family.parameter.lower(): value}
-    of_curve = None if family.of_curve is None else partial(family.of_curve, **bind)
-    of_counts = None if family.of_counts is None else partial(family.of_counts, **bind)
-    of_trials = None if family.of_trials is None else partial(family.of_trials, **bind)
-    return Quantity(name, family.level, family.definition, of_curve, of_counts, of_trials)
+        raise WordError(f"{called}: {family.parameter} of {shown(name)} is out of range: {family.definition}.")
+    functions = (family.of_curve, family.of_counts, family.of_trials)
+    return Quantity(name, family.level, family.definition, *(_with_second(one, value) for one in functions))
+
+
+def _with_second(function: Callable[[Any, float], float] | None, value: float) -> Callable[[Any], float] | None:
+    return None if function is None else lambda held: function(held, value)
 
 
 def chosen(words: str | None) -> tuple[Quantity, ...]:
@@ -420,7 +399,7 @@ def value_of(facts: Facts, name: str) -> float | None:
 
 
 def _keys(apps: Sequence[Facts]) -> list[str]:
-    """A short name for each operating point, of letters that experiment trackers take; no two are the same."""
+    """A short name for each operating point, of characters that experiment trackers accept; all are different."""
     found: list[str] = []
     for place, app in enumerate(apps):
         costs = f"{app['prior']:g}_{app['cost_fn']:g}_{app['cost_fp']:g}" if "prior" in app else str(place)

@@ -1,9 +1,10 @@
-"""The JSON that tercet writes, described once: the published JSON Schemas, and the check of what is read back.
+"""The JSON that tercet writes, described once by schemas.json, and the validation of files that are read.
 
 `result` is what `tercet evaluate --json` prints, `comparison` what `tercet compare --json` prints, `model` the frame of
-every saved model; what other commands print goes by their names (`select`, `rule-fit`). The schemas are open: a later
-tercet may add fields without a new `schema_version`, and a reader ignores what it does not know. A field that is
-described here keeps its name and type until `schema_version` changes.
+every saved model; what other commands print goes by their names (`select`, `rule-fit`): the fields that are always
+there. The schemas are open: a later tercet may add fields without a new `schema_version`, and a reader ignores unknown
+fields. A field that is described keeps its name and type until `schema_version` changes. "x-equal-lengths" names lists
+that must be of one length, an extension that other validators ignore.
 """
 
 from __future__ import annotations
@@ -20,261 +21,28 @@ from typing import NoReturn
 from tercet._numeric.validation import shown, shown_path
 from tercet._typing import JSON, Value
 from tercet.errors import InputError
-from tercet.report.command_schemas import FIELDS
 
 Schema = JSON
 VERSION = 1
-NAMES = ("result", "comparison", "model", *FIELDS)
 _LARGEST = 1 << 30  # bytes; results are thinned to a few megabytes
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_TEXT: Schema = {"type": "string"}
-_COUNT: Schema = {"type": "number", "minimum": 0}  # weights may be fractions
-_RATE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
-_FINITE: Schema = {"type": "number"}
-_NUMBER: Schema = {"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}  # null: undefined, see reasons
-_TEXTS: Schema = {"type": "object", "additionalProperties": _TEXT}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _list(of: Schema, **more: int) -> Schema:
-    return {"type": "array", "items": of, **more}
-
-
-def _object(required: Schema, optional: Schema | None = None, *, equal: tuple[str, ...] = ()) -> Schema:
-    """An object; `equal` are lists that must be of one length (a keyword of ours, which other validators ignore)."""
-    found: Schema = {"type": "object", "properties": required | (optional or {}), "required": sorted(required)}
-    return found | ({"x-equal-lengths": list(equal)} if equal else {})
-
-
-_ENDS = _list(_NUMBER, minItems=2, maxItems=2)
-_MATRIX = _list(_list(_NUMBER, minItems=1), minItems=1)
-_PAIR = _list(_COUNT, minItems=2, maxItems=2)
-_COUNTS = _list(_list(_COUNT, minItems=1), minItems=1)
-
-
-def _with_ends(numbers: Schema) -> Schema:
-    """The numbers, and beside each the ends of its interval."""
-    return numbers | {f"{name}_ci": _ENDS for name in numbers}
-
-
-_TWO_CLASS_NUMBERS = {"auc": _NUMBER, "cllr": _NUMBER, "min_cllr": _NUMBER}
-_RESULT_NUMBERS: Schema = {"fnr": _RATE, "fpr": _RATE} | dict.fromkeys(
-    ("dcf_u", "dcf", "min_dcf", "min_dcf_u", "calibration_loss"), _NUMBER
-)
-_CLASS_NUMBERS = dict.fromkeys(("accuracy", "log_loss", "normalised_cross_entropy", "brier"), _NUMBER)
-_SIDE = _object({"below": _COUNT, "bins": _list(_COUNT), "above": _COUNT})
-_POINTS = {"thresholds": _list(_NUMBER, minItems=1), "misses": _list(_COUNT), "false_alarms": _list(_COUNT)}
-_ROC = ("fpr", "fnr", "low", "high")
-_RELIABILITY = ("forecast", "observed", "low", "high")
-_RESAMPLING: Schema = {
-    "methods": {"type": "object", "additionalProperties": _TEXT},
-    "notes": _list(_TEXT),
-    "by": {"type": ["array", "string", "null"]},
-}
-
-_DEFINITIONS: dict[str, Schema] = {
-    "file": _object({"name": _TEXT, "sha256": _TEXT}),
-    "input": _object(
-        {"trials": _COUNT},
-        {
-            "files": _list(_ref("file")),
-            "targets": _COUNT,
-            "nontargets": _COUNT,
-            "classes": {"type": "object", "additionalProperties": _COUNT},
-        },
-    ),
-    "application": _object(
-        {
-            "prior": {"type": "number", "minimum": 0, "maximum": 1},
-            "cost_fn": _COUNT,
-            "cost_fp": _COUNT,
-            "threshold": _NUMBER,
-            "min_threshold": _NUMBER,
-            "dcf": _NUMBER,
-            "min_dcf": _NUMBER,
-        },
-        _with_ends(_RESULT_NUMBERS)
-        | {
-            "name": {"type": ["string", "null"]},
-            "effective_prior": {"type": "number", "minimum": 0, "maximum": 1},
-            "threshold_score": _NUMBER,
-            "min_threshold_llr": _NUMBER,
-            "confusion": {"anyOf": [_list(_PAIR, minItems=2, maxItems=2), {"type": "null"}]},
-            "reasons": _TEXTS,
-            "warnings": _list(_TEXT),
-        },
-    ),
-    "class_application": _object(
-        {
-            "priors": _list({"type": "number", "minimum": 0, "maximum": 1}, minItems=1),
-            "costs": _MATRIX,
-            "confusion": _COUNTS,
-            "risk": _NUMBER,
-            "dcf": _NUMBER,
-            "dummy_cost": _COUNT,
-            "dummy_action": _TEXT,
-        },
-        {
-            "name": {"type": ["string", "null"]},
-            "actions": _list(_TEXT, minItems=1),
-            "contributions": {"anyOf": [_list(_NUMBER), {"type": "null"}]},
-            "contributions_ci": {"type": "array"},
-            "risk_ci": _ENDS,
-            "dcf_ci": _ENDS,
-            "min_risk": _NUMBER,
-            "min_dcf": _NUMBER,
-            "min_risk_bound": _NUMBER,
-            "reasons": _TEXTS,
-            "warnings": _list(_TEXT),
-        },
-        equal=("actions", "costs", "confusion"),
-    ),
-    "intervals": _object({"level": {"type": "number", "minimum": 0, "maximum": 1}}, _RESAMPLING),
-    "bayes_plot": _object(
-        {"log_odds": _list(_FINITE, minItems=1), "min_dcf": _list(_NUMBER)},
-        {
-            "dcf": {"anyOf": [_list(_NUMBER), {"type": "null"}]},
-            "dcf_ci": _list(_list(_NUMBER), minItems=2, maxItems=2),
-            "min_dcf_ci": _list(_list(_NUMBER), minItems=2, maxItems=2),
-        },
-        equal=("log_odds", "min_dcf", "dcf"),
-    ),
-    "curve": _object(
-        {
-            "targets": {"type": "number", "minimum": 0},
-            "nontargets": {"type": "number", "minimum": 0},
-            **_POINTS,
-            "hull": _object(_POINTS, equal=tuple(_POINTS)),
-        },
-        {
-            "unit": {"type": "number"},
-            "complete": {"type": "boolean"},
-            "private": _object({"least": _FINITE, "rate_error": _FINITE}, {"cost_error": _FINITE}),
-        },
-        equal=tuple(_POINTS),
-    ),
-    "histogram": _object({"edges": _list(_FINITE, minItems=2), "targets": _SIDE, "nontargets": _SIDE}),
-    "two_class_system": _object(
-        {
-            "meaning": _TEXT,
-            "input": _ref("input"),
-            "eer": _object({"value": _RATE, "definition": _TEXT}, {"threshold": _NUMBER, "randomisation": _NUMBER}),
-            "applications": _list(_ref("application")),
-        },
-        _with_ends(_TWO_CLASS_NUMBERS)
-        | {
-            "name": {"type": ["string", "null"]},
-            "class_names": _list(_TEXT, minItems=2, maxItems=2),
-            "eer_ci": _ENDS,
-            "bayes_plot": _ref("bayes_plot"),
-            "curve": _ref("curve"),
-            "histogram": _ref("histogram"),
-            "intervals": _ref("intervals"),
-            "bands": _ref("bands"),
-            "calibration": _object({"method": _TEXT, "files": _list(_ref("file"))}, {"trials": _COUNT}),
-            "reasons": _TEXTS,
-            "brackets": {"type": "object", "additionalProperties": _ENDS},
-        },
-    ),
-    "multiclass_system": _object(
-        {
-            "meaning": _TEXT,
-            "input": _ref("input"),
-            "classes": _list(_TEXT, minItems=1),
-            "accuracy": _NUMBER,
-            "applications": _list(_ref("class_application")),
-        },
-        _with_ends(_CLASS_NUMBERS)
-        | {
-            "name": {"type": ["string", "null"]},
-            "actions": _list(_TEXT, minItems=1),
-            "confusion": _COUNTS,
-            "versus": _list(_ref("two_class_system")),
-            "intervals": _ref("intervals"),
-            "reasons": _TEXTS,
-            "posteriors": _object(
-                {"labels": _list({"type": "integer", "minimum": 0}), "log_likelihoods": _MATRIX},
-                {"weights": {"anyOf": [_list(_COUNT), {"type": "null"}]}},
-                equal=("labels", "log_likelihoods"),
-            ),
-        },
-    ),
-    "system": {"if": {"required": ["classes"]}, "then": _ref("multiclass_system"), "else": _ref("two_class_system")},
-    "condition_row": _object(
-        {"input": _ref("input"), "applications": _list({"anyOf": [_ref("application"), _ref("class_application")]})},
-        _with_ends(_TWO_CLASS_NUMBERS | _CLASS_NUMBERS)
-        | {"value": {"type": ["string", "number", "null"]}, "name": {"type": ["string", "null"]}}
-        | {"intervals": _ref("intervals"), "reasons": _TEXTS},
-    ),
-    "condition": _object(
-        {"system": {"type": ["string", "null"]}, "column": _TEXT, "rows": _list(_ref("condition_row"))},
-        {name: {"anyOf": [_ref("condition_row"), {"type": "null"}]} for name in ("pooled", "equalised")},
-    ),
-    "bands": _object(
-        {"level": {"type": "number", "minimum": 0, "maximum": 1}},
-        {
-            "roc": _object({name: _list(_NUMBER) for name in _ROC}, equal=_ROC),
-            "reliability": _object(
-                {"edges": _list(_NUMBER), **{name: _list(_NUMBER) for name in _RELIABILITY}}, equal=_RELIABILITY
-            ),
-        },
-    ),
-}
-
-
-def _document(title: str, required: Schema, optional: Schema, definitions: dict[str, Schema]) -> Schema:
-    frame: Schema = {"schema_version": {"enum": [VERSION]}, "tercet": _TEXT}
-    found = {"$schema": _DIALECT, "title": title, **_object(frame | required, optional)}
-    return found | ({"$defs": definitions} if definitions else {})
 
 
 @cache
+def published() -> dict[str, Schema]:
+    """The schemas by name, from the one file of the package that describes them."""
+    found: dict[str, Schema] = json.loads((files("tercet.report") / "schemas.json").read_text(encoding="utf-8"))
+    return found
+
+
 def schema(name: str) -> Schema:
-    """The JSON Schema of this name: "result", "comparison" or "model".
+    """The JSON Schema of this name: "result", "comparison", "model", or that of a command.
 
     >>> schema("result")["properties"]["schema_version"]
     {'enum': [1]}
     """
-    if name == "result":
-        required: Schema = {"systems": _list(_ref("system"), minItems=1)}
-        optional = {"command": _list(_TEXT), "title": _TEXT, "conditions": _list(_ref("condition"))}
-        optional |= {"default_applications": {"type": "boolean"}, "comparison": {"type": "object"}}
-        return _document("A result of tercet evaluate --json", required, optional, _DEFINITIONS)
-    if name == "comparison":
-        return _comparison()
-    if name == "model":
-        required = {"method": _TEXT, "parameters": {"type": "object"}, "training": {"type": "object"}}
-        return _document("A saved model of tercet", required, {}, {})
-    if name in FIELDS:
-        words = name if name == "sample-size" else name.replace("-", " ", 1)
-        return _document(f"What tercet {words} --json prints", FIELDS[name], {}, {})
-    raise InputError(f"there is a schema for {', '.join(NAMES)}, none for {shown(name)}.")
-
-
-def _comparison() -> Schema:
-    entry: Schema = {"type": "object"}
-    found = _object(
-        {"names": _list(_TEXT, minItems=2), "level": _FINITE, "differences": _list(entry)},
-        {
-            "ranks": entry,
-            "values": entry,
-            "tests": _list(entry),
-            "schema_version": {"enum": [VERSION]},
-            "tercet": _TEXT,
-        },
-    )
-    return {"$schema": _DIALECT, "title": "A result of tercet compare --json", **found}
-
-
-def published(name: str) -> Schema:
-    """The schema of this name as it is shipped with the package."""
-    words = (files("tercet.report") / "schema" / f"{name}.json").read_text(encoding="utf-8")
-    found: Schema = json.loads(words)
-    return found
+    if name not in published():
+        raise InputError(f"there is a schema for {', '.join(published())}, none for {shown(name)}.")
+    return published()[name]
 
 
 def read_result(path: str) -> Schema:
@@ -285,24 +53,21 @@ def read_result(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    return _sound_result(
-        _parsed(_content(path, shown_path(path)[1:-1]), shown_path(path)[1:-1]), shown_path(path)[1:-1]
-    )
+    return _sound_result(*_read(path))
 
 
 def read_document(path: str) -> Schema:
     """A saved result of `tercet evaluate --json` or of `tercet compare --json`, checked; "-" is standard input."""
-    called = shown_path(path)[1:-1]
-    return sound_document(_parsed(_content(path, called), called), called)
+    return sound_document(*_read(path))
 
 
 def sound_document(found: object, called: str) -> Schema:
-    """A result or a comparison that is sound; anything else is refused."""
+    """A valid result or comparison; anything else is refused."""
     if not isinstance(found, dict) or "differences" not in found:
         return _sound_result(found, called)
     _check_version(found, called)
     for place, problem in faults(found, schema("comparison"), place="the comparison"):
-        raise InputError(f"{called} is not a sound result of `tercet compare --json`: {place} {problem}.")
+        raise InputError(f"{called} is not a valid result of `tercet compare --json`: {place} {problem}.")
     return found
 
 
@@ -311,7 +76,7 @@ def _sound_result(found: object, called: str) -> Schema:
         raise InputError(f"{called} is not a result of `tercet evaluate --json` (schema version {VERSION}).")
     _check_version(found, called)
     for place, problem in faults(found, schema("result")):
-        raise InputError(f"{called} is not a sound result of `tercet evaluate --json`: {place} {problem}.")
+        raise InputError(f"{called} is not a valid result of `tercet evaluate --json`: {place} {problem}.")
     return found
 
 
@@ -323,8 +88,7 @@ def read_comparison(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    called = shown_path(path)[1:-1]
-    found = _parsed(_content(path, called), called)
+    found, called = _read(path)
     for place, problem in faults(found, schema("comparison")):
         raise InputError(f"{called} is not a result of `tercet compare --json`: {place} {problem}.")
     checked: Schema = found
@@ -342,22 +106,23 @@ def _check_version(found: Schema, called: str) -> None:
         )
 
 
-def _content(path: str, called: str) -> bytes:
-    if path == "-":
-        return sys.stdin.buffer.read(_LARGEST)
+def _read(path: str) -> tuple[Value, str]:
+    """What a file of JSON holds, and what to call the file; "-" is standard input."""
+    called = shown_path(path)[1:-1]
     try:
-        if Path(path).stat().st_size > _LARGEST:
+        if path == "-":
+            content = sys.stdin.buffer.read(_LARGEST)
+        elif Path(path).stat().st_size > _LARGEST:
             raise InputError(f"{called} is larger than any result that tercet writes (1 GB).")
-        return Path(path).read_bytes()
+        else:
+            content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(f"{called} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-
-
-def _parsed(content: bytes, called: str) -> Value:
     try:
-        return json.loads(content.decode("utf-8-sig"), parse_constant=_not_json, object_pairs_hook=_once)
+        found = json.loads(content.decode("utf-8-sig"), parse_constant=_not_json, object_pairs_hook=_once)
     except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{called} is not a result of `tercet evaluate --json`: {_short(error)}.") from None
+    return found, called
 
 
 def _short(error: BaseException) -> str:

@@ -18,7 +18,7 @@ _COMPARED = ("dcf", "min_dcf", "fnr", "fpr")  # quantities whose paired differen
 
 
 def comparison(systems: Sequence[Facts], words: Words) -> str:
-    """The numbers that no operating point changes, one row per two-class system."""
+    """The numbers that do not depend on the operating point, one row per two-class system."""
     if not systems:
         return tag("section", tag("h2", text(words("compare_title"))), id="compare")
     names = [words.called(system) for system in systems]
@@ -96,7 +96,7 @@ def differences(document: Facts, words: Words) -> str:
     if not found or not found.get("differences"):
         return ""
     shown = found["differences"]
-    if len(found["names"]) > _FEW_SYSTEMS:  # else the table would bury the rest
+    if len(found["names"]) > _FEW_SYSTEMS:  # otherwise the table would hide the rest
         shown = [one for one in shown if str(one["quantity"]).endswith(".dcf")][:_MOST_DIFFERENCES]
     rows = [row for one in shown if (row := _difference(one, found, words)) is not None]
     keys = ("d.quantity", "d.first", "d.second", "d.difference", "d.adjusted", "d.method")
@@ -132,7 +132,7 @@ def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
 
 
 def figures(systems: Sequence[Facts], words: Words) -> str:
-    """Static drawings for readers without JavaScript; with it they give way to the live ones."""
+    """Static drawings for readers without JavaScript, which replaces them with interactive ones."""
     if not systems:
         return ""
     shown = systems[:4]
@@ -149,7 +149,7 @@ def figures(systems: Sequence[Facts], words: Words) -> str:
 
 
 def applications(systems: Sequence[Facts], words: Words) -> str:
-    """Every evaluated application with its numbers, every digit of them in the saved JSON."""
+    """Every evaluated application with its numbers, rounded; the saved JSON has all digits."""
     evaluated = [(s, a) for s in systems if "classes" not in s for a in s["applications"]]
     if not evaluated:
         return ""
@@ -190,7 +190,7 @@ def _threshold(system: Facts, app: Facts, words: Words) -> str:
 
 
 def _gap(app: Facts) -> float | None:
-    """Actual minus minimum DCF; what rounding leaves is no difference."""
+    """Actual minus minimum DCF; a difference due to rounding counts as 0."""
     if app["dcf"] is None or app["min_dcf"] is None:
         return None
     cost, least = float(app["dcf"]), float(app["min_dcf"])
@@ -203,7 +203,7 @@ def conditions(document: Facts, words: Words) -> str:
 
 
 def _condition(facts: Facts, place: int, words: Words) -> str:
-    """One system split by one column; conditions without a result keep their row, and the reason is told."""
+    """One system split by one column; conditions without a result keep their row, with the reason."""
     whole = (("pooled", "all_together"), ("equalised", "each_equally"))
     rows = [
         *facts["rows"],
@@ -245,7 +245,7 @@ def classes(systems: Sequence[Facts], words: Words) -> str:
 
 
 def against_rest(parts: Sequence[Facts], words: Words) -> str:
-    """What stands above the live view where it is about parts of a system of several classes."""
+    """What is shown above the interactive view of one class of a system of several classes."""
     return tag("h2", text(words("one_against_rest")), "parts") if parts else ""
 
 

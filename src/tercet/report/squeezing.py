@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-_LITERAL = re.compile(  # a text, or a pattern where no quotient can stand
+_LITERAL = re.compile(  # a string, or a regular expression where no division is possible
     r'"(?:\\.|[^"\\\n])*"|(?:(?<![\w)\] ])|(?<=[=&|?:] ))/(?! )(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n])+/'
 )
 _SPACED = re.compile(
     r" ?(?:=>|[=!]==|[<>]=|&&|\|\||\?\?|[=?:,;<>*({]) ?| ?[)}]"
-)  # what follows } may be a template's word
+)  # what follows } may be text of a template
 _WORDS = re.compile(r"(?:\\.|\$(?!\{)|[^`$\\])+|\$\{", re.DOTALL)
 
 
 def squeezed(script: str) -> str:
-    """JavaScript without the spaces around signs; texts, patterns and the words of templates stay as they are.
+    """JavaScript without the spaces around signs; strings, regular expressions and text of templates are kept.
 
     >>> squeezed('f(a, b) || `${a ? ` (${b})` : ""} , c`;')
     'f(a,b)||`${a?` (${b})`:""} , c`;'

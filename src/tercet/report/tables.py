@@ -1,6 +1,6 @@
 """Results as tables of words, and those tables as Markdown, LaTeX and TSV; tercet.report.terminal lays them out.
 
-Every table is made from the facts of the JSON, so that each form says the same.
+Every table is made from the facts of the JSON, so that all formats agree.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from html import escape
 from typing import Literal
 
 from tercet._typing import JSON, Value
+from tercet.report.numbers import percent
 from tercet.report.quantities import Quantity, is_larger_better, value_of
-from tercet.report.text import count, frequency, harmless, number, percent, short, verdict
+from tercet.report.text import count, frequency, harmless, number, short, verdict
 
 Facts = JSON
-MOST_MATRICES = 8  # confusion matrices that a table on a terminal shows; more would bury the costs
+MOST_MATRICES = 8  # confusion matrices that a table on a terminal shows; more would hide the costs
 MOST_CLASSES = 12
 
 _TSV = (
@@ -30,7 +31,7 @@ _TSV_CLASSES_SYSTEM = ("accuracy", "log_loss", "normalised_cross_entropy", "brie
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a table: words, the interval beside them, and whether it is the best of its column."""
+    """A cell of a table: words, the interval beside them, and whether it is the best of its column."""
 
     words: str
     interval: str = ""
@@ -313,7 +314,7 @@ def reasons(entry: Facts) -> list[str]:
 
 
 def summaries(systems: Iterable[Facts]) -> list[str]:
-    """One line per system: what was evaluated, and the numbers that no application changes."""
+    """One line per system: what was evaluated, and the numbers that do not depend on the application."""
     return [_summary(system) for system in systems]
 
 
@@ -349,7 +350,7 @@ def _percents(ends: Sequence[float] | None) -> str:
 
 
 def notes(systems: Sequence[Facts]) -> list[str]:
-    """What a reader of the table must know: which costs are unreliable, and what the resamples could not do."""
+    """Notes below the table: which costs are unreliable, and where resampling failed."""
     found = []
     apps = [app for system in systems for app in system["applications"]]
     if any(verdict(app["dcf"]).startswith("harmful") for app in apps):
@@ -366,17 +367,16 @@ def notes(systems: Sequence[Facts]) -> list[str]:
 # Comparisons
 
 
-_TOLD = ("dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss")  # the differences of a first look
-
-
 def comparison(facts: Facts, spoken: Callable[[str], str]) -> Table:
     """The differences between systems; a p-value is never shown below what the resamples can show."""
+    from tercet.uncertainty.comparison import TOLD
+
     rows: list[list[Cell | str]] = [
         [spoken(one["quantity"]), harmless(f"{one['first']} - {one['second']}"),
          Cell(signed(one["value"]), f"{signed(one['value_ci'][0])} to {signed(one['value_ci'][1])}"),
          p_value(one["p_value"], facts["resamples"]), p_value(one["adjusted"], facts["resamples"])]
         for one in facts["differences"]
-        if one["quantity"].split(".")[-1] in _TOLD
+        if one["quantity"].split(".")[-1] in TOLD
     ]  # fmt: skip
     return of_words(
         ["difference in", "of", f"value ({100 * facts['level']:g} % interval)", "p", "p (Holm)"], rows, left=2
@@ -384,7 +384,7 @@ def comparison(facts: Facts, spoken: Callable[[str], str]) -> Table:
 
 
 def ranks(facts: Facts, quantity: str, spoken: str) -> Table:
-    """The systems of a comparison from best to worst; those that cannot be told apart share a place."""
+    """The systems of a comparison from best to worst; those that cannot be distinguished share a place."""
     rows: list[list[Cell | str]] = [
         [f"{row['rank']}{'=' if row['tied'] else ''}", harmless(row["system"]),
          Cell(short(row["value"]), f"{short(row['value_ci'][0])} to {short(row['value_ci'][1])}")]
@@ -480,7 +480,7 @@ def latex_table(table: Table) -> str:
 
 
 def _after_command(words: str) -> str:
-    r"""Words as they may follow \\ or \midrule, of which TeX takes a bracket or a star for a part."""
+    r"""Words as they may follow \\ or \midrule, which would take a following bracket or star as an argument."""
     return "{}" + words if words.startswith(("[", "*")) else words
 
 
@@ -532,7 +532,7 @@ def _after(line: str) -> list[str]:
 
 
 def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()) -> str:
-    """One line per system and application, every digit there; undefined numbers are empty."""
+    """One line per system and application, with all digits; undefined numbers are empty."""
     held = columns(systems, by_condition, wanted)
     rows = zip(*held.values(), strict=True)
     lines = ["\t".join("" if cell is None else _tabless(cell) for cell in row) for row in rows]

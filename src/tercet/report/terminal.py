@@ -1,4 +1,4 @@
-"""Tables as a person reads them in a terminal: from 60 columns on no word and no number is split."""
+"""Tables for a terminal: with 60 columns or more no word or number is split."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tercet._typing import JSON
 from tercet.application import sigmoid
 from tercet.errors import visible
+from tercet.report.numbers import percent
 
 Facts = JSON
 
@@ -17,7 +18,7 @@ _ASCII = str.maketrans("▁▂▃▄▅▆▇█░▲┤│…−", "..:::###-^
 
 
 def harmless(text: object, most: int = 64) -> str:
-    """A name as a terminal may show it: no control, bidi or other invisible characters, and not endless."""
+    """A name as a terminal may show it: without control, bidi or other invisible characters, and not too long."""
     clean = visible(str(text))
     return clean if len(clean) <= most else clean[: most - 1] + "…"
 
@@ -63,17 +64,8 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
 
 
-def percent(value: float) -> str:
-    """A rate in per cent, three significant digits.
-
-    >>> percent(0.2542), percent(1.0)
-    ('25.4 %', '100 %')
-    """
-    return f"{100.0 * value:.3g} %"
-
-
 def frequency(prior: float) -> str:
-    """A prior as people say it.
+    """A prior in everyday words.
 
     >>> frequency(0.01), frequency(0.5), frequency(0.8)
     ('1 in 100', '1 in 2', '80 %')

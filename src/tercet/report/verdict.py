@@ -22,8 +22,8 @@ from tercet.uncertainty._limits import Proportion, Sum
 Ends = tuple[float, float]
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
 _LEAST_CASES, _MOST_CASES = 5, 12  # powers of ten
-_HARMS = ("v.more", "v.times", "v.infinite")  # a threshold that does harm is not one to use
-_MANY = 3.0  # times the cost of the dummy, beyond which per cents are hard to read
+_HARMS = ("v.more", "v.times", "v.infinite")  # a harmful threshold is not recommended
+_MANY = 3.0  # times the cost of the dummy, beyond which percentages are hard to read
 
 
 class Point(NamedTuple):
@@ -125,7 +125,7 @@ def _in_hindsight(curve: Facts, app: Application) -> tuple[float, float, float]:
 
 
 def _kept_score(curve: Facts, llr: float) -> float:
-    """The last kept score whose llr is not above: it decides alike on the kept points."""
+    """The last kept score whose llr is not above: it gives the same decisions on the kept points."""
     x = np.array([float(value) for value in curve["llrs"]])
     return float(curve["thresholds"][max(int(np.searchsorted(x, llr, "right")) - 1, 0)])
 
@@ -215,13 +215,16 @@ def _per_cases(found: Answer, prior: float) -> tuple[Counted, Counted, tuple[int
     alarm = apportioned(others, [found.fpr, 1.0 - found.fpr])[0]
     hits, alarms = None, None
     if found.fnr_ends is not None:
-        hits = (
-            math.floor((1.0 - found.fnr_ends[1]) * targets + 0.5),
-            math.floor((1.0 - found.fnr_ends[0]) * targets + 0.5),
-        )
+        low, high = found.fnr_ends
+        hits = _cases(1.0 - high, targets), _cases(1.0 - low, targets)
     if found.fpr_ends is not None:
-        alarms = math.floor(found.fpr_ends[0] * others + 0.5), math.floor(found.fpr_ends[1] * others + 0.5)
+        low, high = found.fpr_ends
+        alarms = _cases(low, others), _cases(high, others)
     return (hit, hits), (alarm, alarms), (targets, others)
+
+
+def _cases(share: float, size: int) -> int:
+    return math.floor(share * size + 0.5)
 
 
 def cost_sentence(found: Answer, words: Words) -> tuple[str, dict[str, str]]:
@@ -248,7 +251,7 @@ def cost_sentence(found: Answer, words: Words) -> tuple[str, dict[str, str]]:
 
 
 def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
-    """Which threshold to use, on the user's own scale first, and whether calibration is to blame."""
+    """Which threshold to use, on the user's own scale first, and whether miscalibration is the cause."""
     found, name = answer(system, point), words.called(system)
     named = words("for_system", name=name) if several else ""
     if system["meaning"] == "raw":

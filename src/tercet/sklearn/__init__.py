@@ -4,11 +4,9 @@ The only package that imports scikit-learn.
 """
 
 try:
-    from tercet.sklearn._bayes import BayesClassifier
-    from tercet.sklearn._calibrated import CalibratedClassifier
+    from tercet.sklearn._classifiers import BayesClassifier, CalibratedClassifier, ThresholdClassifier
     from tercet.sklearn._columns import GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator
     from tercet.sklearn._scorers import cost_scorer, scorer
-    from tercet.sklearn._threshold import ThresholdClassifier
 except ImportError as error:
     if str(error.name).partition(".")[0] != "sklearn":
         raise

@@ -36,7 +36,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array_like of shape (n, columns)
-            Scores, in the column that `column` says.
+            Scores, in the column that `column` names.
         y : array_like of shape (n,)
             Labels of two classes.
         sample_weight : array_like of shape (n,), optional
@@ -128,7 +128,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # one column of features is no score: it may fall with the target
+        tags.classifier_tags.poor_score = True  # one column of features is not a score: it may fall with the target
         return tags
 
 

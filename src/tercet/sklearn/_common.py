@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,7 +48,7 @@ def check_two(classes: Labels, why: str) -> None:
 
 
 def target_place(classes: Labels, target: object) -> int:
-    """Where the target stands among two sorted labels: where it is named, else 1 for numbers, truth values or names."""
+    """The place of the target among two sorted labels: that of the named one, else 1 for numbers, booleans or names."""
     if target is not None:
         places = [place for place, label in enumerate(classes.tolist()) if same_label(label, target)]
         if not places:
@@ -175,7 +175,7 @@ class Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
     cv: object = "none"  # those without folds
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who takes which metadata, for scikit-learn's routing: the estimator in fit, and the splitter.
+        """Which part takes which metadata, for scikit-learn's routing: the estimator in fit, and the splitter.
 
         Returns
         -------
@@ -204,6 +204,16 @@ class Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         check_is_fitted(self.estimator)
         return self.estimator
 
+    def _out_of_fold(self, X: Any, y: Labels, metadata: Any, scores: Callable[[Any, Any], Floats]) -> Floats:
+        """Scores of each sample by an estimator that did not see it; `estimator_` is trained on all samples."""
+        base = base_of(self.estimator)
+        self.estimator_ = trained(base, X, y, metadata)
+        parts = [(rows, scores(model, samples)) for model, rows, samples in held_out(base, X, y, self.cv, metadata)]
+        found = np.empty((len(y), *parts[0][1].shape[1:]))
+        for rows, part in parts:
+            found[rows] = part
+        return found
+
 
 def base_of(estimator: object) -> Any:
     """The estimator that was given, or a logistic regression."""
@@ -222,7 +232,7 @@ def keep_features(outer: object, inner: object) -> None:
 
 
 def routed(outer: object, estimator: BaseEstimator, sample_weight: Any, params: JSON) -> Any:
-    """The metadata of fit by who takes them; without routing, weights go to an estimator that takes them."""
+    """The metadata of fit by recipient; without routing, weights go to an estimator that accepts them."""
     if get_config()["enable_metadata_routing"]:
         given = params if sample_weight is None else params | {"sample_weight": sample_weight}
         found = process_routing(outer, "fit", **given)

@@ -1,4 +1,4 @@
-"""Scorers for cross-validation and grid search: tercet's numbers, from scores where the number asks for scores."""
+"""Scorers for cross-validation and grid search: tercet's numbers, computed from scores where they need scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tercet.metrics.costs import brier, cllr, log_loss, min_cllr
 from tercet.metrics.curves import Curve
 from tercet.metrics.min_risk import min_risk
 from tercet.metrics.net_benefit import net_benefit
-from tercet.sklearn._bayes import Given, action_labels, application_of, class_order
+from tercet.sklearn._classifiers import Given, action_labels, application_of, class_order
 from tercet.sklearn._common import target_place, target_scores
 from tercet.trials import Trials, probability
 

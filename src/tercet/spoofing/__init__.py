@@ -1,6 +1,6 @@
 """Spoofing-robust verification: one key with three classes, target, nontarget and spoof.
 
-a-DCF prices one score that must tell targets from both kinds of impostors; t-DCF and t-EER price a countermeasure in
+a-DCF is the cost of one score against both kinds of impostors; t-DCF and t-EER assess a countermeasure in
 front of a verification system. Minima are those of the two-class curve with weights.
 
 References
@@ -12,23 +12,28 @@ and Nautsch (2023), "t-EER: Parameter-Free Tandem Evaluation of Countermeasures 
 doi:10.1109/TPAMI.2023.3313648.
 """
 
-from tercet.spoofing._agnostic import ADcf, a_dcf, a_dcf_by_attack
+from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
+from tercet.spoofing._agnostic import ADcf, a_dcf, a_dcf_by_attack, a_dcf_curve
 from tercet.spoofing._classes import SpoofingPoint, mixture_llr, of_key
-from tercet.spoofing._tandem import AsvRates, TDcf, asv_rates, t_dcf, t_dcf_by_attack
+from tercet.spoofing._tandem import AsvRates, TDcf, asv_rates, t_dcf, t_dcf_by_attack, t_dcf_curve
 from tercet.spoofing._tandem_eer import TEer, t_eer
 
 __all__ = [
     "ADcf",
+    "AgnosticCurve",
     "AsvRates",
     "SpoofingPoint",
     "TDcf",
     "TEer",
+    "TandemCurve",
     "a_dcf",
     "a_dcf_by_attack",
+    "a_dcf_curve",
     "asv_rates",
     "mixture_llr",
     "of_key",
     "t_dcf",
     "t_dcf_by_attack",
+    "t_dcf_curve",
     "t_eer",
 ]

@@ -1,4 +1,4 @@
-"""a-DCF: the cost of one score that must tell targets from nontargets and from spoofs."""
+"""a-DCF: the cost of one score that must separate targets from nontargets and from spoofs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import frozen, number
+from tercet._numeric.records import Record
+from tercet._numeric.validation import frozen, instance
 from tercet._typing import JSON
 from tercet.errors import UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
-from tercet.spoofing._classes import SpoofingPoint, attack_rows, bayes_threshold, rates_of_three, three_classes
+from tercet.metrics.tally import Tally
+from tercet.metrics.tandem_curve import AgnosticCurve
+from tercet.spoofing._classes import (
+    SpoofingPoint,
+    attack_rows,
+    finite_thresholds,
+    normalised_cost,
+    rates_of_three,
+    three_classes,
+    threshold_in_use,
+)
 from tercet.trials import Trials, probability
 from tercet.uncertainty.several_sets import Least, percentile_intervals
 
+_NO_THRESHOLD = (
+    "The actual a-DCF needs the threshold in use, or scores that are llrs of the target against the mixture of "
+    'nontargets and spoofs (threshold="bayes").'
+)
+
 
 @dataclass(frozen=True, slots=True)
-class ADcf:
+class ADcf(Record):
     """The architecture-agnostic detection cost of one score.
 
     Attributes
@@ -138,7 +154,7 @@ def a_dcf(
     at = SpoofingPoint.of(point)
     sides = three_classes(trials, key)
     least, threshold_of_least = _minimum(trials, sides, at)
-    cut, reason = _threshold(trials, at, threshold)
+    cut = threshold_in_use(trials, threshold, lambda: at.threshold)
     miss = nontarget = spoof = actual = None
     if cut is not None:
         miss, nontarget, spoof = rates_of_three(trials, sides, cut)
@@ -146,7 +162,8 @@ def a_dcf(
     low, used = _intervals(trials, at, cut, key, ci, by, resamples, seed)
     counts = MappingProxyType({name: int(rows.sum()) for name, rows in sides.items()})
     return ADcf(
-        at, counts, least.dcf, threshold_of_least, actual, cut, miss, nontarget, spoof, low, used, reason
+        at, counts, least.dcf, threshold_of_least, actual, cut, miss, nontarget, spoof, low, used,
+        _NO_THRESHOLD if cut is None else None,
     )  # fmt: skip
 
 
@@ -157,6 +174,10 @@ def a_dcf_by_attack(
     threshold: float | Literal["bayes"] | None = None,
     key: str = "class",
     attack: str = "attack",
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Mapping[str, ADcf]:
     """a-DCF with the spoofs of one attack at a time, all targets and nontargets staying.
 
@@ -172,6 +193,12 @@ def a_dcf_by_attack(
         Name of the group column with the classes.
     attack : str, optional
         Name of the group column with the attacks.
+    ci : float, optional
+        Level of intervals of each attack by resampling, as for `a_dcf`; they do not hold for all attacks together.
+    by : str, optional
+        Name of the group column that is resampled as a whole.
+    resamples, seed : int, optional
+        Of the resampling.
 
     Returns
     -------
@@ -187,9 +214,47 @@ def a_dcf_by_attack(
     {'tts': 0.0, 'vc': 1.0}
     """
     rows = attack_rows(trials, three_classes(trials, key)["spoof"], attack)
-    return MappingProxyType(
-        {name: a_dcf(trials.select(kept), point, threshold=threshold, key=key) for name, kept in rows.items()}
-    )
+    draws: JSON = {"ci": ci, "by": by, "resamples": resamples, "seed": seed}
+    return MappingProxyType({
+        name: a_dcf(trials.select(kept), point, threshold=threshold, key=key, **draws) for name, kept in rows.items()
+    })  # fmt: skip
+
+
+def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> AgnosticCurve:
+    """The normalised a-DCF at every threshold of a score, for `tercet.plot(curve, "a-dcf")`.
+
+    Parameters
+    ----------
+    trials : Trials
+        The trials that `found` was computed of.
+    found : ADcf
+        What `a_dcf` gave: its point prices the error rates, its minimum and actual cost are marked.
+    key : str, optional
+        Name of the group column with the classes.
+
+    Returns
+    -------
+    AgnosticCurve
+        Thresholds and costs.
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> trials = of_key([3., 1., 2.], ["target", "nontarget", "spoof"])
+    >>> curve = a_dcf_curve(trials, a_dcf(trials, (0.5, 0.25, 0.25, 1, 1, 1)))
+    >>> curve.threshold.tolist(), curve.cost.tolist()    # above 1 is the spoof, above 2 the target alone
+    ([1.0, 2.0, 3.0], [0.5, 0.0, 1.0])
+    """
+    given, sides = instance(found, ADcf, "found", "See a_dcf."), three_classes(trials, key)
+    cuts = finite_thresholds(Curve.of(trials))
+    tallies = [Tally.of(trials.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
+    miss = tallies[0].at(cuts)[0] / tallies[0].targets.total
+    alarms = [tally.at(cuts)[1] / tally.nontargets.total for tally in tallies]
+    cost = np.asarray(normalised_cost(given.point, miss, *alarms), np.float64)
+    return AgnosticCurve(
+        frozen(cuts), frozen(cost), given.minimum, given.min_threshold, given.actual, given.threshold,
+        given.minimum_interval, given.actual_interval, trials.name,
+    )  # fmt: skip
 
 
 def _minimum(trials: Trials, sides: Mapping[str, NDArray[np.bool_]], point: SpoofingPoint) -> tuple[Minimum, float]:
@@ -212,20 +277,6 @@ def _small(first: Fraction, second: Fraction) -> tuple[float, float]:
     if max(share.numerator, share.denominator) < 2**40:
         return float(share.numerator), float(share.denominator)
     return (1.0, float(1 / share)) if share > 1 else (float(share), 1.0)
-
-
-def _threshold(trials: Trials, point: SpoofingPoint, threshold: float | str | None) -> tuple[float | None, str | None]:
-    """The threshold in use on the scores' own scale, or the reason for having none."""
-    if threshold is None:
-        return None, (
-            "The actual a-DCF needs the threshold in use, or scores that are llrs of the target against the mixture of "
-            'nontargets and spoofs (threshold="bayes").'
-        )
-    return (
-        bayes_threshold(trials, point.threshold)
-        if isinstance(threshold, str) and threshold == "bayes"
-        else number(threshold, "threshold")
-    ), None
 
 
 def _intervals(

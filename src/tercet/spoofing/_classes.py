@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.validation import chosen, distinct, label_list, names, number, numbers, same_length, shown, text
-from tercet._typing import Floats
+from tercet._typing import Floats, Reals
 from tercet.application import Application
 from tercet.biometrics import group_column, species_rows
 from tercet.errors import InputError, UndefinedError
+from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, as_trials, probability
 
@@ -155,8 +156,13 @@ class SpoofingPoint:
             The cost divided by that of the better of accepting and rejecting everything.
         """
         miss, nontarget, spoof = number(miss, "miss"), number(nontarget, "nontarget"), number(spoof, "spoof")
-        total = self.cost_of_rejection * miss + self.prior_nontarget * self.cost_nontarget * nontarget
-        return (total + self.prior_spoof * self.cost_spoof * spoof) / self.dummy_cost
+        return float(normalised_cost(self, miss, nontarget, spoof))
+
+
+def normalised_cost(point: SpoofingPoint, miss: Reals, nontarget: Reals, spoof: Reals) -> Reals:
+    """The normalised cost of three error rates, of one threshold or of many."""
+    total = point.cost_of_rejection * miss + point.prior_nontarget * point.cost_nontarget * nontarget
+    return (total + point.prior_spoof * point.cost_spoof * spoof) / point.dummy_cost
 
 
 def of_key(
@@ -182,7 +188,7 @@ def of_key(
     classes : tuple of three values, optional
         What the key calls target, nontarget and spoof.
     attacks : array_like of shape (n,), optional
-        The attack of each spoof, kept as the group "attack"; what stands at other trials is not read.
+        The attack of each spoof, kept as the group "attack"; ignored for other trials.
     ids : array_like of shape (n,), optional
         Trial ids.
     name : str, optional
@@ -279,11 +285,15 @@ def three_classes(trials: Trials, key: str) -> dict[str, NDArray[np.bool_]]:
     return rows
 
 
-def bayes_threshold(trials: Trials, threshold: float) -> float:
-    """The threshold itself where the scores are llrs; others have no Bayes threshold."""
+def threshold_in_use(trials: Trials, threshold: float | str | None, bayes: Callable[[], float]) -> float | None:
+    """The threshold that was given, on the scores' own scale; "bayes" is that of llrs, others have none."""
+    if threshold is None:
+        return None
+    if not (isinstance(threshold, str) and threshold == "bayes"):
+        return number(threshold, "threshold")
     if trials.meaning != "llr":
         raise InputError(f'threshold="bayes" needs scores that are llrs, not {trials.meaning}. {NO_LLR}')
-    return threshold
+    return bayes()
 
 
 def rates_of_three(
@@ -293,6 +303,14 @@ def rates_of_three(
     tallies = [Tally.of(trials.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
     pairs = [both_rates(tally, threshold) for tally in tallies]
     return pairs[0][0], pairs[0][1], pairs[1][1]
+
+
+def finite_thresholds(curve: Curve) -> Floats:
+    """The thresholds of a curve that can be drawn; scores that are all infinite have none."""
+    finite = curve.thresholds[np.isfinite(curve.thresholds)]
+    if len(finite) == 0:
+        raise UndefinedError("Every score is infinite: there is no threshold along which a cost could be drawn.")
+    return np.array(finite)
 
 
 def both_rates(tally: Tally, threshold: float) -> tuple[float, float]:

@@ -11,25 +11,31 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, number, shown
-from tercet._typing import JSON
+from tercet._numeric.records import Record, checked_tuple
+from tercet._numeric.validation import chosen, frozen, instance, number, shown
+from tercet._typing import JSON, Reals
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
 from tercet.metrics.tally import Tally
+from tercet.metrics.tandem_curve import TandemCurve
 from tercet.spoofing._classes import (
     SpoofingPoint,
     attack_rows,
-    bayes_threshold,
     both_rates,
+    finite_thresholds,
     rates_of_three,
     three_classes,
+    threshold_in_use,
 )
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty.several_sets import Least, percentile_intervals
 
+_NO_THRESHOLD = 'The actual t-DCF needs the countermeasure\'s threshold, or llrs and threshold="bayes".'
 
+
+@checked_tuple
 class AsvRates(NamedTuple):
     """Error rates of the verification system behind a countermeasure.
 
@@ -91,7 +97,7 @@ def asv_rates(trials: Trials, threshold: float | None = None, *, key: str = "cla
 
 
 @dataclass(frozen=True, slots=True)
-class TDcf:
+class TDcf(Record):
     """The tandem detection cost of a countermeasure in front of a fixed verification system.
 
     Attributes
@@ -230,8 +236,8 @@ def t_dcf(
     def drawn(sets: Sequence[Trials]) -> dict[str, float | Least]:
         behind = rates if len(sets) == 1 else asv_rates(sets[1], rates.threshold, key=key)
         one = _costs(sets[0], behind, at, form, fixed)
-        kept = _normalised(one, *both_rates(Tally.of(sets[0]), found.min_threshold))
-        least = Least(one.minimum, kept, _normalised(found, *both_rates(whole, one.min_threshold)))
+        kept = float(_normalised(one, *both_rates(Tally.of(sets[0]), found.min_threshold)))
+        least = Least(one.minimum, kept, float(_normalised(found, *both_rates(whole, one.min_threshold))))
         return {"minimum": least} | ({} if one.actual is None else {"actual": one.actual})
 
     sets, strata = [countermeasure], [countermeasure.known_labels().astype(np.intp)]
@@ -242,7 +248,41 @@ def t_dcf(
     return replace(found, minimum_interval=ends["minimum"], actual_interval=ends.get("actual"))
 
 
-def _normalised(found: TDcf, misses: float, alarms: float) -> float:
+def t_dcf_curve(countermeasure: Trials, found: TDcf) -> TandemCurve:
+    """The normalised t-DCF at every threshold of the countermeasure, for `tercet.plot(curve, "t-dcf")`.
+
+    Parameters
+    ----------
+    countermeasure : Trials
+        The scores that `found` was computed of.
+    found : TDcf
+        What `t_dcf` gave: its constants price the error rates, its minimum and actual cost are marked.
+
+    Returns
+    -------
+    TandemCurve
+        Thresholds and costs.
+
+    Examples
+    --------
+    >>> bona_fide = Trials.of_scores([3., 1., 2., 0.], [1, 1, 0, 0])
+    >>> found = t_dcf(bona_fide, AsvRates(0.0, 0.0, 1.0), (0.5, 0.25, 0.25, 1, 1, 2))
+    >>> curve = t_dcf_curve(bona_fide, found)
+    >>> curve.threshold.tolist(), curve.cost.tolist()    # rejecting up to 0 leaves one of two spoofs, a half
+    ([0.0, 1.0, 2.0, 3.0], [0.5, 1.0, 0.5, 1.0])
+    """
+    own, given = Curve.of(as_trials(countermeasure, "countermeasure")), instance(found, TDcf, "found", "See t_dcf.")
+    cuts, finite = finite_thresholds(own), np.isfinite(own.thresholds)
+    cost = np.asarray(_normalised(given, own.fnr[finite], own.fpr[finite]))
+    return TandemCurve(
+        frozen(cuts), frozen(cost), given.minimum, given.min_threshold, given.actual,
+        given.threshold, given.minimum_interval, given.actual_interval, given.c0 / given.normaliser,
+        countermeasure.name,
+    )  # fmt: skip
+
+
+def _normalised(found: TDcf, misses: Reals, alarms: Reals) -> Reals:
+    """The cost of these error rates."""
     return (found.c0 + found.c1 * misses + found.c2 * alarms) / found.normaliser
 
 
@@ -261,11 +301,12 @@ def _costs(
     low = cost(
         least.misses / curve.tally.weight(curve.targets), least.false_alarms / curve.tally.weight(curve.nontargets)
     )
-    cut, reason = _cm_threshold(countermeasure, threshold, c1, c2)
+    cut = threshold_in_use(countermeasure, threshold, lambda: 0.0 - tau(0.5, c1, c2))
     actual = None if cut is None else cost(*both_rates(curve.tally, cut))
     return TDcf(
         at, form, rates, c0, c1, c2, normaliser, low / normaliser, low, least.threshold,
-        None if actual is None else actual / normaliser, actual, cut, reason,
+        None if actual is None else actual / normaliser, actual, cut,
+        _NO_THRESHOLD if cut is None else None,
     )  # fmt: skip
 
 
@@ -279,6 +320,10 @@ def t_dcf_by_attack(
     asv_threshold: float | None = None,
     key: str = "class",
     attack: str = "attack",
+    ci: float | None = None,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Mapping[str, TDcf | str]:
     """t-DCF with the spoofs of one attack at a time, of the countermeasure and, where it has scores, of the ASV.
 
@@ -300,6 +345,12 @@ def t_dcf_by_attack(
         Name of the group column with the classes of `asv`.
     attack : str, default "attack"
         Name of the group column with the attacks, in both sets of trials.
+    ci : float, optional
+        Level of percentile intervals of each attack, as for `t_dcf`; they do not hold for all attacks together.
+    by : str, optional
+        Group column, in both sets, whose groups are drawn as a whole.
+    resamples, seed : int, optional
+        Of the resampling.
 
     Returns
     -------
@@ -319,27 +370,15 @@ def t_dcf_by_attack(
     theirs = {} if isinstance(asv, AsvRates) else attack_rows(asv, three_classes(asv, key)["spoof"], attack)
     found: dict[str, TDcf | str] = {}
     for name, rows in own.items():
-        rates = fixed
-        if name in theirs and isinstance(asv, Trials):
-            rates = asv_rates(asv.select(theirs[name]), fixed.threshold, key=key)
+        behind = asv.select(theirs[name]) if name in theirs and isinstance(asv, Trials) else asv
         try:
-            found[name] = t_dcf(countermeasure.select(rows), rates, point, form=form, threshold=threshold)
+            found[name] = t_dcf(
+                countermeasure.select(rows), behind, point, form=form, threshold=threshold, key=key,
+                asv_threshold=fixed.threshold, ci=ci, by=by, resamples=resamples, seed=seed,
+            )  # fmt: skip
         except UndefinedError as error:
             found[name] = str(error)
     return MappingProxyType(found)
-
-
-def _cm_threshold(
-    trials: Trials, threshold: float | str | None, c1: float, c2: float
-) -> tuple[float | None, str | None]:
-    if threshold is None:
-        return None, 'The actual t-DCF needs the countermeasure\'s threshold, or llrs and threshold="bayes".'
-    cut = (
-        bayes_threshold(trials, 0.0 - tau(0.5, c1, c2))
-        if isinstance(threshold, str) and threshold == "bayes"
-        else number(threshold, "threshold")
-    )
-    return cut, None
 
 
 def _asv(asv: object, threshold: float | None, key: str) -> AsvRates:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import Record
 from tercet._numeric.validation import number
 from tercet._typing import JSON, Floats
 from tercet.errors import InputError
@@ -25,7 +26,7 @@ _ROUNDING = 1e-12  # rates closer than this are taken as equal
 
 
 @dataclass(frozen=True, slots=True)
-class TEer:
+class TEer(Record):
     """A tandem equal error rate.
 
     Attributes
@@ -145,10 +146,10 @@ def _found(asv: Trials, countermeasure: Trials, share: float, prevalence: float 
     """The tandem equal error rate of these trials."""
     sides = three_classes(asv, key)
     behind = [Tally.of(asv.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
-    cuts = np.unique(np.concatenate(([-math.inf], *(tally.targets.scores for tally in behind[:1]),
-                                     *(tally.nontargets.scores for tally in behind))))  # fmt: skip
-    miss = behind[0].at(cuts)[0] / behind[0].targets.total
-    alarms = [tally.at(cuts)[1] / tally.nontargets.total for tally in behind]
+    scores = np.unique(np.concatenate((behind[0].targets.scores, *(tally.nontargets.scores for tally in behind))))
+    cuts = np.concatenate(([-math.inf], scores))  # first everything is accepted, scores of -inf too
+    miss = np.concatenate(([0.0], behind[0].at(scores)[0] / behind[0].targets.total))
+    alarms = [np.concatenate(([1.0], tally.at(scores)[1] / tally.nontargets.total)) for tally in behind]
     front = Curve.of(countermeasure)
     rates = _Tandem(front.fnr, front.fpr, miss, *alarms)
     cm, row = _path(rates, share)

@@ -1,4 +1,4 @@
-"""How sure a number is, and whether one system is better than another."""
+"""The uncertainty of a number, and whether one system is better than another."""
 
 from tercet.uncertainty._kernel.engine import progress_bar
 from tercet.uncertainty.bands import Bands, Reliability, RocBand, bands, reliability, roc_band

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tercet._numeric.validation import chosen, seed_number, shown
+from tercet._numeric.validation import chosen, probability, seed_number, shown
 from tercet._typing import JSON, EerDefinition
 from tercet.errors import InputError
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._rows import needs_level
-from tercet.uncertainty.intervals import CalibrationLosses, Intervals, checked_level, closed_form_intervals
+from tercet.uncertainty.intervals import CalibrationLosses, Intervals, closed_form_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class AskedIntervals:
         elif method is not None or resamples is not None:
             count = 1000 if resamples is None else resamples
             drawn = {"method": method or "percentile", "resamples": count, "seed": seed}
-        return cls(checked_level(ci), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
+        return cls(probability(ci, "ci"), {"by": by, "sampling": sampling, "eer": eer}, drawn, grid)
 
     def intervals(
         self, trials: Trials | Tally, apps: Sequence[object], source: Trials | Tally | CalibrationLosses

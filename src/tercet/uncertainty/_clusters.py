@@ -1,7 +1,7 @@
 """Clusters: means over classes whose rows vary together, and how much the means vary.
 
 One grouping: the delete-one-group jackknife. Two that cross: Cameron, Gelbach and Miller (2011), or, where the same
-names stand on both sides, the dyadic form of Aronow, Samii and Assenova (2015). Real weights: each row is a group.
+names occur on both sides, the dyadic form of Aronow, Samii and Assenova (2015). Real weights: each row is a group.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
 from tercet._typing import Floats
-from tercet.errors import UndefinedError
+from tercet.errors import TercetError, UndefinedError
 
 Places = NDArray[np.intp]
-ONE_GROUP = "all trials of a class sit in one group, so how they vary from group to group cannot be known"
-_CORRELATED = 4  # groups from which on Fisher's z of a correlation has a variance
+ONE_GROUP = "all trials of a class are in one group, so the variation between groups cannot be estimated"
+_CORRELATED = 4  # the fewest groups with which Fisher's z of a correlation has a variance
 _MODERATE = 300  # exponents of weights whose squares, and their sums, are doubles
 
 
@@ -83,7 +83,7 @@ class Clusters:
         sizes = [[len(np.unique(one[place])) for one in codes] for place in range(len(weights))]
         return cls(
             tuple(ways), tuple(weights), tuple(float(min(own) - 1) for own in sizes), tuple(map(min, kish)),
-            tuple(_kish(own) if _fractional(own) else float(own.sum()) for own in weights),
+            tuple(_kish(own) if is_fractional(own) else float(own.sum()) for own in weights),
         )  # fmt: skip
 
     def means(self, columns: Sequence[tuple[int, Floats]]) -> Moments:
@@ -142,7 +142,7 @@ def _count(codes: Sequence[Places]) -> int:
 
 
 def _cells(first: Sequence[Places], second: Sequence[Places], dyadic: bool) -> list[Places]:
-    """The number of each row's combination of two groups, whichever stands first where the pair has no order."""
+    """The number of each row's combination of two groups, in either order where pairs are unordered."""
     width = max(_count(first), _count(second))
     pairs = [
         np.minimum(a, b) * width + np.maximum(a, b) if dyadic else a * width + b
@@ -175,15 +175,19 @@ def _kish(weights: Floats) -> float:
     return float(weights.sum() ** 2 / (weights * weights).sum())
 
 
-def _fractional(weights: Floats) -> bool:
+def is_fractional(weights: Floats) -> bool:
+    """Whether a weight is no count of trials."""
     return bool((weights != np.floor(weights)).any())
 
 
-def check_groups(codes: Sequence[Places], name: str, classes: Sequence[str]) -> None:
-    """Refuses a grouping that cannot tell how groups vary."""
+def check_groups(
+    codes: Sequence[Places], name: str, classes: Sequence[str],
+    refusal: type[TercetError] = UndefinedError, way_out: str = "Leave by= out if the trials are independent.",
+) -> None:  # fmt: skip
+    """Refuses a grouping from which the variation between groups cannot be estimated."""
     for own, called in zip(codes, classes, strict=True):
         if len(np.unique(own)) < 2:
-            raise UndefinedError(
-                f"by={shown(name)}: all trials of class {shown(called)} sit in one group, so how they vary from group "
-                f"to group cannot be known. Leave by= out if the trials are independent."
+            raise refusal(
+                f"by={shown(name)}: all trials of class {shown(called)} are in one group, so the variation between "
+                f"groups cannot be estimated. {way_out}"
             )

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from tercet._typing import Facts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Isotonic
-from tercet.decision import decide
-from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus, squared_distance, surprise
+from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus
 from tercet.metrics.curves import Curve
-from tercet.metrics.posteriors import joint, likelihoods_of
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Clusters, Places
-from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, effective_size, excluding
-from tercet.uncertainty._rows import numbered_groups, rows_by_class
+from tercet.uncertainty._clusters import Places
+from tercet.uncertainty._kernel.classes import RowCosts, charges
+from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, Wider, effective_size, excluding
+from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
     TwoClassSample,
@@ -45,29 +44,23 @@ class Losses:
     bounded: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class PairedTrials:
-    """The rows of each class in the common order, their weights and their groups."""
-
-    rows: tuple[Places, ...]
-    weights: tuple[Floats, ...]
-    clusters: Clusters
-    grouped: bool
-
-    @classmethod
-    def of(cls, trials: Trials, by: tuple[str, ...], together: bool = False) -> PairedTrials:
-        """By class, or all classes `together` for numbers at the data's own frequencies."""
-        rows, weights = rows_by_class(trials)
-        if together:
-            rows, weights = (np.concatenate(rows),), (np.concatenate(weights),)
-        codes, dyadic = numbered_groups(trials, by, rows, ("all",) if together else trials.classes)
-        fractional = any(bool((own != np.floor(own)).any()) for own in weights)
-        return cls(rows, weights, Clusters.of(codes, weights, dyadic), bool(by) or fractional)
+class PairedTrials(SampledRows):
+    """The rows of each class in the order common to all systems, and what two systems differ by on them."""
 
     def difference(self, first: Losses, second: Losses) -> Estimate:
-        """First minus second."""
-        if first.is_rate:
-            return self._of_discordant(first, second)
+        """First minus second.
+
+        Rates and costs of grouped trials take the wider of two intervals: limits of discordant errors alone are too
+        short where the errors cluster strongly, and Student's t alone where there are few of them.
+        """
+        if not first.is_rate:
+            return self._jackknifed(first, second)
+        discordant = self._of_discordant(first, second)
+        spread = self._jackknifed(first, second) if self.grouped else None
+        return Wider(discordant, spread) if isinstance(spread, Mean) else discordant
+
+    def _jackknifed(self, first: Losses, second: Losses) -> Mean | Alike:
+        """The mean difference per trial, and how much it varies from trial to trial or from group to group."""
         with np.errstate(invalid="ignore"):  # two infinite losses
             gaps = [
                 factor * one - other_factor * other
@@ -77,9 +70,8 @@ class PairedTrials:
             ]
         if not all(np.isfinite(gap).all() for gap in gaps):
             return Alike(0.0, 0.0)
-        variance, value = self._variance(first.classes, gaps), 0.0
-        for place, gap in zip(first.classes, gaps, strict=True):
-            value += float((self.weights[place] * gap).sum() / self.weights[place].sum())
+        found = self.moments(list(zip(first.classes, gaps, strict=True)))
+        value, variance = float(sum(found.means)), float(found.covariance.sum())
         if first.value is not None and second.value is not None:
             value = first.value - second.value
         if variance <= _ROUNDING**2:
@@ -87,16 +79,6 @@ class PairedTrials:
             return Alike(value, units if first.bounded else 0.0)
         freedom = min(self.clusters.freedoms[place] for place in first.classes) if self.grouped else math.inf
         return Mean(value, math.sqrt(variance), "", freedom, "paired jackknife, Student's t")
-
-    def _variance(self, classes: Sequence[int], gaps: Sequence[Floats]) -> float:
-        if self.grouped:
-            return float(self.clusters.means(list(zip(classes, gaps, strict=True))).covariance.sum())
-        total = 0.0
-        for place, gap in zip(classes, gaps, strict=True):
-            heavy, size = self.weights[place], float(self.weights[place].sum())
-            mean = float((heavy * gap).sum()) / size
-            total += float((heavy * (gap - mean) ** 2).sum()) / (size * max(size - 1.0, 1.0))
-        return total
 
     def _of_discordant(self, first: Losses, second: Losses) -> Sum:
         """MOVER over the rates of trials that only one of the systems gets wrong, or gets more wrong."""
@@ -112,13 +94,13 @@ class PairedTrials:
             if moments is None:
                 parts.append(Proportion(value, size))
                 continue
-            # Without a discordance of one kind, those of the other kind tell how alike the trials of a group are.
+            # Without a discordance of one kind, those of the other kind show how similar the trials of a group are.
             pair = np.ix_((k, k ^ 1), (k, k ^ 1))
             either, spread = moments.means[[k, k ^ 1]].sum(), moments.covariance[pair].sum()
             unseen = effective_size(either, spread, self.clusters.units[place], size)
             own = effective_size(value, moments.covariance[k, k], unseen, size)
             parts.append(Proportion(value, own, self.clusters.freedoms[place], True))
-        linked = excluding(parts) if moments is None else moments.correlations()
+        linked = excluding(parts, [place for place, _ in columns]) if moments is None else moments.correlations()
         return Sum(tuple(parts), tuple(factors), linked)
 
     def influence(self, first: Losses, second: Losses) -> Floats:
@@ -149,7 +131,7 @@ class PairedTrials:
         return units
 
     def sign_flip(self, first: Losses, second: Losses, seed: int = 0) -> float:
-        """The p-value of a sign-flip test: under no difference each trial (or group) could as well be mirrored.
+        """The p-value of a sign-flip test: without a difference, the sign of each trial (or group) is arbitrary.
 
         All flips of up to 13 units are tried; of more, 9,999 at random. The p-value is never below one in the number
         of flips.
@@ -171,7 +153,7 @@ class PairedTrials:
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """A difference that is the same on every trial: trials never seen may differ by anything from -1 to 1."""
+    """A difference that is the same on every trial: unseen trials may differ by anything from -1 to 1."""
 
     value: float
     units: float  # 0: the loss has no bound
@@ -273,7 +255,7 @@ def _min_log_costs(curve: Curve, trials: Trials, scores: Sequence[Floats], by: t
     columns = []
     for own, ascending, losses in zip(scores, sample.folds.scores, held_out_isotonic_losses(sample), strict=True):
         starts = np.flatnonzero(np.concatenate(([True], ascending[1:] != ascending[:-1])))
-        means = np.add.reduceat(losses, starts) / np.diff(np.append(starts, len(ascending)))  # tied rows are alike
+        means = np.add.reduceat(losses, starts) / np.diff(np.append(starts, len(ascending)))  # equal for tied rows
         columns.append(means[np.searchsorted(ascending[starts], own)])
     bits = 0.5 / math.log(2.0)
     return Losses((1, 0), (bits, bits), (columns[1], columns[0]), min_cllr(curve), bounded=False)
@@ -296,33 +278,24 @@ def many_class_losses(
     trials: Trials, rows: Sequence[Places], apps: Sequence[MulticlassApplication]
 ) -> tuple[dict[str, Losses], dict[str, Losses]]:
     """The losses by class, and those over all trials (in the order of the classes' rows)."""
-    order = np.concatenate(list(rows))
-    part, labels = trials.select(order), trials.known_labels().astype(np.intp)[order]
     prior = class_prior(trials)
-    logs = joint(likelihoods_of(part), np.log(prior))
-    bits = surprise(logs, labels) / math.log(2.0)
-    right = (decide(part, Application.multiclass(prior, classes=trials.classes)) == labels) * 1.0
-    squares = squared_distance(logs, labels) / (1.0 if trials.is_matrix else 2.0)
+    found = RowCosts.of(trials.select(np.concatenate(list(rows))), prior)
+    bits = found.nats / math.log(2.0)
     whole = {
         name: Losses((0,), (factor,), (column,), None, rate, False)
         for name, column, factor, rate in (
-            ("accuracy", right, 1.0, True), ("log_loss", bits, 1.0, False),
-            ("normalised_cross_entropy", bits, 1.0 / entropy(prior), False), ("brier", squares, 1.0, False),
+            ("accuracy", 1.0 - found.wrong, 1.0, True), ("log_loss", bits, 1.0, False),
+            ("normalised_cross_entropy", bits, 1.0 / entropy(prior), False), ("brier", found.squares, 1.0, False),
         )
     }  # fmt: skip
     costs: dict[str, Losses] = {}
     for k, app in enumerate(apps):
-        chosen = decide(trials, app.renamed(trials.classes))
-        columns, factors = [], []
-        for j, own in enumerate(rows):
-            most = float(app.costs[:, j].max()) or 1.0
-            columns.append(app.costs[chosen[own], j] / most)
-            factors.append(float(app.prior[j]) * most)
-        classes = tuple(range(len(rows)))
+        most = [float(column.max()) or 1.0 for column in app.costs.T]
+        columns = tuple(own / top for own, top in zip(charges(trials, rows, app), most, strict=True))
         for name, dummy in (("risk", 1.0), ("dcf", app.dummy_cost)):
             if dummy > 0.0:
-                scaled = tuple(factor / dummy for factor in factors)
-                costs[f"applications.{k}.{name}"] = Losses(classes, scaled, tuple(columns), None, True)
+                factors = tuple(float(prior) * top / dummy for prior, top in zip(app.prior, most, strict=True))
+                costs[f"applications.{k}.{name}"] = Losses(tuple(range(len(rows))), factors, columns, None, True)
     return costs, whole
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -127,13 +128,14 @@ def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> 
     return np.minimum(size, most)
 
 
-def excluding(parts: Sequence[Proportion]) -> Floats:
-    """Correlations of rates that exclude each other in pairs, the first and the second, ...: those of a multinomial."""
+def excluding(parts: Sequence[Proportion], samples: Sequence[int]) -> Floats:
+    """Correlations of rates that exclude each other within the same sample: those of a multinomial."""
     found = np.eye(len(parts))
-    for k in range(0, len(parts), 2):
-        p, q = float(parts[k].value), float(parts[k + 1].value)
+    for k, j in combinations(range(len(parts)), 2):
+        p, q = float(parts[k].value), float(parts[j].value)
         room = (1.0 - p) * (1.0 - q)
-        found[k, k + 1] = found[k + 1, k] = -math.sqrt(min(p * q / room, 1.0)) if room > 0.0 else 0.0
+        if samples[k] == samples[j] and room > 0.0:
+            found[k, j] = found[j, k] = -math.sqrt(min(p * q / room, 1.0))
     return found
 
 
@@ -236,7 +238,7 @@ class Bracket:
         return f"{self.below.method}: {self.how}"
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
-        """From below and from above, cut at what the number can be, and holding the apparent value."""
+        """From below and from above, cut to the possible range and including the apparent value."""
         low, high = self.below.limits(level)[0], self.above.limits(level)[1]
         low = np.clip(low, self.least, self.value)
         return low, np.maximum(np.minimum(high, self.most), self.value)
@@ -254,7 +256,7 @@ class Unknown:
 
 @dataclass(frozen=True, eq=False)
 class Wider:
-    """The wider of two intervals for one number, where neither holds by itself."""
+    """The wider of two intervals for one number, where neither is sufficient alone."""
 
     one: Estimate
     other: Estimate

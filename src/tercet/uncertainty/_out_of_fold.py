@@ -1,7 +1,7 @@
-"""Out of fold: thresholds and calibrations that are judged only on trials they were not chosen on.
+"""Out of fold: thresholds and calibrations that are evaluated only on trials that were not used to choose them.
 
 Folds are dealt by group, else by id, else by the rank of the score within the class; always through a shuffle with a
-fixed seed, so that neither the order of the rows nor a pattern in the names decides.
+fixed seed, so that neither the order of the rows nor a pattern in the names matters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SEED = 20130
 
 
 def deal_groups(labels: Sequence[Places]) -> tuple[tuple[FoldNumbers, FoldNumbers], int]:
-    """Folds of each class's rows from the labels of what must stay together (groups), and their number.
+    """Folds of each class's rows from the names of the groups that must stay together, and their number.
 
     Groups are dealt in a shuffled order, each to the fold whose classes it keeps most even.
     """
@@ -49,7 +49,7 @@ def deal_groups(labels: Sequence[Places]) -> tuple[tuple[FoldNumbers, FoldNumber
 
 
 def deal_rows(sizes: tuple[int, int]) -> tuple[tuple[FoldNumbers, FoldNumbers], int]:
-    """Folds of rows that stand in an order of their own (by score or id), shuffled and dealt within the class."""
+    """Folds of rows in a canonical order (by score or id), shuffled and dealt within the class."""
     folds = min(FOLDS, *sizes)
     rng = np.random.default_rng(_SEED)
     found = []
@@ -96,18 +96,17 @@ class Folds:
             return self._before[side][fold][places].astype(np.int64)
         return np.asarray(running_total(np.where(self.numbers[side] == fold, heavy, 0))[places], np.int64)
 
-    def training(self, fold: int) -> Tally:
-        """The trials of the other folds."""
-        sides = []
-        for scores, weights, numbers in zip(self.scores, self.weights, self.numbers, strict=True):
-            kept = numbers != fold
-            sides.append(Ranked(scores[kept]) if weights is None else _merged(scores[kept], weights[kept]))
-        return Tally(sides[1], sides[0], "raw", None, self.unit)
-
     @cached_property
     def tallies(self) -> list[Tally]:
-        """The training part of each fold."""
-        return [self.training(fold) for fold in range(self.count)]
+        """The training part of each fold: the trials of the others."""
+        found = []
+        for fold in range(self.count):
+            sides = []
+            for scores, weights, numbers in zip(self.scores, self.weights, self.numbers, strict=True):
+                kept = numbers != fold
+                sides.append(Ranked(scores[kept]) if weights is None else _merged(scores[kept], weights[kept]))
+            found.append(Tally(sides[1], sides[0], "raw", None, self.unit))
+        return found
 
     @cached_property
     def hulls(self) -> list[Hull]:
@@ -199,7 +198,7 @@ def _merged(scores: Floats, weights: NDArray[np.int64]) -> Ranked:
 
 
 def _fitted(finite: Tally, prior: float, near: Floats | None) -> tuple[Line, Floats]:
-    """Without a penalty where a finite answer exists; and the answer, near which that of the next fold is."""
+    """The fit without a penalty if it has a finite solution, which is also the starting point of the next fold."""
     if min(finite.targets.total, finite.nontargets.total) == 0:
         raise CalibrationError("a class has no finite scores to calibrate on")
     for penalty in (0.0, PENALTY):

@@ -1,8 +1,10 @@
-"""Rows: the trials of each class in an order that only the scores decide, whatever the order of the input."""
+"""Rows: the trials of each class in an order that depends on the scores, not on the order of the input."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Places, check_groups
+from tercet.uncertainty._clusters import Clusters, Moments, Places, check_groups, is_fractional
 
 
 def several(trials: Trials | Tally, apps: Sequence[object]) -> bool:
@@ -27,34 +29,25 @@ def one_column(trials: Trials) -> Trials:
     return trials.versus(trials.classes[1], trials.classes[0]) if trials.is_matrix else trials
 
 
-def ranked_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, Places]:
-    """The row numbers of non-targets and of targets, by ascending score; rows of weight 0 are left out."""
-    labels = trials.known_labels()
-    kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
-    rows = []
-    for own, called in ((~labels.astype(np.bool_), "non-targets"), (labels.astype(np.bool_), "targets")):
-        places = np.flatnonzero(own & kept)
-        if len(places) == 0:
-            raise UndefinedError(f"There is no interval: there are no {called} among the trials.")
-        rows.append(canonical(trials.scores, trials, places, by))
-    return rows[0], rows[1]
+def flattened(trials: Trials, apps: Sequence[object]) -> Trials:
+    """Trials as the question about them needs them: those of two classes as one column of scores."""
+    return trials if several(trials, apps) else one_column(trials)
 
 
-def class_rows(trials: Trials, by: Sequence[str]) -> tuple[Places, ...]:
-    """The row numbers of each class, in an order that depends on the scores alone; weight 0 is left out."""
-    labels = trials.known_labels().astype(np.intp)
-    kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
-    rows = []
-    for j, called in enumerate(trials.classes):
-        places = np.flatnonzero((labels == j) & kept)
-        if len(places) == 0:
-            raise UndefinedError(f"There is no interval: there are no trials of class {shown(called)}.")
-        rows.append(canonical(trials.scores, trials, places, by))
-    return tuple(rows)
+def class_rows(
+    trials: Trials, by: Sequence[str] = (), scores: Floats | None = None, groups: Trials | None = None
+) -> tuple[Places, ...]:
+    """The row numbers of each class in canonical order; weight 0 is left out, a class without rows refused.
+
+    The order is that of the trials' own scores and groups unless others are given.
+    """
+    rows, _ = rows_by_class(trials)
+    own = trials.scores if scores is None else scores
+    return tuple(canonical(own, groups or trials, places, by) for places in rows)
 
 
 def canonical(scores: Floats, trials: Trials, places: Places, by: Sequence[str]) -> Places:
-    """These rows by ascending scores, then group and weight, so that only rows alike in all could change places."""
+    """These rows by ascending scores, then group and weight, so that only identical rows could change places."""
     columns: list[Array] = list(scores[places].reshape(len(places), -1).T)
     columns += [group_codes(trials, name)[places] for name in by]
     columns += [] if trials.weights is None else [trials.weights[places]]
@@ -88,7 +81,7 @@ def names_cross(trials: Trials, by: Sequence[str]) -> bool:
 def numbered_groups(
     trials: Trials, by: tuple[str, ...], rows: Sequence[Places], classes: Sequence[str]
 ) -> tuple[list[list[Places]], bool]:
-    """[grouping][class]: the group of each row, and whether the same names stand on both sides of a trial."""
+    """[grouping][class]: the group of each row, and whether the same names occur on both sides of a trial."""
     both = len(by) == 2 and names_cross(trials, by)
     found = []
     for name in by:
@@ -103,11 +96,47 @@ def rows_by_class(trials: Trials) -> tuple[tuple[Places, ...], tuple[Floats, ...
     labels = trials.known_labels().astype(np.intp)
     kept = np.ones(len(labels), np.bool_) if trials.weights is None else trials.weights > 0.0
     rows = tuple(np.flatnonzero((labels == j) & kept) for j in range(len(trials.classes)))
+    for own, called in zip(rows, trials.classes, strict=True):
+        if len(own) == 0:
+            raise UndefinedError(f"There is no interval: there are no trials of class {shown(called)}.")
     return rows, tuple(np.ones(len(own)) if trials.weights is None else trials.weights[own] for own in rows)
 
 
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """The rows of each class, their weights, and how they vary together."""
+
+    rows: tuple[Places, ...]
+    weights: tuple[Floats, ...]
+    clusters: Clusters
+    grouped: bool  # by groups, or by fractional weights
+
+    @classmethod
+    def of(cls, trials: Trials, by: tuple[str, ...], together: bool = False) -> Self:
+        """By class, or all classes `together` for numbers at the data's own frequencies."""
+        rows, weights = rows_by_class(trials)
+        if together:
+            rows, weights = (np.concatenate(rows),), (np.concatenate(weights),)
+        codes, dyadic = numbered_groups(trials, by, rows, ("all",) if together else trials.classes)
+        grouped = bool(by) or any(map(is_fractional, weights))
+        return cls(rows, weights, Clusters.of(codes, weights, dyadic), grouped)
+
+    def moments(self, columns: Sequence[tuple[int, Floats]]) -> Moments:
+        """The weighted means of losses of single classes; whole weights without groups are repeated rows."""
+        if self.grouped:
+            return self.clusters.means(columns)
+        means, variances = [], []
+        for place, losses in columns:
+            heavy = self.weights[place]
+            size = float(heavy.sum())
+            means.append(float((heavy * losses).sum()) / size)
+            spread = float((heavy * (losses - means[-1]) ** 2).sum())
+            variances.append(spread / (size * max(size - 1.0, 1.0)))
+        return Moments(np.array(means), np.diag(variances), self.clusters.ways[0].groups)
+
+
 def needs_level(ci: float | None, given: Facts) -> None:
-    """Refuses what describes intervals where no level asks for any."""
+    """Refuses options of intervals where no level was given."""
     for name, value in given.items():
         if ci is None and value is not None:
             raise InputError(f"{name}= describes intervals: give their level too, such as ci=0.95.")

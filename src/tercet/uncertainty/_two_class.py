@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import as_integers, quotients, running_total
-from tercet._numeric.validation import id_words
-from tercet._typing import Counts, Floats, Reals
+from tercet._numeric.validation import chosen, id_words
+from tercet._typing import Counts, EerDefinition, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
-from tercet.metrics.curves import Curve, Hull
+from tercet.metrics.curves import EER_DEFINITIONS, Curve, Hull
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr
-from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Places, Way
+from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
 from tercet.uncertainty._limits import (
     FEW,
     Bracket,
@@ -38,13 +38,13 @@ from tercet.uncertainty._limits import (
     normal_quantile,
 )
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
-from tercet.uncertainty._rows import numbered_groups, one_column
+from tercet.uncertainty._rows import class_rows, numbered_groups, one_column
 
 _TOO_MANY = "Whole weights count trials, and 2**63 or more trials have no interval: divide the weights."
-LEAST_FOR_CLLR = 250  # trials of each class; below, tails that were never seen decide, and Cllr has no upper bound
+LEAST_FOR_CLLR = 250  # trials of each class; with fewer, unseen tails dominate, and Cllr has no upper bound
 _TINY = 1e-12
-_ONE = "not estimable: a class sits in one trial or one group, which cannot be held out"
-_JACKKNIFE = "delete-one-group jackknife, Student's t"
+_ONE = "not estimable: a class has only one trial or one group, which cannot be held out"
+JACKKNIFE = "delete-one-group jackknife, Student's t"
 _EXPANDED = 1 << 22  # repeated rows up to this many are dealt to folds one by one
 
 
@@ -64,6 +64,15 @@ class RatePair(NamedTuple):
     fpr: Proportion
     correlation: Reals | None
 
+    @classmethod
+    def counted(cls, curve: Curve, misses: object, alarms: object) -> RatePair:
+        """Rates of independent trials from error counts in the tally's unit."""
+        fnr, fpr = (
+            Proportion(quotients(np.asarray(errors), total), float(curve.tally.weight(total)))
+            for errors, total in ((misses, curve.targets), (alarms, curve.nontargets))
+        )
+        return cls(fnr, fpr, None)
+
     def cost(self, miss: Reals, alarm: Reals) -> Sum:
         """miss x FNR + alarm x FPR."""
         table = None if self.correlation is None else [[1.0, self.correlation], [self.correlation, 1.0]]
@@ -80,7 +89,7 @@ class TwoClassSample:
 
     @classmethod
     def of(cls, source: Trials | Tally | Curve, by: tuple[str, ...] = (), curve: Curve | None = None) -> TwoClassSample:
-        """From trials, or from what they leave behind when no groups are asked for; `curve` is theirs if known."""
+        """From trials, or from their summary if there are no groups; `curve` is theirs if known."""
         if isinstance(source, Trials):
             flat = one_column(source)
             fractional = flat.weights is not None and bool((flat.weights != np.floor(flat.weights)).any())
@@ -94,7 +103,8 @@ class TwoClassSample:
 
     @classmethod
     def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool, known: Curve | None) -> TwoClassSample:
-        curve, rows = known or Curve.of(trials), _ranked(trials)
+        curve, (alarms, hits) = known or Curve.of(trials), class_rows(trials)
+        rows = (alarms, hits)
         scores = (trials.scores[rows[0]], trials.scores[rows[1]])
         unit = curve.tally.unit
         heavy: Sequence[Counts | None] = [None, None]
@@ -124,40 +134,30 @@ class TwoClassSample:
         sides = [np.maximum.accumulate(to_llr(own, tally.meaning, tally.trained_prior)) for own in self.folds.scores]
         return sides[0], sides[1]
 
-    def rates(self, misses: object, alarms: object) -> RatePair:
-        """Rates of independent trials from error counts in the tally's unit."""
-        n, t = self.sizes
-        fnr, fpr = (
-            quotients(np.asarray(misses), self.curve.targets),
-            quotients(np.asarray(alarms), self.curve.nontargets),
-        )
-        return RatePair(Proportion(fnr, t), Proportion(fpr, n), None)
+    def actual_rates(self, points: Points) -> RatePair | None:
+        """Rates of the Bayes decisions; None for raw scores."""
+        return None if self.llrs is None else self.rates_at(self.llrs, 0.0 - points.log_odds)
 
     def rates_at(self, sides: tuple[Floats, Floats], thresholds: Floats) -> RatePair:
         """Rates when exactly the rows above each threshold are accepted, -inf accepting everything."""
-        places = [np.searchsorted(own, thresholds, "right") for own in sides]
-        places = [np.where(thresholds == -np.inf, 0, own) for own in places]
+        places = [np.where(thresholds == -np.inf, 0, np.searchsorted(own, thresholds, "right")) for own in sides]
         if self.clusters is None:
-            tallied = [own if heavy is None else running_total(heavy)[own] for own, heavy in self._weighted(places)]
-            return self.rates(tallied[1], self.curve.nontargets - tallied[0])
+            weighted = zip(places, self.folds.weights, strict=True)
+            rejected = [own if heavy is None else running_total(heavy)[own] for own, heavy in weighted]
+            return RatePair.counted(self.curve, rejected[1], self.curve.nontargets - rejected[0])
         order = np.argsort(thresholds, kind="stable")
         found = list(self.clusters.below([own[order] for own in places]))
-        back = np.argsort(order)
-        means = np.array([one.means for one in found])[back].T
-        variances = np.array([np.diag(one.covariance) for one in found])[back].T
-        linked = -np.array([one.correlations()[0, 1] for one in found])[back]
+        means, variances, linked = _aligned([found[place] for place in np.argsort(order)])
         fpr, fnr = self._proportion(0, 1.0 - means[0], variances[0]), self._proportion(1, means[1], variances[1])
-        return RatePair(fnr, fpr, linked)
+        return RatePair(fnr, fpr, -linked)
 
-    def _weighted(self, places: Sequence[Places]) -> list[tuple[Places, Counts | None]]:
-        return list(zip(places, self.folds.weights, strict=True))
-
-    def rates_of(self, missed: Floats, accepted: Floats) -> RatePair:
-        """Rates from the loss of each row: 1 for an error, shares where two thresholds are mixed."""
+    def rates_of(self, losses: Sequence[tuple[Floats, Floats]]) -> RatePair:
+        """Rates from the losses of (targets, non-targets): 1 for an error, shares where two thresholds are mixed."""
         assert self.clusters is not None
-        found = self.clusters.means([(1, missed), (0, accepted)])
-        fnr, fpr = (self._proportion(side, found.means[k], found.covariance[k, k]) for k, side in enumerate((1, 0)))
-        return RatePair(fnr, fpr, found.correlations()[0, 1])
+        found = [self.clusters.means([(1, missed), (0, accepted)]) for missed, accepted in losses]
+        means, variances, linked = _aligned(found)
+        fnr, fpr = (self._proportion(side, means[k], variances[k]) for k, side in enumerate((1, 0)))
+        return RatePair(fnr, fpr, linked)
 
     def _proportion(self, side: int, value: Reals, variance: Reals) -> Proportion:
         assert self.clusters is not None
@@ -197,7 +197,14 @@ class TwoClassSample:
             own = self.folds.weights[side]
             count = int(marked.sum()) if own is None else int(own[marked].sum())
             parts.append(Proportion(count / (self.curve.nontargets, self.curve.targets)[side], self.sizes[side]))
-        return parts, excluding(parts)
+        return parts, excluding(parts, [side for side, _ in columns])
+
+
+def _aligned(found: Sequence[Moments]) -> tuple[Floats, Floats, Floats]:
+    """Means and variances of two columns at several thresholds, and the correlations of both."""
+    means = np.array([one.means for one in found]).T
+    variances = np.array([np.diag(one.covariance) for one in found]).T
+    return means, variances, np.array([one.correlations()[0, 1] for one in found])
 
 
 def _fold_weights(weights: Floats, fractional: bool, tallied: int) -> tuple[NDArray[np.int64], int]:
@@ -213,17 +220,6 @@ def _fold_weights(weights: Floats, fractional: bool, tallied: int) -> tuple[NDAr
         raise UndefinedError(_TOO_MANY)
     unit = math.frexp(float(weights.max()))[1] + len(weights).bit_length() - 53
     return np.maximum(np.rint(np.ldexp(weights, -unit)), 1.0).astype(np.int64), unit
-
-
-def _ranked(trials: Trials) -> tuple[Places, Places]:
-    """The rows of (non-targets, targets) by ascending score, then weight; rows of weight 0 are left out."""
-    labels = trials.known_labels().astype(np.bool_)
-    rows = []
-    for own in (~labels, labels):
-        places = np.flatnonzero(own if trials.weights is None else own & (trials.weights > 0.0))
-        columns = [trials.scores[places]] + ([] if trials.weights is None else [trials.weights[places]])
-        rows.append(places[np.lexsort(columns[::-1])])
-    return rows[0], rows[1]
 
 
 def _tally_folds(curve: Curve) -> Folds:
@@ -254,16 +250,8 @@ def _by_id(trials: Trials, rows: tuple[Places, Places]) -> tuple[tuple[FoldNumbe
     return (found[0], found[1]), count
 
 
-def factors_of(log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats]:
-    """What a rate of misses and one of false alarms add to the normalised DCF."""
-    with np.errstate(over="ignore"):
-        costly = np.exp(np.abs(log_odds)) if factors is None else factors
-    return np.where(log_odds <= 0.0, 1.0, costly), np.where(log_odds <= 0.0, costly, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Operating points as arrays."""
+class Points(NamedTuple):
+    """Operating points as arrays, and what a rate of misses and one of false alarms add to the normalised DCF."""
 
     log_odds: Floats
     miss: Floats
@@ -273,35 +261,31 @@ class Points:
     def of(cls, apps: Sequence[Application]) -> Points:
         """The points of applications."""
         log_odds = np.array([app.log_odds for app in apps], np.float64)
-        return cls(log_odds, *factors_of(log_odds, np.array([app.factor for app in apps], np.float64)))
+        return cls.along(log_odds, np.array([app.factor for app in apps], np.float64))
 
     @classmethod
-    def along(cls, log_odds: Floats) -> Points:
-        """The points of a grid of log-odds at equal costs."""
-        return cls(log_odds, *factors_of(log_odds))
+    def along(cls, log_odds: Floats, factors: Floats | None = None) -> Points:
+        """The points of a grid of log-odds; e^|log-odds| is known more exactly of applications."""
+        with np.errstate(over="ignore"):
+            costly = np.exp(np.abs(log_odds)) if factors is None else factors
+        return cls(log_odds, np.where(log_odds <= 0.0, 1.0, costly), np.where(log_odds <= 0.0, costly, 1.0))
 
 
-def actual_cost(sample: TwoClassSample, points: Points) -> tuple[RatePair, Sum] | None:
-    """Rates and normalised cost of the Bayes decisions; None for raw scores."""
-    if sample.llrs is None:
-        return None
-    pair = sample.rates_at(sample.llrs, 0.0 - points.log_odds)
-    return pair, pair.cost(points.miss, points.alarm)
+def single(estimate: Estimate) -> Estimate:
+    """An estimate at one operating point as a number instead of an array of one."""
+    return Mapped(estimate, lambda x: float(np.ravel(x)[0]))
 
 
-def precision_and_f1(sample: TwoClassSample, app: Application, sampling: str) -> Found:
-    """Shares of the hits, at the data's own class frequencies: binomial given how many were accepted, or matter.
+def precision_and_f1(pair: RatePair, sampling: str) -> Found:
+    """Shares of the hits, at the data's own class frequencies: binomial given the number of trials that count.
 
     Precision is the share of hits among the accepted trials. F1 = 2 q / (1 + q), q the share of hits among hits, misses
     and false alarms (Jaccard's index).
     """
-    actual = actual_cost(sample, Points.of([app]))
-    if actual is None:
-        return {}
-    if sample.clusters is not None or sampling == "stratified":
+    if pair.fnr.grouped or sampling == "stratified":
         why = "not in closed form for groups or at fixed class counts: ask for a bootstrap (rates=)"
         return {"ppv": NotEstimable(why), "f1": NotEstimable(why)}
-    (n, t), pair = sample.sizes, actual[0]
+    t, n = float(pair.fnr.size), float(pair.fpr.size)
     hits = t - round(float(np.ravel(pair.fnr.value)[0]) * t)
     alarms = round(float(np.ravel(pair.fpr.value)[0]) * n)
     index = Proportion(hits / (t + alarms), t + alarms)
@@ -312,11 +296,11 @@ def precision_and_f1(sample: TwoClassSample, app: Application, sampling: str) ->
 
 
 def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum | NotEstimable]:
-    """The population minimum, and the cost of a threshold chosen in this way, judged out of fold."""
+    """The population minimum, and the cost of a threshold chosen in this way, evaluated out of fold."""
     ratio = np.maximum(points.miss, points.alarm)
     _, thresholds, misses, alarms = sample.curve.hull.minimum(points.log_odds, ratio)
     if sample.clusters is None:
-        apparent = sample.rates(misses, alarms)
+        apparent = RatePair.counted(sample.curve, misses, alarms)
     else:
         apparent = sample.rates_at(sample.folds.scores, thresholds)
     cost = apparent.cost(points.miss, points.alarm)
@@ -328,24 +312,15 @@ def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum |
 
 def out_of_fold_rates(sample: TwoClassSample, log_odds: Floats, ratio: Floats | None) -> RatePair:
     """Rates at the thresholds that were best on the other folds."""
-    thresholds = sample.folds.best_thresholds(log_odds, ratio)
+    folds = sample.folds
+    thresholds = folds.best_thresholds(log_odds, ratio)
     if sample.clusters is None:
-        below = [sample.folds.counts(side, thresholds) for side in range(2)]
-        return sample.rates(below[1], sample.curve.nontargets - below[0])
-    pairs = [
-        sample.rates_of(
-            sample.folds.rejected(1, own).astype(np.float64), (~sample.folds.rejected(0, own)).astype(np.float64)
-        )
+        below = [folds.counts(side, thresholds) for side in range(2)]
+        return RatePair.counted(sample.curve, below[1], sample.curve.nontargets - below[0])
+    return sample.rates_of([
+        (folds.rejected(1, own).astype(np.float64), (~folds.rejected(0, own)).astype(np.float64))
         for own in thresholds.T
-    ]
-    fnr, fpr = _stacked([one.fnr for one in pairs]), _stacked([one.fpr for one in pairs])
-    return RatePair(fnr, fpr, np.array([pair.correlation for pair in pairs]))
-
-
-def _stacked(parts: Sequence[Proportion]) -> Proportion:
-    """Rates at several thresholds as one of arrays."""
-    value, size = np.array([one.value for one in parts]), np.array([one.size for one in parts])
-    return Proportion(value, size, parts[0].freedom, True)
+    ])  # fmt: skip
 
 
 def least_favourable(hull: Hull) -> tuple[float, float, Callable[[Floats], Floats]]:
@@ -367,36 +342,24 @@ def least_favourable(hull: Hull) -> tuple[float, float, Callable[[Floats], Float
     return float(hull.fnr[left] + part * rise), float(fall / (rise + fall)), rejected
 
 
-def equal_error(sample: TwoClassSample) -> Bracket:
+def equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
     """The EER as the minimum cost at the least favourable prior p: p FNR + (1 - p) FPR, the same along the hull's edge.
 
-    EER = max over p of min over thresholds, so to first order it varies as this cost does at a fixed p.
+    EER = max over p of min over thresholds, so to first order it varies as this cost does at a fixed p. All definitions
+    estimate one number: the interval is the same around the value of each.
     """
+    chosen(definition, "eer", EER_DEFINITIONS)
     value, share, rejected = least_favourable(sample.curve.hull)
     n, t = sample.sizes
     pair = RatePair(Proportion(value, t), Proportion(value, n), None)
     if sample.clusters is not None:
-        pair = sample.rates_of(rejected(sample.folds.scores[1]), 1.0 - rejected(sample.folds.scores[0]))
+        pair = sample.rates_of([(rejected(sample.folds.scores[1]), 1.0 - rejected(sample.folds.scores[0]))])
     inside = min(max(float(share), 1e-12), 1.0 - 1e-12)
     above: Estimate = Unknown()
     if sample.folds.count >= 2:
         held = out_of_fold_rates(sample, np.array([math.log(inside) - math.log1p(-inside)]), None)
-        above = _first(held.cost(share, 1.0 - share))
-    return Bracket(float(value), pair.cost(share, 1.0 - share), above, 0.5)
-
-
-def _first(cost: Sum) -> Sum:
-    """The first operating point of a cost along several."""
-    parts = tuple(
-        replace(part, **{name: np.ravel(getattr(part, name))[0] for name in ("value", "size", "freedom")})
-        for part in cost.parts
-    )
-    factors = tuple(np.ravel(factor)[0] for factor in cost.factors)
-    linked = cost.correlations
-    if linked is not None:
-        one = float(np.ravel(linked[0][1])[0])
-        linked = [[1.0, one], [one, 1.0]]
-    return Sum(parts, factors, linked, cost.bounds)
+        above = single(held.cost(share, 1.0 - share))
+    return Bracket(sample.curve.eer(definition).value, single(pair.cost(share, 1.0 - share)), above, 0.5)
 
 
 def area(sample: TwoClassSample) -> Estimate:
@@ -423,7 +386,7 @@ def area(sample: TwoClassSample) -> Estimate:
     if not 0.0 < variance < math.inf:  # one group alone has all pairs in the wrong order, or all in the right one
         return newcombe
     error = math.sqrt(variance) * value * (1.0 - value)
-    return Mean(value, error, "logit", min(clusters.freedoms), _JACKKNIFE)
+    return Mean(value, error, "logit", min(clusters.freedoms), JACKKNIFE)
 
 
 def _jackknifed_logit(sample: TwoClassSample, way: Way) -> float:
@@ -483,7 +446,7 @@ def _delong_variance(curve: Curve) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NewcombeArea:
-    """An AUC by its size alone: Newcombe (2006), method 5, which also holds where the classes separate.
+    """The interval of an AUC from its value alone: Newcombe (2006), method 5, also valid for separable classes.
 
     (A - a)^2 = z^2 a (1 - a) (1 + m ((1 - a) / (2 - a) + a / (1 + a))) / (T N), with m = (T + N) / 2 - 1.
     """
@@ -542,7 +505,7 @@ def _mean_of_losses(
 ) -> Mean | None:
     """Half the mean loss of each class, in bits, with its standard error; None where it is 0 or infinite.
 
-    `weights` are those of the losses where these do not stand for one row each.
+    `weights` are those of the losses, unless each loss belongs to one row.
     """
     bits = 0.5 / math.log(2.0)
     if not all(np.isfinite(own).all() for own in losses):
@@ -550,7 +513,7 @@ def _mean_of_losses(
     if sample.clusters is not None:
         found = sample.clusters.means([(0, losses[0]), (1, losses[1])])
         value, variance = bits * found.means.sum(), bits**2 * found.covariance.sum()
-        how, freedom = _JACKKNIFE, min(sample.clusters.freedoms)
+        how, freedom = JACKKNIFE, min(sample.clusters.freedoms)
     else:
         value = variance = third = 0.0
         for own, heavy, size in zip(losses, weights or sample.folds.weights, sample.sizes, strict=True):

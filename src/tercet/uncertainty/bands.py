@@ -23,7 +23,7 @@ from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty._rows import group_codes, one_column
 from tercet.uncertainty.bootstrap import BootstrapOptions, DrawOptions, band_points, bootstrap
-from tercet.uncertainty.intervals import Bound, Intervals, checked_level
+from tercet.uncertainty.intervals import Bound, Intervals
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates
 
 
@@ -143,7 +143,7 @@ class Bands:
     intervals: Intervals
     roc: RocBand
     bayes_plot: CostBand
-    reliability: Reliability | None  # raw scores state no chances
+    reliability: Reliability | None  # raw scores state no probabilities
 
     @property
     def level(self) -> float:
@@ -266,7 +266,7 @@ def roc_band(
         if set(options) - {"ci"}:
             raise InputError(f"A simultaneous band takes ci= only, not {', '.join(sorted(set(options) - {'ci'}))}.")
         points = band_points(rates, "roc")
-        level = checked_level(options.get("ci", 0.95))
+        level = probability(options.get("ci", 0.95), "ci")
         return RocBand(points, *simultaneous_miss_rates(Curve.of(flat), points, level))
     found = bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options)
     return _roc(rates, found, _targets(flat))
@@ -277,7 +277,7 @@ def _targets(trials: Trials) -> int:
 
 
 def _two_classes(trials: Trials) -> Trials:
-    """The trials as one column of scores, where they have but two classes."""
+    """The trials as one column of scores; more than two classes are refused."""
     if len(trials.classes) > 2:
         raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
     return one_column(trials)
@@ -291,7 +291,7 @@ def false_alarm_grid(trials: Trials) -> Floats:
 
 
 def _roc(rates: Floats, found: Intervals, targets: int) -> RocBand:
-    """The band; where no resample shows a miss, Clopper-Pearson says what may hide behind none of the targets."""
+    """The band; where no resample has a miss, the upper end is Clopper-Pearson's for no errors."""
     band = found["roc.fnr"]
     certain = rates >= 1.0  # accepting everything misses nothing, whatever the trials
     hidden = clopper_pearson(0, targets, found.level).high
@@ -358,7 +358,7 @@ def _calibrated(
     prior: object = None,
     **_: object,
 ) -> Trials:
-    """The trials as the bootstrap's own point sees them."""
+    """The trials, calibrated as in the bootstrap."""
     if calibrate is None:
         return trials
     model = Fit(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
@@ -401,7 +401,7 @@ def _one_sided(
 ) -> tuple[float, float]:
     """A bin of one class only: Clopper-Pearson of none of the other, carried over to the prior.
 
-    Counted as they are drawn: rows (whole weights are repeated rows), or the groups that they sit in.
+    Counted as they are drawn: rows (whole weights are repeated rows), or the groups that they belong to.
     """
     labels, own = trials.known_labels().astype(np.bool_), row_weights(trials)
     there = inside if own is None else inside & (own > 0)

@@ -6,6 +6,7 @@ every action: 1/2 (Jeffreys) or 1 (uniform). Trials are taken as independent.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,14 +16,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.validation import chosen, rate, shown, whole
+from tercet._numeric.records import check_fields
+from tercet._numeric.validation import chosen, probability, rate, shown, whole
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
 from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
 from tercet.trials import Trials
-from tercet.uncertainty.intervals import Bound, Intervals, checked_level
+from tercet.uncertainty.intervals import Bound, Intervals
 
 Prior = Literal["jeffreys", "uniform"]
 PRIORS: dict[Prior, float] = {"jeffreys": 0.5, "uniform": 1.0}
@@ -54,6 +56,13 @@ class BetaPosterior:
     b: float
     prior: str
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+        chosen(self.prior, "prior", PRIORS)
+        for name in ("a", "b"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise InputError(f"{name} must be positive and finite, not {getattr(self, name)}.")
+
     @property
     def mean(self) -> float:
         """a / (a + b)."""
@@ -74,7 +83,7 @@ class BetaPosterior:
         """
         from scipy.special import betainccinv, betaincinv
 
-        tail = (1.0 - checked_level(level, "level")) / 2.0
+        tail = (1.0 - probability(level, "level")) / 2.0
         return float(betaincinv(self.a, self.b, tail)), float(betainccinv(self.a, self.b, tail))
 
     def probability_below(self, bound: float) -> float:
@@ -170,7 +179,7 @@ def posterior_intervals(
 ) -> Intervals:
     """Credible intervals of the rates and costs of Bayes decisions, as evaluate(..., method="jeffreys") carries them.
 
-    The ends are moved to hold the measured number where it lies outside, as with no errors.
+    The ends are moved to include the measured number where it lies outside, as with no errors.
     """
     if not isinstance(trials, Trials):
         raise InputError(f"method={shown(prior)} needs the Trials, not their counts.")

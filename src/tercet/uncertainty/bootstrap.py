@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import callback, chosen, frozen, numbers, shown
-from tercet._typing import Counts, EerDefinition, Floats
+from tercet._typing import Counts, EerDefinition, Floats, Reals
 from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
@@ -23,19 +23,20 @@ from tercet.trials import Trials, as_trials
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.drawn_runs import Runs
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
-from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
+from tercet.uncertainty._kernel.engine import Progress, Settings, System, named, replicates
 from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
-from tercet.uncertainty._kernel.rates import Rated, defined
-from tercet.uncertainty._kernel.refit import Fit, Measure, TwoSets, refitted
+from tercet.uncertainty._kernel.rates import Rated
+from tercet.uncertainty._kernel.refit import Extra, Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.two_class import Plan, TwoClass
-from tercet.uncertainty._rows import class_rows, grouping, one_column, ranked_rows, several
+from tercet.uncertainty._out_of_fold import PENALTY
+from tercet.uncertainty._rows import class_rows, flattened, grouping, one_column, several
 from tercet.uncertainty.intervals import QUANTITIES, Intervals, Sampling, is_asked, names_of, wanted_of
 
 Places = NDArray[np.intp]
 Method = Literal["percentile", "bca"]
 
 _MINIMA = {"min_dcf", "min_dcf_u", "actual_minus_min", "bayes_plot"}
-_BY_RATES = frozenset({"ppv", "f1"})  # not resampled but by rates=, under whose names they are kept
+_BY_RATES = frozenset({"ppv", "f1"})  # resampled only with rates=, and kept under those names
 _RESAMPLED = tuple(name for name in QUANTITIES if name not in _BY_RATES)
 _FEW_GROUPS = 20  # below this the spread between groups is itself uncertain
 
@@ -145,36 +146,44 @@ def bootstrap(
     >>> round(bound.value, 3), bound.low, bound.high, bound.method
     (0.333, 0.0, 1.0, 'percentile bootstrap')
     """
-    settings = settings_of(ci, resamples, seed, by, method, threads)
+    settings = Settings.of(ci, resamples, seed, by, method, threads)
     callback(progress, "progress")
     _check_arguments(bayes_plot, calibration_trials, prior, calibrate, extra)
-    if not isinstance(trials, Tally):
-        trials = _with_moderate_weights(as_trials(trials))
+    given = trials if isinstance(trials, Tally) else _with_moderate_weights(as_trials(trials))
     apps, asked = listed(applications), names_of(rates, "rates")
     wanted = wanted_of(quantities, _RESAMPLED) | _BY_RATES
-    many = isinstance(trials, Trials) and several(trials, apps)
+    many = isinstance(given, Trials) and several(given, apps)
     plan = None if many else planned([Application.of(app) for app in apps], wanted, bayes_plot, eer, roc, bins)
     fit = None if calibrate is None else Fit(calibrate, prior)
+    design, system = _prepared(given, apps, asked, plan, fit, calibration_trials, extra or {}, settings.by, sampling)
+    raw, redrawn = replicates([design], [system], settings, progress)
+    found = summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
+    notes = () if fit is None else _penalty_notes(fit)
+    return replace(found, sampling=sampling, notes=(*found.notes, *notes))
+
+
+def _prepared(
+    trials: Trials | Tally, apps: Sequence[object], rates: Sequence[str], plan: Plan | None, fit: Fit | None,
+    calibration: Trials | None, extra: Extra, by: tuple[str, ...], sampling: str,
+) -> tuple[Design, System]:  # fmt: skip
+    """What is drawn, and the system that is measured on each draw."""
     system: System
-    if fit is not None or calibration_trials is not None or extra:
-        if asked:
+    if fit is not None or calibration is not None or extra:
+        if rates:
             raise InputError(
                 "rates cannot be asked while calibrating inside the resample: ask by extra={name: function}."
             )
-        measure = _measure(plan, apps)
-        design, system = refitted(trials, settings.by, apps, calibration_trials, fit, measure, extra or {})
+        design, system = refitted(trials, by, apps, calibration, fit, _measure(plan, apps), extra)
     elif plan is None:
         assert isinstance(trials, Trials)
-        design, system = _many_classes(trials, apps, settings.by, sampling)
+        rows = class_rows(trials, by)
+        design = _sampled(Design.of(trials, rows, by), sampling)
+        system = ManyClasses.of(trials, rows, [as_matrix(app) for app in apps], design.fixed_sizes())
     else:
-        design, system = _two_classes(trials, plan, settings.by, sampling)
-    if asked:
-        system = _rated(trials, apps, asked, settings.by, system)
-    design = _sampled(design, sampling)
-    raw, redrawn = replicates([design], [system], settings, progress)
-    found = summed_up(design, system, raw[0], redrawn, settings, wanted | frozenset(asked))
-    notes = () if fit is None else _penalty_notes(fit, settings.resamples)
-    return replace(found, sampling=sampling, notes=(*found.notes, *notes))
+        design, system = _two_classes(trials, plan, by)
+    if rates:
+        system = _rated(trials, apps, rates, by, system)
+    return _sampled(design, sampling), system
 
 
 def _check_arguments(
@@ -184,7 +193,7 @@ def _check_arguments(
     calibrate: object,
     extra: object,
 ) -> None:
-    """Refuses grids, sets and functions that are none."""
+    """Validates grids, sets and functions."""
     if bayes_plot is not None:
         log_odds_grid(bayes_plot)
     if calibration_trials is not None:
@@ -210,12 +219,6 @@ def _with_moderate_weights(trials: Trials) -> Trials:
     return replace(trials, weights=frozen(trials.weights * 2.0 ** -math.frexp(largest)[1]))
 
 
-def settings_of(ci: float, resamples: int, seed: int, by: object, method: str | None, threads: int | None) -> Settings:
-    """Checked; the method is percentile for groups and BCa for trials unless named."""
-    usual = "percentile" if grouping(by) else "bca"
-    return Settings.of(ci, resamples, seed, by, usual if method is None else method, threads)
-
-
 def _sampled(design: Design, sampling: str) -> Design:
     """The design with class counts that vary, where that is asked for."""
     chosen(sampling, "sampling", ("stratified", "natural"))
@@ -224,9 +227,7 @@ def _sampled(design: Design, sampling: str) -> Design:
     return replace(design, runs=(), natural=True)
 
 
-def _penalty_notes(fit: Fit, resamples: int) -> tuple[str, ...]:
-    from tercet.uncertainty._out_of_fold import PENALTY
-
+def _penalty_notes(fit: Fit) -> tuple[str, ...]:
     count = len(fit.penalised)
     return (f"{count} fits had no finite solution and were made with penalty={PENALTY:g}",) if count else ()
 
@@ -234,19 +235,15 @@ def _penalty_notes(fit: Fit, resamples: int) -> tuple[str, ...]:
 def _measure(plan: Plan | None, apps: Sequence[object]) -> Measure:
     """The numbers of weighted trials, by name, as of one resample."""
 
-    def measure(trials: Trials) -> dict[str, Floats]:
-        heavy = row_weights(trials)
-        rows: tuple[Places, ...]
+    def measure(trials: Trials) -> dict[str, Reals]:
+        heavy, rows = row_weights(trials), class_rows(trials)
         system: System
         if plan is None:
-            rows = class_rows(trials, ())
             system = ManyClasses.of(trials, rows, [as_matrix(app) for app in apps], None)
         else:
-            rows = ranked_rows(trials, ())
             system = TwoClass.of(trials, rows, plan, ranked=True)
         weights = [np.ones(len(own), np.int64) if heavy is None else heavy[own] for own in rows]
-        found = system.named(system.statistics(weights)[None])
-        return {name: np.atleast_1d(values[0]) for name, values in found.items()}
+        return {name: values[0] for name, values in named(system, [system.statistics(weights)]).items()}
 
     return measure
 
@@ -286,24 +283,21 @@ def _rated(
     """The system with rates by name beside its own numbers."""
     if isinstance(trials, Tally):
         raise InputError("rates need the Trials, not a Tally.")
-    flat = trials if several(trials, apps) else one_column(trials)
-    rows = class_rows(flat, by) if several(trials, apps) else ranked_rows(flat, by)
-    return Rated(system, [flat.select(places) for places in rows], apps, names)
+    flat = flattened(trials, apps)
+    return Rated(system, [flat.select(places) for places in class_rows(flat, by)], apps, names)
 
 
-def _two_classes(
-    trials: Trials | Tally, plan: Plan, by: tuple[str, ...], sampling: str = "stratified"
-) -> tuple[Design, TwoClass]:
+def _two_classes(trials: Trials | Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, TwoClass]:
     if isinstance(trials, Tally) or (trials.weights is None and not by):
         return _from_tally(trials if isinstance(trials, Tally) else Tally.of(trials), plan, by)
     two = one_column(trials)
-    rows = ranked_rows(two, by)
+    rows = class_rows(two, by)
     return Design.of(two, rows, by), TwoClass.of(two, rows, plan, ranked=True)
 
 
 def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, TwoClass]:
     if by:
-        raise InputError("A Tally has forgotten the groups: bootstrap the Trials themselves.")
+        raise InputError("A Tally has no groups: bootstrap the Trials themselves.")
     sides = (tally.nontargets, tally.targets)
     for side, called in zip(sides, ("non-targets", "targets"), strict=True):
         if side.total == 0:
@@ -317,10 +311,10 @@ def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, 
 
 
 def _runs(system: TwoClass, weights: Sequence[Counts | None]) -> tuple[Runs, ...]:
-    """The runs to draw of a large set without weights; of a small one rows are drawn."""
+    """The runs of a large set without weights; in a small set single rows are drawn."""
     if min(len(side) for side in system.scores) == 0 or any(own is not None for own in weights):
         return ()
-    return tuple(Runs.of(bounds) for bounds in system.runs) if sum(map(len, system.scores)) >= LARGE else ()
+    return tuple(Runs.of(bounds) for bounds in system.steps.bounds) if sum(map(len, system.scores)) >= LARGE else ()
 
 
 def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, str] | None = None) -> Counts:
@@ -349,12 +343,10 @@ def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, st
     >>> weights[:3].sum().item(), weights[3:].sum().item()
     (3, 3)
     """
-    names = grouping(by)
-    if len(trials.classes) > 2:
-        rows: tuple[Places, ...] = class_rows(trials, names)
+    names, rows = grouping(by), class_rows(flattened(trials, ()), grouping(by))
+    if several(trials, ()):
         design = Design.of(trials, rows, names)
     else:
-        rows = ranked_rows(one_column(trials), names)
         design, _ = _two_classes(trials, Plan((), np.empty(0), frozenset()), names)
     weights = design.draw(seed, number).rows()
     heavy = np.zeros(len(trials), np.float64 if any(w.dtype.kind == "f" for w in weights) else np.int64)
@@ -363,27 +355,18 @@ def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, st
     return heavy
 
 
-def _many_classes(
-    trials: Trials, apps: Sequence[object], by: tuple[str, ...], sampling: str = "stratified"
-) -> tuple[Design, ManyClasses]:
-    rows = class_rows(trials, by)
-    design = Design.of(trials, rows, by)
-    real = any(own is not None and own.dtype.kind == "f" for own in design.weights)
-    sizes = None if by or real or sampling == "natural" else [float(weights.sum()) for weights in design.base()]
-    return design, ManyClasses.of(trials, rows, [as_matrix(app) for app in apps], sizes)
-
-
 def summed_up(
-    design: Design, system: System, raw: Floats, redrawn: int, settings: Settings, wanted: frozenset[str]
+    design: Design, system: System, columns: dict[str, Floats], redrawn: int, settings: Settings, wanted: frozenset[str]
 ) -> Intervals:
-    """Intervals from the numbers of all resamples."""
-    points, columns = system.named(system.statistics(design.base())[None]), system.named(raw)
-    asked, undefined = defined({name: columns[name] for name in columns if is_asked(name, wanted)}, points)
+    """Intervals from the numbers of all resamples; a number that the sample itself leaves undefined has none."""
+    points = named(system, [system.statistics(design.base())])
+    undefined = [name for name, own in points.items() if own.ndim == 1 and np.isnan(own).any()]
+    asked = [name for name in columns if is_asked(name, wanted) and name not in undefined]
     pushes = accelerations(design, system, settings) if settings.method == "bca" else {}
     tail = tail_of(design, settings.level)
     bounds = {name: bound(points[name][0], columns[name], settings, tail, pushes.get(name, 0.0)) for name in asked}
     samples = {name: frozen(np.array(columns[name])) for name in asked}
-    missing = dict.fromkeys(undefined, "it is undefined on these trials")
+    missing = {name: "it is undefined on these trials" for name in undefined if is_asked(name, wanted)}
     return Intervals(
         MappingProxyType(bounds), settings.level, settings.by, "stratified", MappingProxyType(missing),
         _notes(design, settings, redrawn), settings.resamples, settings.seed, redrawn, MappingProxyType(samples), tail,
@@ -391,7 +374,7 @@ def summed_up(
 
 
 def _notes(design: Design, settings: Settings, redrawn: int) -> tuple[str, ...]:
-    """What a reader of the intervals must know."""
+    """Notes on the intervals."""
     notes = []
     for place, (name, count) in enumerate(zip(settings.by, design.counts, strict=True)):
         other = isinstance(design, TwoSets) and design.parts[0].counts[place] > count

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, ratio
+from tercet._numeric.records import Record, checked_tuple
 from tercet._numeric.validation import frozen, id_words
 from tercet._typing import Array, Floats
 from tercet.application import Application
 from tercet.calibration.two_class import Logistic
-from tercet.errors import CalibrationError, UndefinedError
+from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics._case_split import Flags, Split
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, checked_cases, evaluated, split_by_class
@@ -26,52 +27,52 @@ from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
-_FEW = "An interval needs at least two cases (or groups) of each class."
+FEW = "An interval needs at least two cases (or groups) of each class."
+_LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
-def evaluate_case_costs(
-    trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | tuple[str, str] | None = None
+def cases_in_memory(
+    trials: Trials, costs: CaseCosts, ci: float | None, by: str | tuple[str, str] | None
 ) -> CaseCostEvaluation:
-    """What Bayes decisions cost when every case brings its own costs.
-
-    risk = prior x mean over targets of (C_fn,i if missed, C_tp,i if hit)
-    + (1 - prior) x mean over non-targets of (C_fp,i if accepted).
-
-    Parameters
-    ----------
-    trials : Trials
-        Labelled two-class trials that are not raw scores, in the order of the costs.
-    costs : CaseCosts
-        Prior and costs. Costs that are the same in every case give the bits of the ordinary application.
-    ci : float, optional
-        Level of the intervals, 0.95: Welch's for the two classes' mean costs; whole weights count cases. Where no
-        target was missed, or no non-target accepted, the upper end makes room for what may hide behind none of n at
-        the mean cost. The minimum's interval begins at the lower end of the apparent minimum and ends at the upper
-        end of the cost of shifts chosen out of fold.
-    by : str or tuple of two str, optional
-        One or two columns of groups; then groups, not cases, are independent, and their sums vary.
-
-    Returns
-    -------
-    CaseCostEvaluation
-        The cost per case, the minimum over a common shift, two costs without scores, and the savings.
-
-    Examples
-    --------
-    The miss of 90 happens and the false alarm of 10, at prior 1/2: (90 + 0)/2 x 1/2 + (10 + 0)/2 x 1/2:
-
-    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
-    >>> found = evaluate_case_costs(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
-    >>> found.cost, found.per(1000), found.constant_action, found.constant_cost
-    (25.0, 25000.0, 'accept', 5.0)
-    """
+    """What Bayes decisions on trials in memory cost, with intervals if asked."""
     needs_level(ci, {"by": by})
     found = evaluated(trials, costs)
     return found if ci is None else _with_intervals(found, _Cases.of(trials, costs, by), probability(ci, "ci"))
 
 
+class Moments(NamedTuple):
+    """How many cases there are, their mean, and the sum of squared distances from it."""
+
+    size: float
+    mean: float
+    squares: float
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats | float = 1.0) -> Moments:
+        """Of at least one case."""
+        heavy = np.broadcast_to(weights, values.shape)
+        size = float(heavy.sum())
+        mean = float((heavy * values).sum()) / size
+        return cls(size, mean, float((heavy * (values - mean) ** 2).sum()))
+
+    def plus(self, other: Moments) -> Moments:
+        """Of both sets of cases (Chan, Golub and LeVeque 1983)."""
+        size, gap = self.size + other.size, other.mean - self.mean
+        between = gap * gap * self.size * other.size / size
+        return Moments(size, self.mean + gap * other.size / size, self.squares + other.squares + between)
+
+
+def welch(prior: float, classes: Sequence[Moments], how: str) -> Mean:
+    """prior x the mean of targets + (1 - prior) x that of non-targets, with the degrees of freedom of Welch."""
+    shares = (prior, 1.0 - prior)
+    parts = [s**2 * own.squares / (own.size * (own.size - 1.0)) for s, own in zip(shares, classes, strict=True)]
+    terms = sum(part**2 / (own.size - 1.0) for part, own in zip(parts, classes, strict=True))
+    total, value = sum(parts), sum(s * own.mean for s, own in zip(shares, classes, strict=True))
+    return Mean(value, total**0.5, freedom=total**2 / terms if terms > 0.0 else 1.0, how=how)
+
+
 class _Cases(NamedTuple):
-    """Cases in an order of their own, by class, and how their costs vary."""
+    """Cases in a canonical order, by class, and how their costs vary."""
 
     trials: Trials
     costs: CaseCosts
@@ -82,16 +83,17 @@ class _Cases(NamedTuple):
 
     @classmethod
     def of(cls, trials: Trials, costs: CaseCosts, by: object = None) -> _Cases:
-        """Cases of weight 0 are left out; the rest stand by id, else by score, costs and groups."""
+        """Cases of weight 0 are left out; the rest are ordered by id, else by score, costs and groups."""
         own, names = checked_cases(trials, costs), grouping(by)
         order = _own_order(own, costs, names)
         own, costs = own.select(order), costs.select(order)
         heavy = np.ones(len(own)) if own.weights is None else own.weights
         labels = own.known_labels().astype(np.bool_)
         split = split_by_class(own, costs)
+        check_prices(split)
         weights = heavy[labels], heavy[~labels]
         if min(map(len, weights)) < 2:
-            raise UndefinedError(_FEW)
+            raise UndefinedError(FEW)
         if not names and not (heavy != np.floor(heavy)).any():
             return cls(own, costs, names, split, weights, None)
         rows = np.flatnonzero(labels), np.flatnonzero(~labels)
@@ -110,17 +112,8 @@ class _Cases(NamedTuple):
             found = self.clusters.means(list(enumerate(paid)))
             variance, freedom = float(shares @ found.covariance @ shares), min(self.clusters.freedoms)
             return Mean(float(shares @ found.means), max(variance, 0.0) ** 0.5, freedom=freedom, how=self.how)
-        means, parts, sizes = [], [], []
-        for own, heavy, share in zip(paid, self.weights, shares.tolist(), strict=True):
-            size = float(heavy.sum())
-            centre = float((heavy * own).sum()) / size
-            means.append(share * centre)
-            parts.append(share**2 * float((heavy * (own - centre) ** 2).sum()) / (size * (size - 1.0)))
-            sizes.append(size - 1.0)
-        total = sum(parts)
-        terms = [part**2 / size for part, size in zip(parts, sizes, strict=True)]
-        freedom = total**2 / sum(terms) if sum(terms) > 0.0 else 1.0
-        return Mean(sum(means), total**0.5, freedom=freedom, how=self.how)
+        moments = [Moments.of(own, heavy) for own, heavy in zip(paid, self.weights, strict=True)]
+        return welch(self.costs.prior, moments, self.how)
 
     def folds(self) -> tuple[NDArray[np.intp], int]:
         """The fold of each case, dealt by group, else in the order of the cases within the class."""
@@ -150,7 +143,7 @@ class _Cases(NamedTuple):
 
 
 def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[np.intp]:
-    """An order of the cases of positive weight that does not depend on how they came: by id, else by all they hold."""
+    """A canonical order of the cases of positive weight: by id, else by all their columns."""
     rows = np.arange(len(trials)) if trials.weights is None else np.flatnonzero(trials.weights > 0.0)
     if trials.ids is not None:
         return rows[np.argsort(id_words(trials.ids[rows]), kind="stable")]
@@ -162,14 +155,15 @@ def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[n
 
 def _with_intervals(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
     split = cases.split
-    accepted, room = split.accepted(), 0.0
-    paid, dummy = split.paid(accepted), split.paid(_dummy(found, split))
+    accepted = split.accepted()
+    paid, dummy = split.paid(accepted), split.paid(best_dummy(found, split))
     low, high = cases.mean(paid).limits(level)
     least, most = cases.mean((dummy[0] - paid[0], dummy[1] - paid[1])).limits(level)
-    room = _hidden(cases, accepted, level)
-    method = cases.how
-    if room > 0.0:
-        method += ", with room for errors that may hide behind none (clopper-pearson x mean cost)"
+    errors = [
+        (int(wrong.sum()), len(wrong), float(np.mean(np.abs(np.asarray(side.reject) - side.accept))))
+        for side, wrong in zip(split.sides, (~accepted[0], accepted[1]), strict=True)
+    ]
+    room, method = hidden_errors(split.prior, errors, level, cases.how)
     below = cases.mean(split.paid(split.accepted(found.min_shift))).limits(level)[0]
     above = cases.mean(cases.paid_out_of_fold()).limits(level)[1] + room
     return replace(
@@ -178,7 +172,19 @@ def _with_intervals(found: CaseCostEvaluation, cases: _Cases, level: float) -> C
     )  # fmt: skip
 
 
-def _dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
+def check_prices(split: Split) -> None:
+    """Refuses costs that are too large for an interval."""
+    targets, nontargets = split.sides
+    priced = {"cost_fn": targets.reject, "cost_tp": targets.accept, "cost_fp": nontargets.accept}
+    for name, cost in priced.items():
+        most = float(np.max(cost, initial=0.0))
+        if most > _LARGEST:
+            raise InputError(
+                f"{name} holds {most:g}, and costs above {_LARGEST:g} have no interval: give costs in a larger unit."
+            )
+
+
+def best_dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
     """Decisions of the better dummy on both classes."""
     if found.own_cost < found.constant_cost:
         return split.targets.blind, split.nontargets.blind
@@ -186,18 +192,22 @@ def _dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
     return np.full(len(split.targets.margins), accept), np.full(len(split.nontargets.margins), accept)
 
 
-def _hidden(cases: _Cases, accepted: tuple[Flags, Flags], level: float) -> float:
-    """What errors of a class that had none may cost: the upper bound of their rate at their mean cost."""
-    room, prior = 0.0, cases.costs.prior
-    for side, wrong, share in zip(cases.split.sides, (~accepted[0], accepted[1]), (prior, 1.0 - prior), strict=True):
-        if not wrong.any():
-            price = float(np.mean(np.abs(np.asarray(side.reject) - side.accept)))
-            room += share * price * clopper_pearson(0, len(wrong), level).high
-    return room
+def hidden_errors(prior: float, classes: Sequence[tuple[int, int, float]], level: float, how: str) -> tuple[float, str]:
+    """The possible cost of errors of a class that had none, and the method's name.
+
+    The upper bound of their rate times their mean cost, from (errors, cases, mean price) of targets and non-targets.
+    """
+    room = 0.0
+    for (wrong, cases, price), share in zip(classes, (prior, 1.0 - prior), strict=True):
+        if wrong == 0:
+            room += share * price * clopper_pearson(0, cases, level).high
+    if room > 0.0:
+        how += ", allowing for unseen errors where there were none (clopper-pearson x mean cost)"
+    return room, how
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CaseCostCurve:
+class CaseCostCurve(Record):
     """The cost per case when all thresholds are shifted by the same llr.
 
     Attributes
@@ -253,7 +263,7 @@ def case_cost_curve(
     >>> float(found.cost[160]), found.evaluation.cost
     (25.0, 25.0)
     """
-    found = evaluate_case_costs(trials, costs, ci=ci, by=by)
+    found = cases_in_memory(trials, costs, ci, by)
     split = split_by_class(trials, costs)
     shift = np.linspace(-_REACH, _REACH, _POINTS)
     cost = np.zeros(_POINTS)
@@ -265,6 +275,7 @@ def case_cost_curve(
     return CaseCostCurve(frozen(shift), frozen(cost), found, trials.name)
 
 
+@checked_tuple
 class CaseCostLoss(NamedTuple):
     """What calibration would save per case: the actual cost minus that after calibrating out of fold.
 

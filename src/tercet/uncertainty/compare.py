@@ -10,14 +10,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.validation import callback, chosen, flag, label_list, seed_number, shown
+from tercet._numeric.validation import callback, chosen, flag, label_list, probability, seed_number, shown
+from tercet._typing import Reals
 from tercet.application import Application, MulticlassApplication, listed
 from tercet.decision import decide
 from tercet.errors import InputError
 from tercet.metrics.binomial import delong_test, sign_test
 from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import as_matrix
-from tercet.metrics.pairing import PairBy, Paired, paired
+from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials
 from tercet.uncertainty._differences import (
     Independent,
@@ -30,15 +31,14 @@ from tercet.uncertainty._differences import (
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
-from tercet.uncertainty._kernel.pairs import shared_rows
 from tercet.uncertainty._kernel.percentiles import order_statistic, tail_of
 from tercet.uncertainty._kernel.two_class import TwoClass
 from tercet.uncertainty._limits import Estimate, p_value
-from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
-from tercet.uncertainty._rows import grouping, several
+from tercet.uncertainty._multiclass import many_class_estimates
+from tercet.uncertainty._rows import SampledRows, class_rows, flattened, grouping, several
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
-from tercet.uncertainty.bootstrap import Method, planned, settings_of, summed_up
+from tercet.uncertainty.bootstrap import Method, planned, summed_up
 from tercet.uncertainty.case_costs import case_cost_estimates
 from tercet.uncertainty.comparison import Comparison, Difference, ExactTest
 from tercet.uncertainty.intervals import (
@@ -47,7 +47,6 @@ from tercet.uncertainty.intervals import (
     CalibrationLosses,
     Intervals,
     bounded,
-    checked_level,
     is_asked,
     two_class_estimates,
     wanted_of,
@@ -82,8 +81,9 @@ def compare(
     """Compare systems on the same trials: compare(a, b, applications), or more than two.
 
     Differences in rates and costs are bounded by MOVER over the trials that only one system gets wrong, other
-    differences by a paired jackknife with Student's t. The p-value is one minus the largest level whose interval leaves
-    out 0. The numbers of each system have the intervals of evaluate(..., ci=ci, by=by).
+    differences by a paired jackknife with Student's t; rates and costs by group take the wider of both. The p-value
+    is one minus the largest level whose interval leaves out 0. The numbers of each system have the intervals of
+    evaluate(..., ci=ci, by=by).
 
     Parameters
     ----------
@@ -129,40 +129,46 @@ def compare(
     >>> round(one.value, 3), one.p_value > 0.05
     (-0.667, True)
     """
-    level, groups = checked_level(ci), grouping(by)
-    chosen(correction, "correction", ("pairs", "all"))
-    callback(progress, "progress")
+    level, groups = probability(ci, "ci"), grouping(by)
+    _check_how(correction, progress)
     trials, apps = _arguments(systems, applications)
-    called = _names(trials, names)
+    called = names_of(trials, names)
     if any(isinstance(app, CaseCosts) for app in apps):
         _check_by_case({"method": method, "resamples": resamples, "bayes": bayes, "quantities": quantities}, unpaired)
         return _compared_by_case(trials, called, apps, level, groups, correction, pair_by)
     wanted = wanted_of(_COMPARED if quantities is None else quantities)
-    pairing = None if flag(unpaired, "unpaired") else _paired(trials, called, apps, pair_by)
-    same = list(pairing.systems) if pairing is not None else [_flat(one, apps) for one in trials]
-    if groups and pairing is not None:
-        same = [_grouped_alike(one, _with_groups(same, called, groups)) for one in same]
-    if method is not None or resamples is not None:
-        count = 1000 if resamples is None else resamples
-        settings = settings_of(level, count, seed, by, "percentile" if method is None else method, threads)
-        found = _resampled(same, called, apps, wanted, settings, pairing is not None, progress)
+    same, matched = _matched(trials, called, apps, groups, pair_by, flag(unpaired, "unpaired"))
+    losses = [] if matched is None else _losses(same, apps, groups)
+    if method is None and resamples is None:
+        found = _in_closed_form(same, called, apps, wanted, level, groups, losses)
     else:
-        found = _in_closed_form(same, called, apps, wanted, level, groups, pairing is not None)
-    if pairing is not None:
-        exact = _exact_tests(same, called, apps, groups, seed)
-    else:
-        exact = () if groups else _unpaired_tests(same, called, apps)
-    beliefs = () if bayes is None else _beliefs(same, called, apps, level, bayes, groups, pairing is not None, seed)
+        settings = _bootstrap_settings(level, resamples, seed, by, method, threads)
+        found = _resampled(same, called, apps, wanted, settings, matched is not None, progress)
+    exact = _exact_tests(same, called, apps, groups, seed, losses)
+    beliefs = () if bayes is None else _beliefs(same, called, apps, level, bayes, groups, matched is not None, seed)
     drawn = found.intervals[0]
     return Comparison(
         called, found.values(), _corrected(found.differences, correction), exact, level, drawn.resamples, seed, groups,
-        not unpaired, None if pairing is None else pairing.by, drawn.redrawn, tuple(_point(app) for app in apps),
-        found.notes(pairing), MappingProxyType(found.estimates), beliefs,
+        not unpaired, matched, drawn.redrawn, tuple(_point(app) for app in apps), found.notes(matched),
+        MappingProxyType(found.estimates), beliefs,
     )  # fmt: skip
 
 
+def _check_how(correction: object, progress: object) -> None:
+    chosen(correction, "correction", ("pairs", "all"))
+    callback(progress, "progress")
+
+
+def _bootstrap_settings(
+    level: float, resamples: int | None, seed: int, by: object, method: Method | None, threads: int | None
+) -> Settings:
+    """1,000 resamples and percentiles unless said otherwise."""
+    count = 1000 if resamples is None else resamples
+    return Settings.of(level, count, seed, by, "percentile" if method is None else method, threads)
+
+
 def _check_by_case(given: dict[str, object], unpaired: object) -> None:
-    """Refuses what costs per case have no use for."""
+    """Refuses options that do not apply to costs per case."""
     if unpaired or any(value is not None for value in given.values()):
         raise InputError(
             "Costs per case are compared in closed form on the same cases: leave method=, resamples=, unpaired=, "
@@ -179,27 +185,32 @@ def _compared_by_case(
     if len(costs) < len(every):
         raise InputError("Costs per case are compared by themselves, not beside other applications.")
     pairing = paired(trials, by=pair_by)
-    same = list(pairing.systems)
-    if groups:
-        same = [_grouped_alike(one, _with_groups(same, names, groups)) for one in same]
+    same = sharing_groups(pairing.systems, names, groups)
     found = case_cost_estimates(same, costs, groups)
     values = {
         name: tuple(Bound(one.value, *one.limits(level), one.method) for one in row)
         for name, row in found.alone.items()
     }
-    rows, estimates = [], {}
-    for (name, i, j), one in found.differences.items():
-        low, high = one.limits(level)
-        base = found.alone[name][j].value
-        share = one.value / base if base > 0.0 else None
-        p = p_value(one)
-        rows.append(Difference(name, names[i], names[j], one.value, low, high, p, p, one.method, share))
-        estimates[name, names[i], names[j]] = one
-    notes = ("paired by position",) if pairing.by == "position" else ()
     points = tuple(f"prior {one.prior:g}, costs per case" for one in costs)
+    differences = {key: (one, 0.0) for key, one in found.differences.items()}
+    return paired_comparison(names, values, differences, level, groups, correction, pairing.by, points)
+
+
+def paired_comparison(
+    names: tuple[str, ...], values: Mapping[str, tuple[Bound, ...]],
+    differences: Mapping[tuple[str, int, int], tuple[Estimate, float]], level: float, groups: tuple[str, ...],
+    correction: str, pair_by: PairBy, points: tuple[str, ...],
+) -> Comparison:  # fmt: skip
+    """The comparison of known values, each difference by its closed form and the least p-value it can have."""
+    rows, estimates = [], {}
+    for (name, i, j), (one, least) in differences.items():
+        called = name, names[i], names[j]
+        base, p = float(values[name][j].value), max(p_value(one), least)
+        rows.append(_difference(called, float(one.value), base, one.limits(level), p, one.method, least))
+        estimates[called] = one
     return Comparison(
-        names, MappingProxyType(values), _corrected(rows, correction), (), level, 0, 0, groups, True, pairing.by, 0,
-        points, notes, MappingProxyType(estimates),
+        names, MappingProxyType(dict(values)), _corrected(rows, correction), (), level, 0, 0, groups, True, pair_by, 0,
+        points, _matching_notes(pair_by), MappingProxyType(estimates),
     )  # fmt: skip
 
 
@@ -224,21 +235,20 @@ class _Compared(NamedTuple):
         """Each number that all systems have, of every system."""
         return MappingProxyType({name: tuple(one[name] for one in self.intervals) for name in self.shared})
 
-    def notes(self, pairing: Paired | None) -> tuple[str, ...]:
-        """What a reader must know, each note once."""
+    def notes(self, matched: PairBy | None) -> tuple[str, ...]:
+        """The notes, each once."""
         found = [note for one in self.intervals for note in one.notes]
-        found += ["paired by position"] if pairing is not None and pairing.by == "position" else []
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*found, *_matching_notes(matched)]))
 
 
 def _in_closed_form(
     systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], wanted: frozenset[str], level: float,
-    by: tuple[str, ...], paired_trials: bool,
+    by: tuple[str, ...], losses: Sequence[PairedLosses],
 ) -> _Compared:  # fmt: skip
-    """Every system's intervals, and every pair's difference."""
+    """Every system's intervals, and every pair's difference; without losses, the systems are independent."""
     alone = [_estimates(one, apps, by, wanted) for one in systems]
     intervals = [bounded(one, level, wanted, by) for one in alone]
-    pairs = _paired_differences(systems, apps, by) if paired_trials else {}
+    pairs = _paired_differences(losses)
     both = [{n: b for n, b in one.bounds.items() if not pairs or (n, 0, 1) in pairs} for one in intervals]
     shared = _asked(both, wanted)
     estimates: dict[tuple[str, str, str], Estimate] = {}
@@ -248,48 +258,47 @@ def _in_closed_form(
             one, other = alone[i][name], alone[j][name]
             assert not isinstance(one, NotEstimable)
             assert not isinstance(other, NotEstimable)
-            known, least = pairs[name, i, j] if paired_trials else (Independent(one, other), 0.0)
-            estimates[name, names[i], names[j]] = known
-            low, high = known.limits(level)
-            ends = (float(low), float(high), max(p_value(known), least))
-            row = _difference((name, names[i], names[j]), intervals[i], intervals[j], ends, known.method)
-            rows.append(row._replace(least_p=least))
+            known, least = pairs[name, i, j] if pairs else (Independent(one, other), 0.0)
+            called = name, names[i], names[j]
+            base, p = float(intervals[j][name].value), max(p_value(known), least)
+            value = float(intervals[i][name].value) - base
+            rows.append(_difference(called, value, base, known.limits(level), p, known.method, least))
+            estimates[called] = known
     return _Compared(intervals, shared, rows, estimates)
 
 
 def _difference(
-    called: tuple[str, str, str], first: Intervals, second: Intervals, known: tuple[float, float, float], method: str
-) -> Difference:
-    """A row of the table: both ends and the p-value are known, and the interval holds the difference itself."""
-    low, high, p = known
-    base = float(second[called[0]].value)
-    value = float(first[called[0]].value) - base
-    return Difference(*called, value, min(low, value), max(high, value), p, p, method, value / base if base else None)
+    called: tuple[str, str, str], value: float, base: float, ends: tuple[Reals, Reals], p: float, method: str,
+    least: float = 0.0,
+) -> Difference:  # fmt: skip
+    """A row of the table; the interval holds the difference itself, which is told as a share of the second's number."""
+    low, high = min(float(ends[0]), value), max(float(ends[1]), value)
+    return Difference(*called, value, low, high, p, p, method, value / base if base > 0.0 else None, least)
 
 
 def _estimates(trials: Trials, apps: Sequence[object], by: tuple[str, ...], wanted: frozenset[str]) -> Found:
     if several(trials, apps):
-        return many_class_estimates(ManyClassSample.of(trials, by), [as_matrix(app) for app in apps])
+        rows, matrices = SampledRows.of(trials, by), [as_matrix(app) for app in apps]
+        return many_class_estimates(trials, rows, by, matrices, "natural")
     points = [Application.of(app) for app in apps]
     return two_class_estimates(CalibrationLosses(trials, by), points, wanted=wanted)
 
 
-def _paired_differences(
-    systems: Sequence[Trials], apps: Sequence[object], by: tuple[str, ...]
-) -> dict[tuple[str, int, int], tuple[Estimate, float]]:
-    """The difference of every pair of systems in every number that has losses, and the least p-value it can have."""
+PairedLosses = tuple[PairedTrials, list[dict[str, Losses]]]  # the common rows, and each system's losses on them
+
+
+def _paired_differences(losses: Sequence[PairedLosses]) -> dict[tuple[str, int, int], tuple[Estimate, float]]:
+    """The difference of every pair of systems in every number that has losses, and its smallest possible p-value."""
     found: dict[tuple[str, int, int], tuple[Estimate, float]] = {}
-    for rows, losses in _losses(systems, apps, by):
-        for name in shared_names(losses):
+    for rows, systems in losses:
+        for name in shared_names(systems):
             for i, j in combinations(range(len(systems)), 2):
-                pair = losses[i][name], losses[j][name]
+                pair = systems[i][name], systems[j][name]
                 found[name, i, j] = rows.difference(*pair), rows.least_p(*pair)
     return found
 
 
-def _losses(
-    systems: Sequence[Trials], apps: Sequence[object], by: tuple[str, ...]
-) -> list[tuple[PairedTrials, list[dict[str, Losses]]]]:
+def _losses(systems: Sequence[Trials], apps: Sequence[object], by: tuple[str, ...]) -> list[PairedLosses]:
     """The losses of every system over the common rows: by class, and of K classes also over all trials."""
     rows = PairedTrials.of(systems[0], by)
     if not several(systems[0], apps):
@@ -307,23 +316,23 @@ def _resampled(
 ) -> _Compared:  # fmt: skip
     """The same by the bootstrap: percentile intervals of the differences over shared draws."""
     if paired_trials:
-        designs, made = _prepared(systems, names, apps, wanted, settings)
+        designs, made = _prepared(systems, apps, wanted, settings.by)
     else:
-        parts = [_prepared([one], [""], apps, wanted, settings) for one in systems]
+        parts = [_prepared([one], apps, wanted, settings.by) for one in systems]
         designs, made = [own[0][0] for own in parts], [own[1][0] for own in parts]
     each = designs if len(designs) > 1 else designs * len(made)
-    raw, redrawn = replicates(designs, made, settings, progress)
-    columns = [one.named(rows) for one, rows in zip(made, raw, strict=True)]
-    intervals = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, raw, strict=True)]
+    columns, redrawn = replicates(designs, made, settings, progress)
+    intervals = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, columns, strict=True)]
     shared, tail, rows = _asked([one.bounds for one in intervals], wanted), tail_of(each[0], settings.level), []
     for name in shared:
         for i, j in combinations(range(len(names)), 2):
             gaps = np.sort(columns[i][name] - columns[j][name])
-            ends = (float(order_statistic(gaps, tail, down=True)), float(order_statistic(gaps, 1.0 - tail, down=False)))
+            ends = order_statistic(gaps, tail, down=True), order_statistic(gaps, 1.0 - tail, down=False)
             least = min(int((gaps <= 0.0).sum()), int((gaps >= 0.0).sum()))
             p = min(1.0, 2.0 * (1 + least) / (1 + len(gaps)))
-            names_of_row = (name, names[i], names[j])
-            rows.append(_difference(names_of_row, intervals[i], intervals[j], (*ends, p), "percentile bootstrap"))
+            base = float(intervals[j][name].value)
+            value = float(intervals[i][name].value) - base
+            rows.append(_difference((name, names[i], names[j]), value, base, ends, p, "percentile bootstrap"))
     return _Compared(intervals, shared, rows, {})
 
 
@@ -371,7 +380,8 @@ def _arguments(systems: Sequence[object], applications: object) -> tuple[list[Tr
     return checked, listed(() if applications is None else applications)
 
 
-def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, ...]:
+def names_of(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, ...]:
+    """What to call the systems: distinct names, given or their own."""
     called = (
         tuple(map(str, label_list(names, "names")))
         if names is not None
@@ -384,38 +394,39 @@ def _names(trials: Sequence[Trials], names: Sequence[str] | None) -> tuple[str, 
     return called
 
 
-def _paired(trials: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: PairBy | None) -> Paired:
-    """The systems' trials in one order, two-class ones as one column of scores."""
+def _matched(
+    trials: Sequence[Trials], names: Sequence[str], apps: Sequence[object], groups: tuple[str, ...],
+    pair_by: PairBy | None, unpaired: bool,
+) -> tuple[list[Trials], PairBy | None]:  # fmt: skip
+    """The systems' trials, two-class ones as one column; in one order unless unpaired, and how they were matched."""
+    if unpaired:
+        return [flattened(one, apps) for one in trials], None
     for one in trials:
         one.known_labels()
-    return paired([_flat(one, apps) for one in trials], by=by, names=names, way_out=_WAY_OUT)
+    found = paired([flattened(one, apps) for one in trials], by=pair_by, names=names, way_out=_WAY_OUT)
+    return sharing_groups(found.systems, names, groups), found.by
+
+
+def _matching_notes(matched: PairBy | None) -> tuple[str, ...]:
+    return ("paired by position",) if matched == "position" else ()
 
 
 def _prepared(
-    same: Sequence[Trials], names: Sequence[str], apps: Sequence[object], wanted: frozenset[str], settings: Settings
+    same: Sequence[Trials], apps: Sequence[object], wanted: frozenset[str], by: tuple[str, ...]
 ) -> tuple[list[Design], list[System]]:
     """One design for paired systems, and the systems ready to be resampled."""
-    grouped = _with_groups(same, names, settings.by)
-    rows = shared_rows(same, grouped, settings.by)
-    design = Design.of(grouped, rows, settings.by)
+    table = np.concatenate([one.scores.reshape(len(one), -1) for one in same], axis=1)
+    rows = class_rows(same[0], by, table)
+    design = Design.of(same[0], rows, by)
     if several(same[0], apps):
-        real = any(own is not None and own.dtype.kind == "f" for own in design.weights)
-        sizes = None if settings.by or real else [float(weights.sum()) for weights in design.base()]
         matrices = [as_matrix(app) for app in apps]
-        return [design], [ManyClasses.of(one, rows, matrices, sizes) for one in same]
+        return [design], [ManyClasses.of(one, rows, matrices, design.fixed_sizes()) for one in same]
     plan = planned([Application.of(app) for app in apps], wanted, None)
     return [design], [TwoClass.of(one, rows, plan) for one in same]
 
 
-def _flat(trials: Trials, apps: Sequence[object]) -> Trials:
-    """Two-class trials as one column of scores."""
-    if several(trials, apps) or not trials.is_matrix:
-        return trials
-    return trials.versus(trials.classes[1], trials.classes[0])
-
-
-def _with_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[str]) -> Trials:
-    """The first system that knows the groups; others that know them must agree."""
+def sharing_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[str]) -> list[Trials]:
+    """The trials of every system with the groups of the first that has them; others that have them must agree."""
     for column in by:
         knowing = [
             (one.groups[column].astype(str), name)
@@ -429,12 +440,8 @@ def _with_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[s
                     f"Groups {shown(column)} of {shown(knowing[0][1])} and {shown(name)} differ in {len(differ)} "
                     f"trials, the first in row {differ[0]}, and a trial has only one."
                 )
-    return next((one for one in systems if all(name in one.groups for name in by)), systems[0])
-
-
-def _grouped_alike(trials: Trials, knowing: Trials) -> Trials:
-    """The trials with the groups of the system that knows them."""
-    return trials if trials is knowing else replace(trials, groups=knowing.groups)
+    having = next((one for one in systems if all(name in one.groups for name in by)), systems[0])
+    return [one if one is having or not by else replace(one, groups=having.groups) for one in systems]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -469,13 +476,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _exact_tests(
-    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: tuple[str, ...], seed: int
-) -> tuple[ExactTest, ...]:
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: tuple[str, ...], seed: int,
+    every: Sequence[PairedLosses],
+) -> tuple[ExactTest, ...]:  # fmt: skip
     """Sign-flip tests of the costs for every pair; DeLong and McNemar where trials are independent and unweighted."""
+    if not every:
+        return _unpaired_tests(systems, names, apps, by)
     found = []
     alone = not by and all(one.weights is None for one in systems)
     many = several(systems[0], apps)
-    rows, losses = _losses(systems, apps, by)[0]
+    rows, losses = every[0]
     for i, j in combinations(range(len(systems)), 2):
         called = (names[i], names[j])
         if alone and not many and min(np.bincount(systems[i].known_labels(), minlength=2)) > 1:
@@ -493,9 +503,11 @@ def _exact_tests(
     return tuple(found)
 
 
-def _unpaired_tests(systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object]) -> tuple[ExactTest, ...]:
-    """DeLong's test of two-class systems on independent, unweighted trials."""
-    if several(systems[0], apps) or any(one.weights is not None for one in systems):
+def _unpaired_tests(
+    systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: tuple[str, ...]
+) -> tuple[ExactTest, ...]:
+    """DeLong's test of two-class systems on independent, unweighted trials without groups."""
+    if by or several(systems[0], apps) or any(one.weights is not None for one in systems):
         return ()
     if min(min(np.bincount(one.known_labels(), minlength=2)) for one in systems) < 2:
         return ()

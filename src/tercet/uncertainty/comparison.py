@@ -18,27 +18,11 @@ from tercet.uncertainty._limits import Estimate, p_value
 from tercet.uncertainty.bayes import Probability
 from tercet.uncertainty.intervals import Bound
 
-HIGHER_IS_BETTER = {"auc", "accuracy"}
-_TOLD = {
-    "cost",
-    "dcf",
-    "min_dcf",
-    "risk",
-    "eer",
-    "auc",
-    "cllr",
-    "accuracy",
-    "log_loss",
-}  # the differences of a first look
-_WORDS = {
-    "dcf": "DCF",
-    "min_dcf": "min DCF",
-    "auc": "AUC",
-    "eer": "EER",
-    "cllr": "Cllr",
-    "risk": "Bayes risk",
-    "cost": "cost per case",
-}
+HIGHER_IS_BETTER = {"auc", "accuracy", "net_benefit"}
+# The differences that are shown first.
+TOLD = {"cost", "dcf", "min_dcf", "risk", "eer", "auc", "cllr", "accuracy", "log_loss", "net_benefit"}
+_WORDS = {"dcf": "DCF", "min_dcf": "min DCF", "auc": "AUC", "eer": "EER", "cllr": "Cllr"}
+_WORDS |= {"risk": "Bayes risk", "cost": "cost per case"}
 _HAIR = 1e-9  # a p-value of the level itself is found by halving, and rounded
 _HEADLINES = ("applications.0.dcf", "applications.0.risk", "applications.0.min_dcf", "auc", "accuracy")
 
@@ -245,7 +229,7 @@ class Comparison(Shown):
     """
 
     names: tuple[str, ...]
-    values: Mapping[str, tuple[Bound, ...]]  # for each quantity one a system
+    values: Mapping[str, tuple[Bound, ...]]  # for each quantity one per system
     differences: tuple[Difference, ...]
     tests: tuple[ExactTest, ...]
     level: float
@@ -256,7 +240,7 @@ class Comparison(Shown):
     paired_by: PairBy | None  # how the systems' trials were matched; None where they were not
     redrawn: int
     points: tuple[str, ...] = ()  # the applications, in words
-    notes: tuple[str, ...] = ()  # what a reader must know
+    notes: tuple[str, ...] = ()  # notes for the reader
     estimates: Mapping[tuple[str, str, str], Estimate] = field(default_factory=dict)  # of the closed forms
     probabilities: tuple[Probability, ...] = ()  # that one system is cheaper, where bayes= asked for them
 
@@ -279,7 +263,7 @@ class Comparison(Shown):
             The differences.
         """
         if quantity not in self.values:
-            raise InputError(f"{shown(quantity)} was not compared; there are: {', '.join(self.values)}.")
+            raise InputError(f"{shown(quantity)} was not compared; the quantities are: {', '.join(self.values)}.")
         return tuple(one for one in self.differences if one.quantity == quantity)
 
     def non_inferior(self, quantity: str, first: str, second: str, margin: float) -> MarginTest:
@@ -344,11 +328,11 @@ class Comparison(Shown):
         Returns
         -------
         tuple of MarginTest
-            For each cost ("dcf", "risk" of several classes, "cost" where costs differ by case), both directions of the
-            one-sided tests.
+            For each cost ("dcf", "risk" of several classes, "cost" where costs differ by case) or net benefit, both
+            directions of the one-sided tests.
         """
         held = {name.split(".")[-1] for name in self.values}
-        last = next((name for name in ("risk", "cost") if name in held), "dcf")
+        last = next((name for name in ("risk", "cost", "net_benefit") if name in held), "dcf")
         found = []
         for quantity in (name for name in self.values if name.split(".")[-1] == last):
             for one, other in combinations(self.names, 2):
@@ -381,7 +365,7 @@ class Comparison(Shown):
         return MarginTest("equivalence", quantity, first, second, edge, p, p <= (1.0 - self.level) / 2.0 + _HAIR)
 
     def _estimate(self, quantity: str, first: str, second: str) -> tuple[Estimate, float]:
-        """The estimate of a difference, and -1 where it is the other way round."""
+        """The estimate of a difference, and -1 where its sign is reversed."""
         self.of(quantity)
         for key, sign in (((quantity, first, second), 1.0), ((quantity, second, first), -1.0)):
             if key in self.estimates:
@@ -412,15 +396,8 @@ class Comparison(Shown):
                 beaten[one.second if sign * one.value < 0.0 else one.first] += 1
         places = list(beaten.values())
         rows = [
-            Rank(
-                1 + beaten[system],
-                system,
-                float(b.value),
-                float(b.low),
-                float(b.high),
-                places.count(beaten[system]) > 1,
-            )
-            for system, b in zip(self.names, self.values[name], strict=True)
+            Rank(1 + count, system, float(b.value), float(b.low), float(b.high), places.count(count) > 1)
+            for (system, count), b in zip(beaten.items(), self.values[name], strict=True)
         ]
         return tuple(sorted(rows, key=lambda row: (row.rank, sign * row.value)))
 
@@ -449,7 +426,7 @@ class Comparison(Shown):
 
     @property
     def headline(self) -> str:
-        """The quantity that the answer speaks of: the first operating point's cost, else the AUC or accuracy."""
+        """The quantity of the answer: the first operating point's cost, else the AUC or accuracy."""
         return next((name for name in _HEADLINES if name in self.values), next(iter(self.values)))
 
     def spoken(self, name: str) -> str:
@@ -493,7 +470,7 @@ class Comparison(Shown):
             for row in self.ranks()
         ]
         lines = [self.sentence, "", *_aligned([["rank", "system", self.spoken(name), "interval"], *ranks]), ""]
-        told = [one for one in self.differences if one.quantity.split(".")[-1] in _TOLD]
+        told = [one for one in self.differences if one.quantity.split(".")[-1] in TOLD]
         rows = [
             [self.spoken(one.quantity), f"{one.first} - {one.second}", f"{one.value:+.4f}",
              f"{one.low:+.4f} to {one.high:+.4f}", self._p(one.p_value), self._p(one.adjusted)]
@@ -516,10 +493,7 @@ class Comparison(Shown):
             name: [{"value": b.value, "value_ci": [b.low, b.high], "method": b.method} for b in row]
             for name, row in self.values.items()
         }
-        facts: JSON = {key: getattr(self, key) for key in kept} | {
-            "values": values,
-            "sentence": self.sentence,
-        }
+        facts: JSON = {key: getattr(self, key) for key in kept} | {"values": values, "sentence": self.sentence}
         facts["differences"] = [_with_ci(one._asdict()) for one in self.differences]
         facts["tests"] = [one._asdict() for one in self.tests]
         if self.probabilities:

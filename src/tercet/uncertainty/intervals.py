@@ -12,24 +12,25 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import chosen, listed, number, shown
+from tercet._numeric.validation import listed, shown
 from tercet._typing import JSON, EerDefinition, Facts, Floats, Reals
 from tercet._views import Shown
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
-from tercet.metrics.curves import EER_DEFINITIONS, Curve
+from tercet.metrics.curves import Curve
+from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials, probability
-from tercet.uncertainty._limits import Bracket, Estimate, Mapped
-from tercet.uncertainty._multiclass import ManyClassSample, many_class_estimates
-from tercet.uncertainty._rows import grouping, several
+from tercet.trials import Trials
+from tercet.uncertainty._limits import Estimate, Mapped
+from tercet.uncertainty._multiclass import many_class_estimates
+from tercet.uncertainty._rows import SampledRows, grouping, several
 from tercet.uncertainty._two_class import (
     Found,
     NotEstimable,
     Points,
+    RatePair,
     TwoClassSample,
-    actual_cost,
     area,
     calibration_loss,
     equal_error,
@@ -37,6 +38,7 @@ from tercet.uncertainty._two_class import (
     min_log_costs,
     minimum_cost,
     precision_and_f1,
+    single,
 )
 
 Sampling = Literal["stratified", "natural"]
@@ -173,14 +175,6 @@ class Intervals(Shown, Mapping[str, Bound]):
         return found
 
 
-def checked_level(ci: object, name: str = "ci") -> float:
-    """The level of an interval, strictly between 0 and 1; 95 is refused, since 0.95 is meant."""
-    level = number(ci, name)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, not {shown(ci)}. 95 % is 0.95.")
-    return probability(level, name)
-
-
 @dataclass(frozen=True, eq=False)
 class CalibrationLosses:
     """Cross-fitted calibration losses of two-class trials, each computed when it is first asked for."""
@@ -194,12 +188,8 @@ class CalibrationLosses:
     def sample(self) -> TwoClassSample:
         """The trials, ranked and dealt to folds."""
         if self.by and not isinstance(self.source, Trials):
-            raise InputError("Groups are known to the Trials only, not to their counts: give the Trials.")
+            raise InputError("Only Trials have groups, their counts do not: give the Trials.")
         return TwoClassSample.of(self.source, self.by, self.curve)
-
-    def has(self, app: Application) -> bool:
-        """Whether the loss at this operating point has been computed."""
-        return (app.prior, app.cost_fn, app.cost_fp) in self.known
 
     def at(self, app: Application) -> Estimate | NotEstimable:
         """The loss at one operating point, or why there is none."""
@@ -227,9 +217,9 @@ def closed_form_intervals(
     if names and sampling == "stratified":
         raise InputError("Whole groups have no stratified sampling: their class counts vary with them.")
     if isinstance(source, Trials) and several(source, apps):
-        sample = ManyClassSample.of(source, names)
-        found = many_class_estimates(sample, [as_matrix(app) for app in apps], sampling or "natural")
-        notes = group_notes(names, sample.clusters.freedoms)
+        rows = SampledRows.of(source, names)
+        found = many_class_estimates(source, rows, names, [as_matrix(app) for app in apps], sampling or "natural")
+        notes = group_notes(names, rows.clusters.freedoms)
     else:
         losses = source if isinstance(source, CalibrationLosses) else CalibrationLosses(source, names)
         points = [Application.of(app) for app in apps]
@@ -237,6 +227,32 @@ def closed_form_intervals(
         clusters = losses.sample.clusters
         notes = () if clusters is None else group_notes(names, clusters.freedoms)
     return bounded(found, level, wanted, names, sampling or "natural", notes)
+
+
+_ROWS = "it needs the trials in memory (tercet.read)"
+_REAL_WEIGHTS = f"the weights are not whole, so {_ROWS}"
+
+
+def counted_intervals(summary: Summary, apps: Sequence[Application], grid: Floats, level: float) -> Intervals:
+    """The intervals that counts alone give, of independent trials: rates and costs of the decisions."""
+    whole, points = summary.curve.tally.unit == 0, Points.along(grid)
+    reason = NotEstimable(_ROWS if whole else _REAL_WEIGHTS)
+    found: Found = dict.fromkeys(("eer", "auc", "cllr", "min_cllr", "bayes_plot.min_dcf"), reason)
+
+    def rates(points: Points) -> RatePair | None:
+        return RatePair.counted(summary.curve, *summary.errors(0.0 - points.log_odds)) if summary.means_llr else None
+
+    for k, app in enumerate(apps):
+        minima = _MINIMA if _has_minimum(app) else ()
+        own: Found = dict.fromkeys((*sorted(minima), "calibration_loss"), reason)
+        if not whole:
+            own |= dict.fromkeys(("dcf", "dcf_u", "f1", "fnr", "fpr", "ppv"), reason)
+        elif (pair := rates(Points.of([app]))) is not None:
+            own |= _decided(pair, app) | precision_and_f1(pair, "natural")
+        found |= {f"applications.{k}.{name}": one for name, one in own.items()}
+    if whole and len(grid) and (pair := rates(points)) is not None:
+        found["bayes_plot.dcf"] = pair.cost(points.miss, points.alarm)
+    return bounded(found, level, frozenset(QUANTITIES))
 
 
 def bounded(
@@ -268,7 +284,7 @@ def is_asked(name: str, wanted: frozenset[str]) -> bool:
 
 
 def group_notes(by: Sequence[str], freedoms: Sequence[float]) -> tuple[str, ...]:
-    """What a reader must know about few groups."""
+    """Notes on small numbers of groups."""
     if not by or min(freedoms) + 1 >= _FEW_GROUPS:
         return ()
     return (f"only {min(freedoms) + 1:g} groups hold one of the classes: intervals from so few may be too short",)
@@ -286,22 +302,25 @@ def two_class_estimates(
     found: Found = {}
     sample = losses.sample
     if "eer" in wanted:
-        found["eer"] = _equal_error(sample, eer)
+        found["eer"] = equal_error(sample, eer)
     for name, make in (("auc", area), ("cllr", log_costs), ("min_cllr", min_log_costs)):
         if name in wanted:
             found[name] = _or_reason(make, sample)
     for k, app in enumerate(apps):
-        own = _at_application(sample, app, wanted)
+        pair = sample.actual_rates(Points.of([app]))
+        own = {} if pair is None else _decided(pair, app)
+        if wanted & _MINIMA and _has_minimum(app):
+            own |= _minima(sample, app)
         if "calibration_loss" in wanted:
             own["calibration_loss"] = losses.at(app)
-        if wanted & {"ppv", "f1"}:
-            own |= precision_and_f1(sample, app, sampling)
+        if wanted & {"ppv", "f1"} and pair is not None:
+            own |= precision_and_f1(pair, sampling)
         found |= {f"applications.{k}.{name}": one for name, one in own.items()}
     if grid is not None and len(grid) and "bayes_plot" in wanted:
         points = Points.along(grid)
-        actual = actual_cost(sample, points)
-        if actual is not None:
-            found["bayes_plot.dcf"] = actual[1]
+        pair = sample.actual_rates(points)
+        if pair is not None:
+            found["bayes_plot.dcf"] = pair.cost(points.miss, points.alarm)
         found["bayes_plot.min_dcf"] = minimum_cost(sample, points)[0]
     return found
 
@@ -314,40 +333,30 @@ def _or_reason(make: Callable[..., Estimate | NotEstimable], *arguments: object)
         return NotEstimable(str(error))
 
 
-def _equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
-    """The EER's interval around the value of the definition asked for: all definitions estimate one number."""
-    chosen(definition, "eer", EER_DEFINITIONS)
-    found = equal_error(sample)
-    return Bracket(sample.curve.eer(definition).value, found.below, found.above, found.most)
+def _decided(pair: RatePair, app: Application) -> Found:
+    """Rates and costs of the decisions at one operating point."""
+    points = Points.of([app])
+    prices = (app.prior * app.cost_fn, (1.0 - app.prior) * app.cost_fp)
+    found: Found = {"fnr": single(pair.fnr), "fpr": single(pair.fpr), "dcf_u": single(pair.cost(*prices))}
+    return found if app.dummy_is_free else found | {"dcf": single(pair.cost(points.miss, points.alarm))}
 
 
-def _at_application(sample: TwoClassSample, app: Application, wanted: frozenset[str]) -> Found:
-    """Rates, costs and losses at one operating point; un-normalised ones are the same intervals times the dummy's."""
-    found: Found = {}
-    one = Application(app.prior, app.cost_fn, app.cost_fp)
-    free, prices = app.dummy_is_free, (app.prior * app.cost_fn, (1.0 - app.prior) * app.cost_fp)
-    points = Points.of([one])
-    actual = actual_cost(sample, points)
-    if actual is not None:
-        pair = actual[0]
-        found |= {"fnr": _single(pair.fnr), "fpr": _single(pair.fpr), "dcf_u": _single(pair.cost(*prices))}
-        if not free:
-            found["dcf"] = _single(actual[1])
-    if wanted & _MINIMA and not free and math.isfinite(app.factor):
-        least, chosen = minimum_cost(sample, points)
-        found["min_dcf"] = _single(least)
-        found["cross_fitted_min_dcf"] = chosen if isinstance(chosen, NotEstimable) else _single(chosen)
-        found["min_dcf_u"] = _single(Mapped(least, lambda x: x * min(prices)))
-    return found
+def _has_minimum(app: Application) -> bool:
+    return not app.dummy_is_free and math.isfinite(app.factor)
 
 
-def _single(estimate: Estimate) -> Estimate:
-    """An estimate at one operating point as a number instead of an array of one."""
-    return Mapped(estimate, lambda x: float(np.ravel(x)[0]))
+def _minima(sample: TwoClassSample, app: Application) -> Found:
+    """The minimum at one operating point; the un-normalised one is the same interval times the dummy's cost."""
+    least, held_out = minimum_cost(sample, Points.of([app]))
+    return {
+        "min_dcf": single(least),
+        "cross_fitted_min_dcf": held_out if isinstance(held_out, NotEstimable) else single(held_out),
+        "min_dcf_u": single(Mapped(least, lambda x: x * app.dummy_cost)),
+    }
 
 
 def wanted_of(quantities: Iterable[str] | None, known: Sequence[str] = QUANTITIES) -> frozenset[str]:
-    """The quantities asked for, all that are known unless named."""
+    """The quantities asked for; all of them by default."""
     asked = frozenset(known if quantities is None else names_of(quantities, "quantities"))
     unknown = sorted(asked - set(known))
     if unknown:

@@ -19,11 +19,10 @@ from tercet.uncertainty._differences import PairedTrials, two_class_losses
 from tercet.uncertainty._limits import Proportion, Sum
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import NewcombeArea
-from tercet.uncertainty.intervals import checked_level
 
 _UNCOUNTABLE = 2.0**53  # numbers of trials from here on are not all whole in floating point
 _WINDOW = 9.0  # standard deviations beyond which a binomial count is left out
-_MANY = 100.0  # errors that one standard deviation spans, from which on their number is as good as normal
+_MANY = 100.0  # standard deviation of the number of errors from which on it is practically normal
 _MOST_FACTOR = 64.0  # how much more than the normal approximation the search allows
 
 
@@ -117,7 +116,7 @@ def sample_size(
 
 
 class _Plan(NamedTuple):
-    """What an interval must be like."""
+    """The requirements on an interval."""
 
     width: float
     level: float
@@ -127,7 +126,7 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, half_width: object, level: object, assurance: object, design_effect: object) -> _Plan:
         found = cls(
-            number(half_width, "half_width"), checked_level(level, "level"), checked_level(assurance, "assurance"),
+            number(half_width, "half_width"), probability(level, "level"), probability(assurance, "assurance"),
             number(design_effect, "design_effect"),
         )  # fmt: skip
         if not 0.0 < found.width < math.inf:
@@ -197,7 +196,7 @@ def sample_size_for_rate(
 
 
 def _short_enough(rate: float, size: int, plan: _Plan) -> float:
-    """The probability of a number of errors whose interval has arms that are short enough: a sum of binomials."""
+    """The probability that both arms of the interval are short enough: a sum of binomials."""
     from scipy.special import bdtr
 
     reach = _WINDOW * (math.sqrt(size * rate * (1.0 - rate)) + 1.0)
@@ -206,7 +205,7 @@ def _short_enough(rate: float, size: int, plan: _Plan) -> float:
     low, high = Proportion(errors / size, float(size)).limits(plan.level)
     fine = np.maximum(high - errors / size, errors / size - low) <= plan.width
     upto = bdtr(np.arange(first - 1.0, last + 1.0), size, rate)
-    upto[0] = 0.0  # nothing is below, or as good as nothing
+    upto[0] = 0.0  # nothing, or almost nothing, is below
     return float(np.diff(upto)[fine].sum())
 
 
@@ -252,7 +251,7 @@ def sample_size_for_auc(
     >>> sample_size_for_auc(0.9, 0.05)[:2]
     (129, 129)
     """
-    area, share = number(auc, "auc"), checked_level(targets_share, "targets_share")
+    area, share = number(auc, "auc"), probability(targets_share, "targets_share")
     if not 0.5 < area < 1.0:
         raise InputError(f"auc must be the area you expect, strictly between 0.5 and 1, not {area}.")
     plan = _Plan.of(half_width, level, assurance, design_effect)
@@ -320,7 +319,7 @@ def sample_size_for_difference(
     """
     app, gap = Application.of(application), abs(number(difference, "difference"))
     app.check_normaliser()
-    share, chance = checked_level(level, "level"), checked_level(power, "power")
+    share, chance = probability(level, "level"), probability(power, "power")
     if not math.isfinite(app.factor):
         raise InputError(f"application has costs too unequal for a normalised cost: {shown(application)}.")
     if not 0.0 < gap < math.inf:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import listed, number, numbers, shown, whole
+from tercet._numeric.validation import listed, number, numbers, probability, shown, whole
 from tercet._typing import JSON, Floats
 from tercet.application import Application
 from tercet.decision import confusion_of, decide
@@ -22,8 +22,8 @@ from tercet.metrics.curves import Curve
 from tercet.trials import Trials, two_class
 from tercet.uncertainty._limits import Estimate, Mapped, Sum, expit, normal_quantile
 from tercet.uncertainty._rows import grouping
-from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, actual_cost, area
-from tercet.uncertainty.intervals import Bound, checked_level
+from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, area
+from tercet.uncertainty.intervals import Bound
 
 _MOST_ROWS = 10_000  # of a grid of shares of wrong labels
 
@@ -166,7 +166,7 @@ def robust_thresholds(
     >>> row.threshold, round(row.fnr, 3), round(row.fpr, 3), round(row.worst, 3)
     (-1.0, 0.0, 0.333, 0.267)
     """
-    flat, share = two_class(trials), checked_level(level, "level")
+    flat, share = two_class(trials), probability(level, "level")
     chance, miss, alarm = (
         _uncertain(value, name, share) for name, value in (("prior", prior), ("cost_fn", cost_fn), ("cost_fp", cost_fp))
     )
@@ -186,7 +186,7 @@ def robust_thresholds(
     if flat.meaning != "raw":
         table = confusion_of(flat, judged.middle)
         rates = np.array([table.fnr, table.fpr])
-        same = int(np.abs(points - rates[:, None]).sum(axis=0).argmin())  # the point of the curve that decides alike
+        same = int(np.abs(points - rates[:, None]).sum(axis=0).argmin())  # the point with the same decisions
         threshold = judged.middle.threshold if flat.meaning == "llr" else float(curve.thresholds[same])
         rows.append(judged.row("Bayes at the means", threshold, rates))
     return RobustThresholds(chance, miss, alarm, tuple(rows))
@@ -194,7 +194,7 @@ def robust_thresholds(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The inputs at the ends of the ranges and in the middle, and the rates that can be had."""
+    """The inputs at the ends of the ranges and in the middle, and the attainable rates."""
 
     corners: Sequence[Application]
     middle: Application
@@ -332,17 +332,17 @@ def label_noise(
     >>> round(label_noise(trials, 0.5, wrong_targets=0.25)[0].fnr.value, 3)
     0.333
     """
-    flat, app, share = two_class(trials), Application.of(application), checked_level(level, "level")
+    flat, app, share = two_class(trials), Application.of(application), probability(level, "level")
     grid = [_shares(value, name) for name, value in (("wrong_targets", wrong_targets),
             ("wrong_nontargets", wrong_nontargets))]  # fmt: skip
     if len(grid[0]) * len(grid[1]) > _MOST_ROWS:
         raise InputError(f"wrong_targets and wrong_nontargets make more than {_MOST_ROWS} combinations.")
     sample = TwoClassSample.of(flat, grouping(by))
-    measured = actual_cost(sample, Points.of([app]))
+    measured = sample.actual_rates(Points.of([app]))
     if measured is None:
         raise InputError("trials must be llrs, not raw scores: calibrate first.")
     known = area(sample)
-    return tuple(_denoised(measured[0], known, app, e, d, share) for e, d in product(*grid))
+    return tuple(_denoised(measured, known, app, e, d, share) for e, d in product(*grid))
 
 
 def _shares(value: object, name: str) -> list[float]:
@@ -372,7 +372,7 @@ def _denoised(pair: RatePair, measured: Estimate, app: Application, e: float, d:
 
 
 def _linear(pair: RatePair, factors: Sequence[float], level: float, most: float) -> tuple[Bound, bool]:
-    """m x FNR + a x FPR + constant, cut at what it can be, and whether its interval reaches above 0."""
+    """m x FNR + a x FPR + constant, cut to its possible range, and whether its interval reaches above 0."""
     m, a, constant = factors
     cost = pair.cost(m, a)
     found = Sum(cost.parts, cost.factors, cost.correlations)
@@ -466,7 +466,7 @@ def verification_bias(accepted: object, rejected: object, *, level: float = 0.95
     (0.024, 0.2)
     """
     yes, no = _Verified.of(accepted, "accepted"), _Verified.of(rejected, "rejected")
-    share = checked_level(level, "level")
+    share = probability(level, "level")
     totals = [one.verified + one.unverified for one in (yes, no)]
     hits, misses = (n * one.targets / one.verified for n, one in zip(totals, (yes, no), strict=True))
     alarms, rests = (n * one.nontargets / one.verified for n, one in zip(totals, (yes, no), strict=True))
@@ -548,7 +548,7 @@ def _quotient(wrong: int, right: int) -> float:
 
 
 def _range(wrong: int, maybe_wrong: int, right: int, maybe_right: int) -> tuple[float, float]:
-    """The least and the highest rate that the unverified cases allow for."""
+    """The lowest and the highest rate that the unverified cases allow."""
     low = wrong / (wrong + right + maybe_right) if wrong + right + maybe_right else 0.0
     high = (wrong + maybe_wrong) / (wrong + maybe_wrong + right) if wrong + maybe_wrong + right else 1.0
     return low, high

@@ -12,8 +12,8 @@ from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.trials import Trials
+from tercet.uncertainty._kernel.engine import Settings
 from tercet.uncertainty._rows import group_codes
-from tercet.uncertainty.bootstrap import settings_of
 
 Rows = NDArray[np.intp]
 _MOST_UNDEFINED = 0.05  # of the resamples that may be left out
@@ -93,7 +93,7 @@ def percentile_intervals(
     >>> percentile_intervals(mean, [trials], [trials.known_labels()], ci=0.9, resamples=40)["mean"][:2]
     (1.0, 1.0)
     """
-    settings = settings_of(ci, resamples, seed, by, "percentile", None)
+    settings = Settings.of(ci, resamples, seed, by, "percentile")
     draw = _by_stratum(strata) if by is None else _by_group(sets, by)
     rng, drawn, undefined = np.random.default_rng(settings.seed), list[Mapping[str, float | Least]](), 0
     for _ in range(settings.resamples):

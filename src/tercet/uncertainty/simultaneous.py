@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import probability, shown
 from tercet._typing import JSON, Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
@@ -22,7 +22,6 @@ from tercet.trials import Trials, two_class
 from tercet.uncertainty._differences import Losses, PairedTrials
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import Points
-from tercet.uncertainty.intervals import checked_level
 
 _DRAWS = 20_000  # of the largest of several correlated normal variables
 _SEED = 20130
@@ -129,7 +128,7 @@ def net_benefit_band(
     >>> round(float(found.curve.net_benefit[0]), 3), found.low.round(3).tolist(), found.high.round(3).tolist()
     (0.438, [0.345], [0.456])
     """
-    share = checked_level(level, "level")
+    share = probability(level, "level")
     found, _ = net_benefits(trials, thresholds, prevalence)
     reach = kolmogorov_reach(Curve.of(two_class(trials)), share)
     odds = (1.0 - found.prevalence) * found.threshold / (1.0 - found.threshold)
@@ -184,7 +183,7 @@ class DifferenceBand:
 
     @property
     def sentence(self) -> str:
-        """Where which system is shown to be cheaper, in words."""
+        """The priors at which each system is shown to be cheaper, in words."""
         parts = []
         for name, where in ((self.first, self.high < 0.0), (self.second, self.low > 0.0)):
             if where.any():
@@ -263,7 +262,7 @@ def difference_band(
     >>> found.value.round(3).tolist(), found.first_is_better
     ([-0.831, -0.667, -0.831], True)
     """
-    share, groups = checked_level(level, "level"), grouping(by)
+    share, groups = probability(level, "level"), grouping(by)
     grid = log_odds_grid(log_odds)
     if len(grid) > _MOST_POINTS:
         raise InputError(f"log_odds must have at most {_MOST_POINTS} points, not {len(grid)}.")

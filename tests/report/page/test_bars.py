@@ -16,9 +16,10 @@ import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.cli.main import main
 from tercet.metrics.curve_summary import interpolated
+from tercet.report import report
 from tercet.report.embedded_rows import kept_rows
 from tercet.report.fitting import LIMIT, coarser, halved, thinner
-from tercet.report.page import document_of, page, report
+from tercet.report.page import document_of, page
 from tercet.report.privacy import private
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -657,3 +658,12 @@ def test_the_model_card_says_what_the_page_says(tmp_path, capsys):
         main(["card", str(tmp_path / "result.json"), "-o", str(tmp_path / "card.md"), "--title", "A card"])
     assert stop.value.code == 0
     assert (tmp_path / "card.md").read_text().splitlines()[4:7] == card.splitlines()[4:7]
+
+
+def test_a_model_card_of_two_classes_and_of_three_has_a_table_of_each():
+    rng = np.random.default_rng(5)
+    two = tc.evaluate(tc.Trials.of_llr(rng.normal(size=90), rng.integers(0, 2, 90)), [0.5], name="pair")
+    three = tc.Trials.of_log_likelihoods(rng.normal(size=(90, 3)), rng.integers(0, 3, 90))
+    card = tc.model_card([two, tc.evaluate(three, [tc.Application.multiclass([0.2, 0.3, 0.5])], name="triple")])
+    assert re.search(r"^\| pair \|", card, re.M)
+    assert re.search(r"^\| triple \|", card, re.M)

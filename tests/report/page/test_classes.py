@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.report import report
 from tercet.report.embedded_rows import kept_rows
-from tercet.report.page import document_of, report
+from tercet.report.page import document_of
 
 READ = """
 window.requestAnimationFrame = draw => draw();

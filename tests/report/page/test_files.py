@@ -11,7 +11,8 @@ import pytest
 import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.cli.main import main
-from tercet.report.page import document_of, iframe, page, report
+from tercet.report import report
+from tercet.report.page import document_of, iframe, page
 
 SVG = "{http://www.w3.org/2000/svg}"
 

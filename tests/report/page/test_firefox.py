@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.report.page import report
+from tercet.report import report
 
 _SPEC = importlib.util.spec_from_file_location("firefox", Path(__file__).parents[1] / "firefox.py")
 firefox_module = importlib.util.module_from_spec(_SPEC)

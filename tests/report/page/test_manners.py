@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.report.page import report
+from tercet.report import report
 
 LONG = "a very long name that somebody took from the path of a file with many folders"
 

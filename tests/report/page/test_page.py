@@ -12,9 +12,10 @@ import pytest
 import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.metrics.curve_summary import interpolated
+from tercet.report import report
 from tercet.report.embedded_rows import kept_rows
 from tercet.report.numbers import apportioned
-from tercet.report.page import document_of, page, report
+from tercet.report.page import document_of, page
 
 READ = """
 const ids = ["dcf", "min", "loss", "threshold", "best", "fnr", "fpr", "ppv", "effective", "dcfu"].map(k => "n-" + k)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.report import evidence, verdict
+from tercet.report import evidence, report, verdict
 from tercet.report.language import Words
 from tercet.report.numbers import percent, short
-from tercet.report.page import document_of, report
+from tercet.report.page import document_of
 
 EN = Words("en")
 

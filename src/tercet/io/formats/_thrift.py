@@ -1,4 +1,4 @@
-"""The compact protocol of Thrift, as much of it as Parquet's footers and page headers use."""
+"""The part of Thrift's compact protocol that Parquet's footers and page headers use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 16
 
 
 class DamagedError(ValueError):
-    """The bytes are not what the protocol promises."""
+    """The bytes violate the protocol."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""JSON lines as a table: one object a line, its numbers kept as the text they are."""
+"""JSON lines as a table: one object per line, with numbers kept as text."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _object(raw: bytes, line: int, file: PlainFile) -> JSON:
     if not isinstance(value, dict):
         raise InputError(f"{where} is not a JSON object but {shown(type(value).__name__)}.")
     if "\\u" in text and not _is_text(value):
-        raise InputError(f"{where} holds \\u0000 or half of a surrogate pair, which is no text. Drop it.")
+        raise InputError(f"{where} holds \\u0000 or half of a surrogate pair, which is not text. Drop it.")
     return value
 
 

@@ -1,4 +1,4 @@
-"""numpy's own files: pickles are refused, and a header is believed only as far as the file is large."""
+"""numpy's own files: pickles are refused, and a header is checked against the size of the file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.form
 
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
-    """One array in numpy's format whose header has been compared with the bytes there are; rows are read on demand."""
+    """One array in numpy's format whose header agrees with the size of the file; rows are read on demand."""
 
     called: str
     source: bytes | Callable[[], IO[bytes]]  # the values themselves, or a file that holds them
@@ -69,7 +69,7 @@ class ArrayFile:
             data.seek(self.offset + first * self.dtype.itemsize)
             raw = data.read(count * self.dtype.itemsize)
         if len(raw) != count * self.dtype.itemsize:
-            raise InputError(f"{self.called} has become shorter while it was read. Read it again when it is whole.")
+            raise InputError(f"{self.called} became shorter while it was being read. Read it again when it is whole.")
         return np.frombuffer(raw, self.dtype)
 
     @property
@@ -117,7 +117,7 @@ class Npz:
         return cls(file.called, dict(found), packed, stack, limit)
 
     def array(self, name: str) -> ArrayFile:
-        """One array; its bytes wait in memory where they are few, and in a temporary file otherwise."""
+        """One array; a small one is held in memory, a large one in a temporary file."""
         if name not in self.members:
             raise InputError(missing_column(self.called, name, list(self.members)).replace("column", "array"))
         member, called = self.members[name], f"{self.called}, array {shown(name)}"
@@ -146,7 +146,7 @@ class Npz:
 
 
 def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Callable[[], IO[bytes]]) -> ArrayFile:
-    """What the header promises, compared with the bytes there are."""
+    """The header, compared with the number of bytes in the file."""
     shape, fortran, dtype = _header(data, called)
     if dtype.hasobject:
         raise InputError(
@@ -167,7 +167,7 @@ def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Cal
 
 
 def _header(data: IO[bytes], called: str) -> tuple[tuple[int, ...], bool, np.dtype[np.void]]:
-    """The header, read by numpy; whatever it stumbles over is damage."""
+    """The header, read by numpy; any error means damage."""
     damaged = f"{called} has a damaged npy header. Save it again with np.save."
     try:
         with warnings.catch_warnings():

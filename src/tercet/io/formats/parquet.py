@@ -46,7 +46,7 @@ def write_parquet(out: IO[bytes], tables: Iterable[Mapping[str, Array]]) -> None
 
 
 def _write_group(out: IO[bytes], columns: Mapping[str, Array], at: int) -> tuple[list[Field], int]:
-    """One row group written where the file stands, what the footer says of it, and its bytes."""
+    """Writes one row group at the current position; returns its entry in the footer and its size."""
     chunks, size, rows = [], 0, 0
     for name, values in columns.items():
         rows = len(values)
@@ -120,7 +120,7 @@ def _plain(values: Array) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a Parquet file says of itself: its rows, its columns, and where each column's pages lie."""
+    """The content of a Parquet footer: rows, columns, and where the pages of each column are."""
 
     rows: int
     names: tuple[str, ...]
@@ -140,7 +140,7 @@ class RowGroup(NamedTuple):
 
 
 def footer_of(file: PlainFile) -> Footer:
-    """Reads the footer before duckdb does, which believes any length that stands in it."""
+    """Reads the footer before duckdb does, which trusts any length in it."""
     with file.path.open("rb") as data:
         data.seek(max(0, file.size - 8))
         tail = data.read()
@@ -162,12 +162,12 @@ def footer_of(file: PlainFile) -> Footer:
 
 
 def _check_own(data: IO[bytes], raw: bytes, footer: Footer) -> None:
-    """Refuses a file of tercet's with another footer, or another page header, than tercet writes.
+    """Refuses a file written by tercet whose footer or page headers were changed.
 
-    The checksum of a page covers its values alone: a flipped bit before them could make other values of them.
+    The checksum of a page covers its values alone: a flipped bit before them could change how they are read.
     """
     if _signed(raw) != raw:
-        raise DamagedError("the footer does not have its checksum")
+        raise DamagedError("the checksum of the footer does not match")
     for group in footer.groups:
         for start, size in group.chunks.values():
             header, length = _page_header(data, start)
@@ -197,7 +197,7 @@ def _refuse_doubled(names: Sequence[str], file: PlainFile) -> None:
         before = seen.setdefault(name.lower(), name)
         if before is not name:
             what = f"the column {shown(name)} twice" if before == name else f"both {shown(before)} and {shown(name)}"
-            raise InputError(f"{file.called} has {what}: which is meant is not known. Rename one of them.")
+            raise InputError(f"{file.called} has {what}: it is unclear which is meant. Rename one of them.")
 
 
 def _chunks_of(group: Struct) -> dict[bytes, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Delimited text: its dialect, its header read by ourselves, and where exactly a row is broken."""
+"""Delimited text: its dialect, its header (not read by duckdb), and the exact place of a malformed row."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Dialect:
 
     @property
     def quote(self) -> str:
-        """Trial lists cut at white space know no quotes; every other text does."""
+        """The quote character; trial lists that are split at white space have none."""
         return "" if self.separator == WHITESPACE else '"'
 
     def position(self, name: str, file: PlainFile) -> int:
-        """The place of a column, by its name; a missing or doubled one is refused with the names there are."""
+        """The place of a column, by its name; a missing or repeated one is refused with the list of names."""
         if self.names.count(name) == 1:
             return self.names.index(name)
         if name in self.names:
@@ -71,13 +71,13 @@ def is_number(text: str) -> bool:
 
 
 def fields_of(line: str) -> list[str]:
-    """A line cut at spaces and tabs, and at no other character that Unicode calls a space."""
+    """A line split at spaces and tabs only, not at other Unicode spaces."""
     return _CUT.split(line.strip(_SPACE))
 
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """What one pass over the bytes of a text file tells."""
+    """What one pass over the bytes of a text file finds."""
 
     lines: int  # line ends, and one more where the last line has none
     mixed_ends: bool  # some lines end in CR LF and others do not; all one way or all the other is fine
@@ -87,7 +87,7 @@ class TextFacts:
 
 
 def check_text(file: PlainFile) -> TextFacts:
-    """Looks at all bytes once, and refuses UTF-16, NUL bytes and lines that are too long for a table."""
+    """Reads all bytes once, and refuses UTF-16, NUL bytes and lines that are too long for a table."""
     decoder, pending, utf8 = codecs.getincrementaldecoder("utf-8")(), False, True
     at = line = returns = feeds = pairs = 0
     underscores = False
@@ -103,7 +103,7 @@ def check_text(file: PlainFile) -> TextFacts:
         last = max(new.rfind(b"\n"), new.rfind(b"\r"))
         line = line + len(new) if last < 0 else len(new) - last
         if line > LONGEST_LINE:
-            raise InputError(f"{file.called} has a line of more than {LONGEST_LINE} bytes: it is no table.")
+            raise InputError(f"{file.called} has a line of more than {LONGEST_LINE} bytes: it is not a table.")
         underscores = underscores or new.find(b"_", 0 if feeds or returns else _after_first(new)) >= 0
         returns, feeds = returns + new.count(b"\r"), feeds + _count(new, 10)
         pairs += chunk.count(b"\r\n") if returns else 0
@@ -131,15 +131,16 @@ def _after_first(chunk: bytes) -> int:
 
 
 def first_lines(file: PlainFile, count: int = 20) -> list[str]:
-    """The first lines that are not blank, for the header and the sniff."""
+    """The first lines that are not blank, for the header and for detecting the format."""
     found: list[str] = []
     with file.path.open("rb") as data:
-        for number, raw in enumerate(islice(_universal(data.read(1 << 20)), 10 * count), 1):
-            text = _decoded(raw, number, file)
-            if text.strip():
-                found.append(text)
-            if len(found) == count:
-                break
+        head = data.read(1 << 20).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    for number, raw in enumerate(head.split(b"\n")[: 10 * count], 1):
+        text = _decoded(raw, number, file)
+        if text.strip():
+            found.append(text)
+        if len(found) == count:
+            break
     if not found:
         raise InputError(f"{file.called} holds nothing but blank lines.")
     return found
@@ -191,7 +192,7 @@ def line_of(file: PlainFile, dialect: Dialect, row: int) -> tuple[int, list[str]
 
 
 def diagnose(file: PlainFile, dialect: Dialect) -> None:
-    """Walks the whole file and refuses its first broken record by line; silent when every record is whole."""
+    """Reads the whole file and reports the line of its first malformed record, if there is one."""
     width = len(dialect.names)
     for line, cells in records(file, dialect):
         for place, cell in enumerate(cells):
@@ -243,20 +244,10 @@ def ends_with_separator(file: PlainFile, separator: str) -> bool:
 def _overlapping(path: Path) -> Iterator[bytes]:
     """Chunks of the file, each led by the last byte of the one before, so that no pair of bytes is missed."""
     last = b"\0"
-    for chunk in _chunks(path):
-        yield last + chunk
-        last = chunk[-1:]
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    """The file in pieces that stay in the cache."""
     with path.open("rb") as data:
-        while chunk := data.read(1 << 18):
-            yield chunk
-
-
-def _universal(head: bytes) -> Iterator[bytes]:
-    return iter(head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
+        while chunk := data.read(1 << 18):  # which stays in the cache
+            yield last + chunk
+            last = chunk[-1:]
 
 
 def _decoded(raw: bytes, line: int, file: PlainFile) -> str:

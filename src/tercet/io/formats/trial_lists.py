@@ -1,6 +1,6 @@
-"""What the columns of a text file are: by header, by position, or as a trial list of the field, named or sniffed.
+"""The roles of the columns of a text file: by header, by position, or by the format of a trial list, named or detected.
 
-The sniff looks at the first twenty lines that are not blank and takes only what fits all of them in one way.
+Detection uses the first twenty lines that are not blank, and accepts a format only if it alone fits all of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WAY_OUT = "Name the format (format=), or the columns by position (columns=[...]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file is cut, and which of its columns are what; None and () where the caller says."""
+    """How lines are split, and the roles of the columns; None and () where the caller decides."""
 
     dialect: Dialect
     score: str | None = None
@@ -64,7 +64,7 @@ def score_layout(file: PlainFile, hints: Hints) -> Layout:
         return Layout(_list(("utt", "source", "label", "score")), "score", "label", ("utt",), target="bonafide")
     if name in ("kaldi", "voxceleb", "bosaris") and width == 3:
         return Layout(_list(("enrol", "test", "score")), "score", None, ("enrol", "test"))
-    raise InputError(f"{file.called}: its first line has {width} fields, which is no {name} score file. {_WAY_OUT}")
+    raise InputError(f"{file.called}: its first line has {width} fields, which is not a {name} score file. {_WAY_OUT}")
 
 
 def key_layout(file: PlainFile, hints: Hints) -> Layout:
@@ -82,7 +82,7 @@ def key_layout(file: PlainFile, hints: Hints) -> Layout:
         names = ("label", "enrol", "test") if first else ("enrol", "test", "label")
         return Layout(_list(names), None, "label", ("enrol", "test"))
     raise InputError(
-        f"{file.called}: its first line has {len(fields[0])} fields, which is no key that is known. {_WAY_OUT}"
+        f"{file.called}: its first line has {len(fields[0])} fields, which is not a known kind of key. {_WAY_OUT}"
     )
 
 
@@ -169,8 +169,8 @@ def _fields(file: PlainFile, lines: Sequence[str], name: str) -> list[list[str]]
     for number, row in enumerate(fields, 1):
         if len(row) != len(fields[0]):
             raise InputError(
-                f"{file.called}: line {number} has {len(row)} fields and line 1 has {len(fields[0])}, so it is no "
-                f"{name} file cut at white space. {_WAY_OUT}"
+                f"{file.called}: line {number} has {len(row)} fields and line 1 has {len(fields[0])}, so it is not a "
+                f"{name} file separated by white space. {_WAY_OUT}"
             )
     return fields
 
@@ -181,7 +181,7 @@ def _sniffed_scores(file: PlainFile, lines: Sequence[str]) -> str:
     width = len(fields[0])
     columns = [set(column) for column in zip(*fields, strict=True)]
     if not all(is_number(row[-1]) for row in fields) or not 2 <= width <= 5:
-        raise InputError(f"{file.called}: its first lines fit no format that is known. {_WAY_OUT}")
+        raise InputError(f"{file.called}: its first lines match no known format. {_WAY_OUT}")
     if width == 4 and columns[2] <= _SPOOF_WORDS:
         return "asvspoof"
     labelled = [place for place in range(width - 1) if columns[place] <= _LABEL_WORDS]
@@ -189,7 +189,7 @@ def _sniffed_scores(file: PlainFile, lines: Sequence[str]) -> str:
         raise InputError(f"{file.called}: field {labelled[0] + 1} may be a label or an id. {_WAY_OUT}")
     if width > 3 and is_number(fields[0][-2]):
         raise InputError(
-            f"{file.called}: its last two fields are numbers, so which is the score is not known. {_WAY_OUT}"
+            f"{file.called}: its last two fields are numbers, so it is unclear which is the score. {_WAY_OUT}"
         )
     return {2: "asvspoof", 3: "kaldi", 4: "bob", 5: "bob"}[width]
 

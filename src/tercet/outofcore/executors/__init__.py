@@ -1,9 +1,9 @@
-"""Where the parts of a scan are worked on. The contract is small, so that another engine is one short module.
+"""Where the parts of a scan are processed. The interface is small, so that another engine is one short module.
 
-Every pass over the rows has four steps, and an executor knows the meaning of none:
+Every pass over the rows has four steps, whose meaning an executor need not know:
 
 1. *plan*: `tercet.outofcore.reading.planned` cuts the files into numbered parts and groups them into batches.
-2. *partial*: ``partial(job, batch)`` reads a batch and returns what it leaves behind. It is a function of a module.
+2. *partial*: ``partial(job, batch)`` reads a batch and returns its result. It is a module-level function.
 3. *add*: ``add(results)`` returns the sum of several results. It is associative and commutative.
 4. *finish*: `tercet.outofcore.runner` checks that every part was counted exactly once and goes on from the sum.
 
@@ -45,8 +45,8 @@ class Executor(Protocol):
         batches : sequence
             Plain data.
         add : callable or None
-            Where it is given, results may be added where they are made, and None then stands for a result that a
-            later one holds.
+            If given, results may be added where they are computed, and None then stands for a result that a
+            later one includes.
         """
 
 

@@ -1,4 +1,4 @@
-"""A dask cluster: an existing one by its scheduler's address, or one on this machine for as long as the work takes."""
+"""A dask cluster: an existing one by its scheduler's address, or a temporary one on this machine."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 log = logging.getLogger("tercet.outofcore.executors.dask")
-_PATIENCE = 5  # seconds until a scheduler that does not answer, or has no workers, is given up
-_LOOK = 2  # seconds between two looks at the workers while nothing is done
-_LONGEST = 30  # seconds without any worker until the work is given up
+_PATIENCE = 5  # seconds after which a scheduler that does not answer, or has no workers, is an error
+_LOOK = 2  # seconds between two checks of the workers while no result arrives
+_LONGEST = 30  # seconds without any worker after which the scan fails
 _RETRIES = 3  # workers that may die over one batch
 
 
@@ -68,7 +68,7 @@ def _started(distributed: ModuleType, workers: int) -> LocalCluster:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps heartbeats that find the cluster gone, after all results are here, out of the log."""
+    """Keeps failed heartbeats out of the log after all results have arrived and the cluster is closed."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -84,7 +84,7 @@ def _closed(cluster: LocalCluster) -> None:
 
 
 def _check_scheduler(distributed: ModuleType, address: str) -> None:
-    """Refuses in seconds an address where something else listens: a client would wait for its answer for ever."""
+    """Refuses within seconds an address where something else listens: a client would wait for ever."""
     if not isinstance(address, str):
         raise ValueError(address)
     if address.startswith("inproc:"):
@@ -115,7 +115,7 @@ class Dask:
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result) as they are ready; a batch whose worker dies is given to another.
 
-        With `add` the workers add up the results, two by two: only the last batch comes with one, the sum of all.
+        With `add` the workers add up the results, two by two: only the last batch comes with a result, the sum of all.
         """
         return _collect(self.client, partial, job, batches, add)
 
@@ -125,7 +125,7 @@ def _collect(
 ) -> Iterator[tuple[int, Plain | None]]:
     delayed = import_module("dask").delayed
     name = f"tercet-{uuid4().hex}"
-    # One graph: what is lost with a worker is made again from it, the job too, which is sent once.
+    # One graph: what a dead worker held is computed again from it, and the job is sent only once.
     shared = delayed(dict)(delayed(job, name=f"{name}-job", traverse=False))
     tasks = [
         delayed(partial)(shared, delayed(batch, traverse=False), dask_key_name=f"{name}-{number}")
@@ -156,7 +156,7 @@ def _collect(
 
 
 def _completed(client: Client, futures: Sequence[Future]) -> Iterator[Future]:
-    """The futures as they are done, with a look at the workers in between: without any the work would wait for ever."""
+    """The futures as they complete; the workers are checked in between, or a scan without any would wait for ever."""
     distributed = import_module("distributed")
     known, waiting, seen = set(client.nthreads()), set(futures), time.monotonic()
     while waiting:
@@ -184,14 +184,14 @@ def _sum_of(add: Callable[[Sequence[object]], object], tasks: Sequence[object]) 
 
 
 def _result(future: Future, called: str) -> Plain:
-    """What a task made, once it has; the ends of dask in the words of tercet."""
+    """The result of a task; errors of dask become errors of tercet."""
     distributed = import_module("distributed")
     try:
         found: Plain = future.result()
         return found
     except distributed.KilledWorker as error:
         raise TercetError(
-            f"{called} was given up: {_RETRIES} or more dask workers died over it ({error}). "
+            f"{called} failed: {_RETRIES} or more dask workers died while computing it ({error}). "
             f"Give the workers more memory, or lower memory_limit."
         ) from None
     except ModuleNotFoundError as error:
@@ -199,7 +199,7 @@ def _result(future: Future, called: str) -> Plain:
 
 
 def _watch(client: Client, known: set[str]) -> set[str]:
-    """Logs the workers that came and went."""
+    """Logs the workers that joined and left."""
     now = set(client.nthreads())
     for gone in known - now:
         log.warning("dask worker %s is gone: what it had not returned is done again by others", gone)

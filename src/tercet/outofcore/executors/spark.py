@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROW = "number int, content binary"
-_TASKS = 2  # per worker, so that one that is late does not leave the others waiting for long
+_TASKS = 2  # tasks per worker, so that a slow one does not keep the others waiting for long
 
 
 def active_session() -> SparkSession:
@@ -62,14 +62,14 @@ class Spark:
         frame = self.session.createDataFrame(rows, _ROW).repartition(tasks)
         try:
             found = frame.mapInArrow(work, _ROW).collect()
-        except Exception as error:  # of the session or its machines; tercet's own come as results
+        except Exception as error:  # errors of the session or its machines; those of tercet arrive as results
             raise TercetError(f"The Spark job failed: {_last_line(error)}") from error
         for number, content in found:
             yield number, _result(bytes(content))
 
 
 def _named(function: Callable[..., object] | None) -> Plain | None:
-    """A function of a module, with plain arguments bound to it perhaps, by its name."""
+    """The name of a module-level function, possibly with plain arguments bound to it."""
     if function is None:
         return None
     inner, arguments = (function.func, list(function.args)) if isinstance(function, bound) else (function, [])
@@ -100,7 +100,7 @@ def _worked(asked: bytes, tables: Iterable[RecordBatch]) -> Iterator[RecordBatch
 
 
 def _result(content: bytes) -> Plain | None:
-    """What a worker sent: nothing, a result, or an error in its own words."""
+    """What a worker sent: nothing, a result, or an error, which is raised again."""
     if not content:
         return None
     plain = of_bytes(content)

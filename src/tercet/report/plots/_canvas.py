@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-MOST_POINTS = 4000  # that a line of a figure can show
+MOST_POINTS = 4000  # the most points that a line of a figure can show
 
 
 @dataclass(eq=False)
@@ -31,6 +31,11 @@ class Canvas:
     )  # one entry per drawn point
     keys: dict[str, Line2D] = field(default_factory=dict)  # what the legend explains after the systems
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been drawn yet."""
+        return not self.columns["x"]
+
     def line(self, x: ArrayLike, y: ArrayLike, series: str, *, named: str | None = None, **style: Value) -> None:
         """A line of the system's look, recorded under the name of its series, in the legend if `named`."""
         look: JSON = {"color": self.look.color, "linestyle": self.look.dash} | style
@@ -39,7 +44,7 @@ class Canvas:
         self.record(series, x, y)
 
     def key(self, name: str) -> None:
-        """Explains the line or marker that was drawn last at the end of the legend, once for all systems."""
+        """Explains the last line or marker at the end of the legend, once for all systems."""
         self.keys.setdefault(name, self.axes.lines[-1])
 
     def guide(self, x: ArrayLike, y: ArrayLike, **style: Value) -> None:

@@ -17,6 +17,8 @@ from tercet.metrics.binomial import Box, sigma_box
 from tercet.metrics.costs import BayesPlot, brier_parts
 from tercet.metrics.costs import bayes_error as costs_along
 from tercet.metrics.curves import Curve
+from tercet.metrics.tally import Tally
+from tercet.report.numbers import percent
 from tercet.report.plots._canvas import MOST_POINTS, Canvas, thinned
 from tercet.report.plots._style import NONTARGET, TARGET, look_of
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 # The rates that public evaluations print on the axes of a DET plot.
 _DET_TICKS = (1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+_RATES = ("False positive rate", "False negative rate")
 _POINTS = 200  # steps of the Bayes error plot
 _RULE_OF_30 = 30  # errors for a rate known within 30 % at 90 % confidence (Doddington 2000)
 
@@ -35,12 +38,12 @@ def roc(
 ) -> None:  # fmt: skip
     """True positive rate against false positive rate: the curve, its hull, chance and the evaluated decisions.
 
-    With `log` the false positive rate stands on a logarithmic axis, from where one error is out of sight.
+    With `log` the false positive rate has a logarithmic axis, which starts below one error.
     """
     if log:
         _log_roc(canvas, result)
         return
-    fpr, tpr = thinned(*rates(result.curve))
+    fpr, tpr = thinned(*roc_rates(result.curve))
     if bands is not None:
         around = roc_of(bands)
         canvas.band(around.fpr, 1.0 - around.high, 1.0 - around.low, "band", step=True)
@@ -62,7 +65,7 @@ def roc_of(bands: Bands | RocBand) -> RocBand:
 def _log_roc(canvas: Canvas, result: Evaluation) -> None:
     """The ROC over a logarithmic false positive rate, as biometric reports draw it."""
     low = _least_rate(canvas, result)
-    fpr, tpr = thinned(*rates(result.curve))
+    fpr, tpr = thinned(*roc_rates(result.curve))
 
     def placed(fpr: ArrayLike) -> Floats:
         return np.asarray(np.clip(fpr, low, 1.0))
@@ -76,10 +79,10 @@ def _log_roc(canvas: Canvas, result: Evaluation) -> None:
     canvas.words("False positive rate", "True positive rate")
 
 
-def _log_det(canvas: Canvas, result: Evaluation) -> None:
+def _log_det(canvas: Canvas, result: Evaluation, rates: tuple[str, str]) -> None:
     """Miss rate against false-alarm rate on two logarithmic axes."""
     low = _least_rate(canvas, result)
-    fpr, tpr = thinned(*rates(result.curve))
+    fpr, tpr = thinned(*roc_rates(result.curve))
 
     def placed(rate: ArrayLike) -> Floats:
         return np.asarray(np.clip(rate, low, 1.0))
@@ -90,7 +93,7 @@ def _log_det(canvas: Canvas, result: Evaluation) -> None:
     _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
     canvas.guide([low, 1.0], [low, 1.0])
     canvas.axes.set(xlim=(low, 1.0), ylim=(low, 1.0), aspect="equal")
-    canvas.words("False positive rate", "False negative rate")
+    canvas.words(*rates)
 
 
 def _least_rate(canvas: Canvas, result: Evaluation) -> float:
@@ -116,13 +119,11 @@ def _hull(canvas: Canvas, x: Floats, y: Floats) -> None:
 
 def _decisions(canvas: Canvas, result: Evaluation, placed: Callable[[float, float], tuple[float, float]]) -> None:
     """An open marker at each actual decision, a filled one at the decision of minimum cost."""
-    curve = result.curve
     for row in result.applications:
         if row.fpr is not None and row.fnr is not None:
             canvas.point(*placed(row.fpr, row.fnr), "actual decision")
             canvas.key("open: actual")
-        misses, alarms = curve.tally.at(np.array([row.min_threshold]))
-        fnr, fpr = float(misses[0]) / curve.targets, float(alarms[0]) / curve.nontargets
+        fnr, fpr = (float(rates[0]) for rates in _rates_at(result.curve.tally, np.array([row.min_threshold])))
         if row.min_threshold == -math.inf:
             fnr, fpr = 0.0, 1.0  # accepting everything also accepts scores of -inf
         canvas.point(*placed(fpr, fnr), "minimum-cost decision", filled=True)
@@ -144,7 +145,7 @@ def _boxes(
         canvas.record(f"{sigma:g} sigma box", [left, right], [low, high])
 
 
-def rates(curve: Curve) -> tuple[Floats, Floats]:
+def roc_rates(curve: Curve) -> tuple[Floats, Floats]:
     """(FPR, TPR) of enough thresholds to draw: of a long curve its quantiles and its hull."""
     tally = curve.tally
     if len(tally) <= MOST_POINTS:
@@ -163,15 +164,15 @@ def quantiles(curve: Curve) -> Floats:
 
 def det(
     canvas: Canvas, result: Evaluation, *, bands: Bands | RocBand | None = None, sigma: float | None = None,
-    log: bool = False,
+    log: bool = False, rates: tuple[str, str] = _RATES,
 ) -> None:  # fmt: skip
     """Miss rate against false-alarm rate on normal-deviate or logarithmic axes, with the lines of 30 errors."""
     from scipy.special import ndtri
 
     if log:
-        _log_det(canvas, result)
+        _log_det(canvas, result, rates)
         return
-    fpr, tpr = thinned(*rates(result.curve))
+    fpr, tpr = thinned(*roc_rates(result.curve))
     fnr = 1.0 - tpr
     low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
     low, high = min(low, canvas.axes.get_xlim()[0] if canvas.axes.lines else low), float(ndtri(0.6))
@@ -198,7 +199,7 @@ def det(
     for axis in (canvas.axes.xaxis, canvas.axes.yaxis):
         axis.set_ticks(ndtri(few), [f"{100 * p:g}" for p in few])
     canvas.axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    canvas.words("False positive rate (%)", "False negative rate (%)")
+    canvas.words(f"{rates[0]} (%)", f"{rates[1]} (%)")
 
 
 def _between(vertices: Floats, parts: Floats) -> Floats:
@@ -234,7 +235,7 @@ def _thirty(canvas: Canvas, result: Evaluation, placed: Callable[[ArrayLike], Fl
 
 def precision_recall(canvas: Canvas, result: Evaluation) -> None:
     """Precision against recall at the data's own prevalence, which is the precision of accepting everything."""
-    fpr, tpr = rates(result.curve)
+    fpr, tpr = roc_rates(result.curve)
     share = result.curve.targets / (result.curve.targets + result.curve.nontargets)
     hits, alarms = share * tpr, (1.0 - share) * fpr
     some = hits + alarms > 0.0
@@ -254,7 +255,7 @@ def errors(canvas: Canvas, result: Evaluation) -> None:
     canvas.line(thresholds, fpr, "FPR", named="False positive rate", color=NONTARGET, linestyle="--", **step)
     canvas.level(result.eer.value)
     canvas.axes.set(ylim=(-0.01, 1.02))
-    canvas.words(_threshold_name(result), f"Error rate (EER {100 * result.eer.value:.3g} %, {result.eer.definition})")
+    canvas.words(_threshold_name(result), f"Error rate (EER {percent(result.eer.value)}, {result.eer.definition})")
 
 
 def _threshold_name(result: Evaluation) -> str:
@@ -266,8 +267,13 @@ def _along_thresholds(result: Evaluation) -> tuple[Floats, Floats, Floats]:
     curve = result.curve
     every = quantiles(curve) if len(curve.tally) > MOST_POINTS else curve.thresholds[1:]
     thresholds = within(result, every)
-    misses, alarms = curve.tally.at(thresholds)
-    return thresholds, np.asarray(misses / curve.targets, float), np.asarray(alarms / curve.nontargets, float)
+    return thresholds, *_rates_at(curve.tally, thresholds)
+
+
+def _rates_at(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
+    """FNR and FPR of these thresholds."""
+    misses, alarms = tally.at(thresholds)
+    return np.asarray(misses / tally.targets.total, float), np.asarray(alarms / tally.nontargets.total, float)
 
 
 def within(result: Evaluation, thresholds: Floats) -> Floats:
@@ -328,9 +334,8 @@ def cost_names(canvas: Canvas, actual: str, least: str) -> tuple[str, str | None
 
 def _parts(canvas: Canvas, result: Evaluation, grid: Floats) -> None:
     """What misses and false alarms each add to the actual DCF."""
-    misses, alarms = result.curve.tally.as_llr().at(0.0 - grid)
+    fnr, fpr = _rates_at(result.curve.tally.as_llr(), 0.0 - grid)
     zero = np.zeros(len(grid))
-    fnr, fpr = misses / result.curve.targets, alarms / result.curve.nontargets
     canvas.line(grid, normalised_dcf(grid, fnr, zero), "misses", named="part of misses", color=TARGET, linestyle=":")
     canvas.line(grid, normalised_dcf(grid, zero, fpr), "false alarms", named="part of false alarms", color=NONTARGET,
                 linestyle=":")  # fmt: skip
@@ -386,8 +391,7 @@ def brier_curve(canvas: Canvas, result: Evaluation) -> None:
     share = float(curve.targets / (curve.targets + curve.nontargets))
     cost = np.linspace(0.0, 1.0, _POINTS + 3)[1:-1]
     odds = math.log(share) - math.log1p(-share) + np.log1p(-cost) - np.log(cost)
-    misses, alarms = curve.tally.as_llr().at(0.0 - odds)
-    fnr, fpr = np.asarray(misses / curve.targets, float), np.asarray(alarms / curve.nontargets, float)
+    fnr, fpr = _rates_at(curve.tally.as_llr(), 0.0 - odds)
     actual = 2.0 * ((1.0 - cost) * share * fnr + cost * (1.0 - share) * fpr)
     dummy = 2.0 * np.minimum((1.0 - cost) * share, cost * (1.0 - share))
     named = f"{canvas.system} (Brier {brier_parts(curve).score:.3f})"

@@ -1,13 +1,16 @@
-"""Risk against coverage, and the isotonic reliability diagram with its consistency band."""
+"""Risk against coverage, shares of targets, tandem costs, and the isotonic reliability diagram with its band."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from tercet.calibration.assessment import CorpDiagram
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.prevalence import Prevalence
-from tercet.report.plots._canvas import Canvas
+from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
+from tercet.report.plots._canvas import Canvas, thinned
 
 
 def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
@@ -31,6 +34,53 @@ def prevalence(canvas: Canvas, found: Prevalence) -> None:
     before = float(canvas.axes.get_xlim()[1]) if len(names) > 1 else 0.01
     canvas.axes.set_xlim(0.0, min(max(1.15 * found.high, before), 1.0))
     canvas.words("Share of targets", "Estimates")
+
+
+def t_dcf(canvas: Canvas, curve: TandemCurve) -> None:
+    """Normalised t-DCF against the countermeasure's threshold; dashed: the cost of a perfect countermeasure."""
+    _cost_along(canvas, curve, "t-DCF")
+    if curve.floor > 0.0:
+        ends = curve.threshold[[0, -1]]
+        canvas.line(ends, [curve.floor, curve.floor], "perfect countermeasure", linestyle="--", linewidth=1.0)
+        canvas.key("dashed: perfect countermeasure")
+    canvas.words("Threshold of the countermeasure", "Normalised t-DCF")
+
+
+def a_dcf(canvas: Canvas, curve: AgnosticCurve) -> None:
+    """Normalised a-DCF against the threshold of the score."""
+    _cost_along(canvas, curve, "a-DCF")
+    canvas.words("Threshold", "Normalised a-DCF")
+
+
+def _cost_along(canvas: Canvas, curve: TandemCurve | AgnosticCurve, name: str) -> None:
+    """A normalised cost along a threshold; open: the threshold in use, filled: the minimum, bars: their intervals."""
+    first, xlim = canvas.is_empty, canvas.axes.get_xlim()
+    x, y = thinned(curve.threshold, curve.cost)
+    canvas.line(x, y, name, named=canvas.system)
+    marks = (
+        (curve.min_threshold, curve.minimum, curve.minimum_interval, "minimum"),
+        (curve.actual_threshold, curve.actual, curve.actual_interval, "actual"),
+    )
+    for at, value, ends, kind in marks:
+        if at is None or value is None or not math.isfinite(at):
+            continue
+        if ends is not None:
+            canvas.line([at, at], [ends.low, ends.high], f"{kind} interval", linestyle="-", linewidth=1.0)
+            canvas.key("bars: intervals")
+        canvas.point(at, value, kind, filled=kind == "minimum")
+        canvas.key("filled: minimum" if kind == "minimum" else "open: actual")
+    if first:
+        canvas.level(1.0)
+    before = 0.0 if first else float(canvas.axes.get_ylim()[1])
+    worst = [own.high for own in (curve.minimum_interval, curve.actual_interval) if own is not None]
+    top = max(before, 1.5, *(1.1 * value for value in (curve.minimum, curve.actual or 0.0, *worst)))
+    top = min(top, max(before, 1.1 * float(curve.cost.max()), 1.1))
+    low = x[y <= top] if (y <= top).any() else x
+    seen = np.append(low, [at for at, value, *_ in marks if value is not None and math.isfinite(at or 0.0)])
+    across = (seen.min(), seen.max()) if first else (min(seen.min(), xlim[0]), max(seen.max(), xlim[1]))
+    if across[0] == across[1]:
+        across = (across[0] - 0.5, across[1] + 0.5)
+    canvas.axes.set(xlim=across, ylim=(0.0, top))
 
 
 def corp(canvas: Canvas, diagram: CorpDiagram) -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from tercet._numeric.records import Record
 from tercet._numeric.validation import flag, label_list, listed, number, shown
 from tercet._numeric.validation import path as checked_path
-from tercet._typing import Array
+from tercet._typing import JSON, Array
 from tercet.calibration.assessment import CorpDiagram
 from tercet.calibration.two_class import Calibrator
 from tercet.conditions import Conditions
@@ -28,6 +29,7 @@ from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
+from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
@@ -47,12 +49,12 @@ Band: TypeAlias = "Bands | RocBand | NetBenefitBand"
 Drawable: TypeAlias = (
     Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
     | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport | CaseCostCurve
-    | DifferenceBand
+    | DifferenceBand | TandemCurve | AgnosticCurve
 )  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
-_LEGEND_OUTSIDE = 4  # systems from which on the legend of a user's axes is put beside them
+_LEGEND_OUTSIDE = 4  # with this many systems the legend of a user's axes is put beside them
 
 
 class Kind(NamedTuple):
@@ -68,7 +70,7 @@ class Kind(NamedTuple):
 
 KINDS: dict[str, Kind] = {
     "roc": Kind("ROC", _curves.roc, overlaid=True, options=("bands", "sigma", "log")),
-    "det": Kind("DET", _curves.det, overlaid=True, options=("bands", "sigma", "log")),
+    "det": Kind("DET", _curves.det, overlaid=True, options=("bands", "sigma", "log", "rates")),
     "precision-recall": Kind("Precision and recall", _curves.precision_recall, overlaid=True),
     "errors": Kind("Errors at every threshold", _curves.errors),
     "histogram": Kind("Scores by class", _scores.histogram, options=("log", "density", "rule")),
@@ -100,6 +102,8 @@ KINDS: dict[str, Kind] = {
     "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
     "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
     "count": Kind("Decisions by class", _tables.count, options=("normalise",), of=CountReport),
+    "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=TandemCurve),
+    "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=AgnosticCurve),
     "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold", "posteriors")
@@ -114,7 +118,7 @@ _DRAWN = tuple(dict.fromkeys(one for kind in KINDS.values() for one in _types(ki
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plot:
+class Plot(Record):
     """A figure that was drawn; in a notebook it shows itself.
 
     Attributes
@@ -197,6 +201,7 @@ def plot(
     normalise: _tables.Normalise | None = None,
     quantity: str | None = None,
     x: str | None = None,
+    rates: tuple[str, str] | None = None,
     **unknown: object,
 ) -> Plot:
     """Draw one figure of one system, or of several systems in one figure.
@@ -208,12 +213,13 @@ def plot(
         class. Other kinds draw other results: "decision-curve", "risk-coverage", "corp", "risk-curve" and "sweep" what
         the functions of these names give, "forest" what `compare`, `by_condition` and `group_gaps` give, "prevalence"
         what `estimate_prevalence` gives, "count" what `count_report` gives, "case-costs" what `case_cost_curve` gives,
-        "cost-difference" what `difference_band` gives, "score-to-llr" calibrators.
+        "cost-difference" what `difference_band` gives, "t-dcf" and "a-dcf" what
+        `tercet.spoofing.t_dcf_curve` and `a_dcf_curve` give, "score-to-llr" calibrators.
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
         "cost-curve", "brier-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion",
         "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest",
-        "prevalence", "count", "sweep", "case-costs", "cost-difference".
+        "prevalence", "count", "sweep", "case-costs", "cost-difference", "t-dcf", "a-dcf".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
@@ -254,6 +260,8 @@ def plot(
         Such as "applications.0.dcf" or "auc"; "fnr", "fpr", "acceptance_rate" or "dcf_u" of group gaps ("forest").
     x : str, optional
         The parameter of the grid along the axis ("sweep").
+    rates : pair of str, optional
+        What to call the false positive and the false negative rate, such as ("APCER", "BPCER") ("det").
     **unknown
         Refused, with the list of keywords.
 
@@ -270,38 +278,17 @@ def plot(
     >>> roc.ax_.get_ylabel(), [round(float(end), 2) for end in roc.figure_.get_size_inches()]
     ('True positive rate', [5.6, 4.6])
     """
-    if title is not None and not isinstance(title, str | bool):
-        raise InputError(f"title must be text, True, False or None, not {shown(title)}.")
-    flag(legend, "legend")
     if path is not None:
         checked_path(path, "path")
     given, names = _systems(evaluations, labels)
     how = _kind(kind, given)
     options = {
         "bands": bands, "sigma": sigma, "parts": parts, "log": log, "density": density, "rule": rule,
-        "application": application, "normalise": normalise, "quantity": quantity, "x": x,
+        "application": application, "normalise": normalise, "quantity": quantity, "x": x, "rates": rates,
     }  # fmt: skip
-    each = _options(kind, how, options | unknown, len(given))
-    panels = _panels(kind, how, given, names, each)
-    _check_colours(colors, max(map(len, panels)))
-    if ax is not None and len(panels) > 1:
-        raise InputError(f"{kind} has {len(panels)} panels here, which need a figure of their own: leave ax out.")
-    with _style(size):
-        every = _new_axes(size, _room(kind, given), len(panels)) if ax is None else [_checked_axes(ax)]
-        canvas = Canvas(every[0])
-        for axes, systems in zip(every, panels, strict=True):
-            canvas.axes, canvas.systems = axes, len(systems)
-            for place, part in enumerate(systems):
-                canvas.system, canvas.look = part.name, look_of(place, colors)
-                how.draw(canvas, part.result, **part.options)
-            _limit(axes, xlim, ylim)
-            if len(panels) > 1 and kind != "confusion":
-                _name(axes, part.title)
-        _head(every, title, how.title, by_default=len(panels) == 1 and ax is None and size != "column")
-        if legend:
-            _legend(every[0], canvas.keys, len(panels[0]), own=ax is None)
-    data = {key: np.array(column) for key, column in canvas.columns.items()}
-    drawn = Plot(every[0], _figure_of(every[0]), kind, data)
+    panels = _panels(kind, how, given, names, _options(kind, how, options | unknown, len(given)))
+    frame = _Frame(ax, size, title, (xlim, ylim), colors, legend).checked(kind, panels)
+    drawn = frame.draw(kind, how, panels, _room(kind, given))
     if path is not None:
         drawn.save(path)
     return drawn
@@ -316,10 +303,51 @@ class _Part(NamedTuple):
     title: str = ""
 
 
+class _Frame(NamedTuple):
+    """What stands around the drawing: axes, size, title, ends of the axes, colours and legend."""
+
+    ax: Axes | None
+    size: Size | None
+    title: str | bool | None
+    ends: tuple[tuple[float, float] | None, tuple[float, float] | None]
+    colors: Sequence[str] | None
+    legend: bool
+
+    def checked(self, kind: str, panels: Sequence[Sequence[_Part]]) -> _Frame:
+        """Validates the arguments."""
+        if self.title is not None and not isinstance(self.title, str | bool):
+            raise InputError(f"title must be text, True, False or None, not {shown(self.title)}.")
+        flag(self.legend, "legend")
+        _check_colours(self.colors, max(map(len, panels)))
+        if self.ax is not None and len(panels) > 1:
+            raise InputError(f"{kind} has {len(panels)} panels here, which need a figure of their own: leave ax out.")
+        return self
+
+    def draw(self, kind: str, how: Kind, panels: Sequence[Sequence[_Part]], room: tuple[float, float]) -> Plot:
+        """Every system on the axes of its panel, then titles and the legend."""
+        own = self.ax is None
+        with _style(self.size):
+            every = _new_axes(self.size, room, len(panels)) if self.ax is None else [_checked_axes(self.ax)]
+            canvas = Canvas(every[0])
+            for axes, systems in zip(every, panels, strict=True):
+                canvas.axes, canvas.systems = axes, len(systems)
+                for place, part in enumerate(systems):
+                    canvas.system, canvas.look = part.name, look_of(place, self.colors)
+                    how.draw(canvas, part.result, **part.options)
+                _limit(axes, *self.ends)
+                if len(panels) > 1 and kind != "confusion":
+                    _name(axes, part.title)
+            _head(every, self.title, how.title, by_default=len(panels) == 1 and own and self.size != "column")
+            if self.legend:
+                _legend(every[0], canvas.keys, len(panels[0]), own=own)
+        data = {key: np.array(column) for key, column in canvas.columns.items()}
+        return Plot(every[0], _figure_of(every[0]), kind, data)
+
+
 def _panels(
     kind: str, how: Kind, given: list[Drawable], names: list[str], each: list[dict[str, object]]
 ) -> list[list[_Part]]:
-    """What stands on each axes: usually all systems on one; small multiples of applications or of classes."""
+    """What is drawn on each axes: usually all systems on one; small multiples of applications or classes."""
     first = given[0]
     if kind == "confusion" and each[0].get("application") == "all":
         titles = [
@@ -359,7 +387,7 @@ def _systems(given: object, labels: Sequence[str] | None) -> tuple[list[Drawable
                 f"{type(one).__name__}: plot(evaluate(trials), kind)."
             )
     if len(systems) > MOST_SYSTEMS:
-        raise InputError(f"A figure tells at most {MOST_SYSTEMS} systems apart, not {len(systems)}: draw some of them.")
+        raise InputError(f"A figure shows at most {MOST_SYSTEMS} systems, not {len(systems)}: draw some of them.")
     if labels is not None:
         if not _listed(labels, len(systems)):
             raise InputError(f"labels must be a list of {len(systems)} names, not {shown(labels)}.")
@@ -434,8 +462,7 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
         if value is not None and name not in how.options:
             having = ", ".join(other for other, one in KINDS.items() if name in one.options)
             raise InputError(f"{name}= goes with {having}, not with {kind}.")
-    each = [{name: value for name, value in options.items() if name != "bands" and value is not None}] * count
-    _check_options(each[0])
+    each = [_checked({name: value for name, value in options.items() if name != "bands" and value is not None})] * count
     for name in ("bands", "sigma"):
         if options.get("log") and options.get(name) is not None:
             raise InputError(f"{name}= does not go with log=True: leave one of them out.")
@@ -448,15 +475,21 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
 _KEYWORDS = ("ax", "labels", "colors", "size", "title", "xlim", "ylim", "legend", "path")
 
 
-def _check_options(options: Mapping[str, object]) -> None:
+def _checked(options: JSON) -> JSON:
+    """The options of a figure, the number among them as a float."""
     for name in ("log", "parts"):
         flag(options.get(name, False), name)
-    if "sigma" in options and not number(options["sigma"], "sigma") > 0.0:
-        raise InputError(f"sigma must be positive, not {shown(options['sigma'])}.")
+    if "sigma" in options:
+        options["sigma"] = number(options["sigma"], "sigma")
+        if not 0.0 < options["sigma"] < math.inf:
+            raise InputError(f"sigma must be positive and finite, not {options['sigma']}.")
     if "normalise" in options and options["normalise"] not in ("class", "decision", "all"):
         raise InputError(f'normalise must be "class", "decision" or "all", not {shown(options["normalise"])}.')
+    if len(label_list(options.get("rates", ("", "")), "rates")) != 2:
+        raise InputError(f"rates must be two names, not {shown(options['rates'])}.")
     if options.get("density", "kernel") not in ("kernel", "gaussian"):
         raise InputError(f'density must be "kernel" or "gaussian", not {shown(options["density"])}.')
+    return options
 
 
 def _bands(kind: str, bands: object, count: int) -> list[Band]:
@@ -574,7 +607,7 @@ def _limit(axes: Axes, xlim: object, ylim: object) -> None:
 
 
 def _legend(axes: Axes, keys: Mapping[str, Line2D], systems: int, *, own: bool) -> None:
-    """The legend: outside the axes in a figure of ours, and beside a user's axes from four systems on."""
+    """The legend: outside the axes in a new figure, and beside a user's axes from four systems on."""
     handles, names = axes.get_legend_handles_labels()
     handles, names = [*handles, *keys.values()], [*names, *keys]
     if not handles:
@@ -587,14 +620,14 @@ def _legend(axes: Axes, keys: Mapping[str, Line2D], systems: int, *, own: bool) 
     elif systems >= _LEGEND_OUTSIDE:
         box = axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
     else:
-        box = axes.legend(handles, names, loc="best", frameon=False)
+        box = axes.legend(handles, names, loc="best", framealpha=0.85, edgecolor="none")  # lines do not cross the words
     for text in box.get_texts():
         text.set_parse_math(False)
         text.set_text(text.get_text().replace(r"\$", "$"))
 
 
 def _legend_columns(names: Sequence[str], wide: float) -> int:
-    """How many columns of a legend fit into so many inches."""
+    """How many columns of a legend fit into this many inches."""
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path

@@ -58,7 +58,7 @@ def save_all(
 
 
 def _jobs(given: list[object], around: list[object]) -> list[tuple[str, list[object], list[object]]]:
-    """Each system for itself, then all two-class systems together."""
+    """Each system alone, then all two-class systems together."""
     jobs = [
         (f"{_file_name(getattr(one, 'name', None), place)}-", [one], [around[place]]) for place, one in enumerate(given)
     ]
@@ -74,6 +74,6 @@ def _kinds(results: list[object]) -> list[str]:
 
 
 def _file_name(name: str | None, place: int) -> str:
-    """A name that every file system takes; the number keeps two systems apart."""
+    """A name that every file system accepts; the number distinguishes systems."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name or "system").strip("-")[:40]
     return f"{place + 1}-{plain or 'system'}"

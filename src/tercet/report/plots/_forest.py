@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tercet._numeric.validation import shown
 from tercet.conditions import Conditions
 from tercet.deployment.gaps import QUANTITIES as GROUP_QUANTITIES
 from tercet.deployment.gaps import GroupGaps
 from tercet.errors import InputError
+from tercet.report.cards import Span
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import SOFT, name_of
-from tercet.uncertainty.comparison import Comparison
+from tercet.report.plots._tables import application_name
+from tercet.uncertainty.comparison import Comparison, Difference
 
 if TYPE_CHECKING:
-    from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result
+    from tercet.evaluation import Evaluation, MulticlassEvaluation
 
 MOST_ROWS = 40
 _LONGEST = 28  # letters of a row's name
+_MOST_TICKS = 5  # steps of the axis: beside long names, more numbers such as -0.004 run into each other
 _WORDS = {
     "dcf": "Actual DCF", "min_dcf": "Minimum DCF", "risk": "Risk", "eer": "EER", "auc": "AUC", "cllr": "Cllr",
     "fnr": "False negative rate", "fpr": "False positive rate", "acceptance_rate": "Share accepted",
     "dcf_u": "DCF, not normalised", "cost": "Cost per case",
     "accuracy": "Accuracy", "log_loss": "Log-loss (bits)",
 }  # fmt: skip
-
-
-class _Row(NamedTuple):
-    name: str
-    value: float
-    low: float
-    high: float
 
 
 def forest(canvas: Canvas, found: Comparison | Conditions | GroupGaps, *, quantity: str | None = None) -> None:
@@ -47,23 +43,24 @@ def forest(canvas: Canvas, found: Comparison | Conditions | GroupGaps, *, quanti
         canvas.record(f"{row.name} interval", [row.low, row.high], [y, y])
     canvas.axes.set_yticks(places, [_cut(row.name) for row in rows], parse_math=False)
     canvas.axes.set_ylim(0.4, len(rows) + 0.6)
+    canvas.axes.locator_params(axis="x", nbins=_MOST_TICKS)
     canvas.axes.tick_params(axis="y", length=0)
     canvas.axes.spines["left"].set_visible(False)
     _words(canvas, found, quantity)
 
 
-def _rows_of(found: Comparison | Conditions | GroupGaps, quantity: str | None) -> list[_Row]:
+def _rows_of(found: Comparison | Conditions | GroupGaps, quantity: str | None) -> list[Span]:
     if isinstance(found, GroupGaps):
         return _groups(found, quantity or "dcf_u")
     return _differences(found, quantity) if isinstance(found, Comparison) else _conditions(found, quantity)
 
 
-def _groups(found: GroupGaps, quantity: str) -> list[_Row]:
+def _groups(found: GroupGaps, quantity: str) -> list[Span]:
     """The groups from worst to best in one quantity; groups without it are left out."""
     if quantity not in GROUP_QUANTITIES:
         raise InputError(f"quantity must be one of {', '.join(GROUP_QUANTITIES)}, not {shown(quantity)}.")
     known = [
-        _Row(name_of(one.group), value, one.intervals[quantity].low, one.intervals[quantity].high)
+        Span(name_of(one.group), value, one.intervals[quantity].low, one.intervals[quantity].high)
         for one in found.groups
         if (value := one.values[quantity]) is not None
     ]
@@ -81,24 +78,35 @@ def _words(canvas: Canvas, found: Comparison | Conditions | GroupGaps, quantity:
         return
     if isinstance(found, Comparison):
         canvas.axes.axvline(0.0, color=SOFT, linestyle=":", linewidth=1.0)
+        if quantity is None and _is_net_benefit(found):
+            canvas.words(
+                f"Difference in net benefit\n{found.points[0].split(', ')[1]}", "Systems, threshold probability"
+            )
+            return
         name = quantity or found.headline
         canvas.words(f"Difference in {found.spoken(name)}".replace(" at ", "\n"), "Systems")
         return
     last = (quantity or _first(found)).split(".")[-1]
     at = found.pooled.applications[0] if (quantity or _first(found)).startswith("applications") else None
-    canvas.words(_WORDS.get(last, last) + ("" if at is None else _where(at)), name_of(found.column))
+    canvas.words(_WORDS.get(last, last) + ("" if at is None else f"\n{application_name(at)}"), name_of(found.column))
 
 
-def _where(row: Result | MulticlassResult) -> str:
-    from tercet.report.plots._tables import application_name
-
-    return f"\n{application_name(row)}"
-
-
-def _differences(found: Comparison, quantity: str | None) -> list[_Row]:
+def _differences(found: Comparison, quantity: str | None) -> list[Span]:
+    if quantity is None and _is_net_benefit(found):
+        return [Span(f"{_cut(one.first, 8)} − {_cut(one.second, 8)}, {_threshold(found, one)}", *one[3:6])
+                for one in found.differences]  # fmt: skip
     named = found.headline if quantity is None else quantity
-    return [_Row(f"{_cut(one.first, 13)} − {_cut(one.second, 13)}", one.value, one.low, one.high)
+    return [Span(f"{_cut(one.first, 13)} − {_cut(one.second, 13)}", one.value, one.low, one.high)
             for one in found.of(named)]  # fmt: skip
+
+
+def _is_net_benefit(found: Comparison) -> bool:
+    return found.headline.endswith("net_benefit")
+
+
+def _threshold(found: Comparison, one: Difference) -> str:
+    """Where a net benefit was compared, without the prevalence, which is the same everywhere."""
+    return found.points[int(one.quantity.split(".")[1])].split(",")[0].replace("threshold", "t =")
 
 
 def _first(found: Conditions) -> str:
@@ -108,7 +116,7 @@ def _first(found: Conditions) -> str:
     return "auc" if hasattr(found.pooled, "auc") else "accuracy"
 
 
-def _conditions(found: Conditions, quantity: str | None) -> list[_Row]:
+def _conditions(found: Conditions, quantity: str | None) -> list[Span]:
     """The conditions from worst to best, then all trials pooled and equalised."""
     name = quantity or _first(found)
     rows = [_row(value, one, name) for value, one in found.results.items()]
@@ -121,20 +129,22 @@ def _conditions(found: Conditions, quantity: str | None) -> list[_Row]:
     return known
 
 
-def _row(called: str, one: Evaluation | MulticlassEvaluation, name: str) -> _Row:
+def _row(called: str, one: Evaluation | MulticlassEvaluation, name: str) -> Span:
     facts = one.to_dict(curves=False)
     first, *rest = name.split(".")
     held = facts
     if first == "applications":
         if len(rest) != 2 or not rest[0].isdigit() or int(rest[0]) >= len(facts["applications"]):
-            raise InputError(f"quantity={shown(name)} is no number of these evaluations: such as 'applications.0.dcf'.")
+            raise InputError(
+                f"quantity={shown(name)} is not a number of these evaluations, such as 'applications.0.dcf'."
+            )
         held, first = facts["applications"][int(rest[0])], rest[1]
     value = held.get(first, "")
     value = value.get("value") if isinstance(value, dict) else value
     if value == "" or isinstance(value, list):
-        raise InputError(f"quantity={shown(name)} is no number of these evaluations: such as 'applications.0.dcf'.")
+        raise InputError(f"quantity={shown(name)} is not a number of these evaluations, such as 'applications.0.dcf'.")
     low, high = held.get(f"{first}_ci") or (math.nan, math.nan)
-    return _Row(name_of(called), math.nan if value is None else float(value), float(low), float(high))
+    return Span(name_of(called), math.nan if value is None else float(value), float(low), float(high))
 
 
 def _cut(name: str, most: int = _LONGEST) -> str:

@@ -15,15 +15,15 @@ from tercet.uncertainty.simultaneous import DifferenceBand
 if TYPE_CHECKING:
     from tercet.uncertainty.simultaneous import NetBenefitBand
 
-_OUT_OF_SIGHT = 0.02  # of the prevalence: a net benefit below it shows nothing
+_OUT_OF_SIGHT = 0.02  # of the prevalence: smaller net benefits are not shown
 
 
 def decision_curve(canvas: Canvas, curve: DecisionCurve, *, bands: NetBenefitBand | None = None) -> None:
     """Net benefit of the model, of treating everyone and of treating no one; thin: the best achievable, apparent.
 
-    The axis ends where neither the model nor treating everyone is of use any more.
+    The axis ends where neither the model nor treating everyone has any net benefit.
     """
-    x, first = curve.threshold, not canvas.columns["x"]
+    x, first = curve.threshold, canvas.is_empty
     if bands is not None:
         canvas.band(bands.curve.threshold, bands.low, bands.high, "band")
     elif curve.low is not None and curve.high is not None:
@@ -50,7 +50,7 @@ def decision_curve(canvas: Canvas, curve: DecisionCurve, *, bands: NetBenefitBan
 def case_costs(canvas: Canvas, curve: CaseCostCurve) -> None:
     """Cost per case against a common shift of all thresholds; open: the actual decisions, filled: the minimum."""
     found = curve.evaluation
-    first = not canvas.columns["x"]
+    first = canvas.is_empty
     canvas.line(curve.shift, curve.cost, "cost", named=canvas.system)
     if first:
         canvas.guide(curve.shift, np.full(len(curve.shift), found.dummy_cost))
@@ -71,7 +71,7 @@ def case_costs(canvas: Canvas, curve: CaseCostCurve) -> None:
 
 
 def cost_difference(canvas: Canvas, found: DifferenceBand) -> None:
-    """Difference of two systems' actual DCF against the prior log-odds, with a band that holds at all at once."""
+    """Difference of two systems' actual DCF against the prior log-odds, with a simultaneous band."""
     canvas.band(found.log_odds, found.low, found.high, "band")
     canvas.line(found.log_odds, found.value, "difference", named=f"{canvas.system} ({100 * found.level:g} %)")
     canvas.level(0.0)

@@ -39,7 +39,7 @@ def histogram(
 ) -> None:
     """Density of the scores of each class, with the evaluated Bayes thresholds and densities over it if asked for.
 
-    A rule is drawn at its threshold, with what it was chosen by and what it promises in the legend.
+    A rule is drawn at its threshold, with what it was chosen by and what it guarantees in the legend.
     """
     edges, counts = _bins(result)
     widths = np.diff(edges)
@@ -64,7 +64,7 @@ def histogram(
 
 
 def _ruled(canvas: Canvas, rule: Rule, low: float, high: float) -> None:
-    """The threshold of a rule, and its words in the legend; a threshold out of sight stands at the edge."""
+    """The threshold of a rule, and its entry in the legend; a threshold outside the figure is drawn at the edge."""
     confidence = rule.training["confidence"]
     words = rule.criterion if confidence is None else f"{rule.criterion}\n({100.0 * confidence:g} % confidence)"
     at = min(max(rule.threshold, low), high)
@@ -135,7 +135,7 @@ def reliability(canvas: Canvas, result: Evaluation, *, bands: Bands | None = Non
 def _blocks(result: Evaluation) -> tuple[Floats, Floats, Floats]:
     """The isotonic blocks: from which score to which, as llrs, and the llr of each."""
     hull, tally = result.curve.hull, result.curve.tally
-    llrs = np.append(-math.inf, llrs_of(tally, hull.thresholds[1:]))  # -inf, the first, is no ratio and no posterior
+    llrs = np.append(-math.inf, llrs_of(tally, hull.thresholds[1:]))  # -inf is neither a ratio nor a posterior
     return llrs[:-1], llrs[1:], hull.llrs
 
 
@@ -194,7 +194,7 @@ def _ends(llr: Tally) -> Floats:
 
 
 def _quantile_tally(llr: Tally) -> Tally:
-    """So many quantiles of each class in place of very many finite trials: a mean along them is right to 0.1 %."""
+    """This many quantiles of each class in place of very many finite trials: their mean is right to 0.1 %."""
     sides = (llr.targets, llr.nontargets)
     if any(side.running is not None or not np.isfinite(side.scores[[0, -1]]).all() for side in sides):
         return llr
@@ -216,7 +216,7 @@ def cross_entropy(canvas: Canvas, result: Evaluation) -> None:
     actual = np.array([empirical_cross_entropy(drawn, prior) for prior in priors.tolist()])
     least = np.array([min_cross_entropy(result.curve, prior) for prior in priors.tolist()])
     reference = -(priors * np.log2(priors) + (1.0 - priors) * np.log2(1.0 - priors))
-    first = not canvas.columns["x"]
+    first = canvas.is_empty
     actual_name, least_name = cost_names(canvas, "actual", "after PAV")
     alone = canvas.systems == 1
     canvas.line(grid, actual, "actual", named=actual_name, **({"linestyle": "-"} if alone else {}))

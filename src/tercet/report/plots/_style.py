@@ -25,7 +25,7 @@ _SMALL = 4.2  # inches: below, type and lines are those of a journal's column
 
 
 class Look(NamedTuple):
-    """A system's line: colour, dash and marker, so that it can be told from the others in grey too."""
+    """A system's line: colour, dash and marker, so that it can be distinguished from the others in grey too."""
 
     color: str
     dash: str | tuple[int, tuple[int, ...]]
@@ -89,7 +89,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     """Names without the beginning that all share, where at least three letters of each remain."""
     if len(names) < 2:
         return list(names)
-    first, last = min(names), max(names)  # what these two share, all share
+    first, last = min(names), max(names)  # the prefix of these two is common to all
     same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     shared = first[:same]
     cut = max((shared.rfind(mark) + 1 for mark in "-_/. "), default=0)

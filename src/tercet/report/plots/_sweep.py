@@ -55,11 +55,15 @@ def _places(canvas: Canvas, values: list[object]) -> Callable[[object], float]:
 
 
 def _mark_choice(canvas: Canvas, found: Sweep, at: float) -> None:
+    """The chosen model's cost and held-out cost, with their intervals where there are some."""
     key = "dcf" if found.criterion == "cllr" else found.criterion
-    cost, held = getattr(found.chosen, key), getattr(found.chosen, f"held_out_{key}")
-    if cost is not None:
-        canvas.point(at, cost, "chosen")
-        canvas.key("open: chosen")
-    if held is not None:
-        canvas.point(at, held, "chosen, held out", filled=True)
-        canvas.key("filled: held out")
+    marks = ((key, "chosen", "open: chosen"), (f"held_out_{key}", "chosen, held out", "filled: held out"))
+    for name, series, words in marks:
+        cost, ends = getattr(found.chosen, name), found.chosen.intervals.get(name)
+        if cost is None:
+            continue
+        if ends is not None:
+            canvas.line([at, at], [ends.low, ends.high], f"{series}, interval", linestyle="-", linewidth=1.0)
+            canvas.key("bars: intervals")
+        canvas.point(at, cost, series, filled=name != key)
+        canvas.key(words)

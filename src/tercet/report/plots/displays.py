@@ -85,9 +85,7 @@ class _Display:
         return cls(cls._computed(trials, applications), name=name).plot(ax, **options)
 
     @classmethod
-    def _computed(
-        cls, trials: Trials, applications: Iterable[object]
-    ) -> Evaluation | MulticlassEvaluation | DecisionCurve:
+    def _computed(cls, trials: Trials, applications: Iterable[object]) -> Shown:
         return evaluate(trials, applications)
 
     @classmethod
@@ -171,14 +169,11 @@ class _Display:
 
 
 def _trials(y: ArrayLike, scores: ArrayLike, meaning: str, target: object, trained_prior: float | None) -> Trials:
-    if meaning == "llr":
-        return Trials.of_llr(scores, y, target=target)
     if meaning == "posterior":
-        found = Trials.of_posteriors(scores, y, target=target, trained_prior=trained_prior)
-        assert isinstance(found, Trials)
-        return found
-    if meaning == "raw":
-        return Trials.of_scores(scores, y, target=target)
+        return Trials.of_posteriors(scores, y, target=target, trained_prior=trained_prior)
+    if meaning in ("llr", "raw"):
+        make = Trials.of_llr if meaning == "llr" else Trials.of_scores
+        return make(scores, y, target=target)
     raise InputError(f'meaning must be "raw", "llr" or "posterior", not {meaning!r}.')
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._typing import Counts, Floats
+from tercet._typing import Counts, Floats, Reals
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decide
 from tercet.metrics.costs import squared_distance, surprise
@@ -20,12 +20,27 @@ from tercet.trials import Trials
 Places = NDArray[np.intp]
 
 
-class Rows(NamedTuple):
-    """What each row of a class costs at one class prior: errors, nats and squared distance."""
+class RowCosts(NamedTuple):
+    """What each row costs at one class prior: errors, nats and squared distance."""
 
     wrong: Floats
     nats: Floats
     squares: Floats
+
+    @classmethod
+    def of(cls, trials: Trials, share: Floats) -> RowCosts:
+        """Of labelled trials when the classes have these priors."""
+        labels = trials.known_labels().astype(np.intp)
+        logs = joint(likelihoods_of(trials), np.log(share))
+        wrong = decide(trials, Application.multiclass(share, classes=trials.classes)) != labels
+        squares = squared_distance(logs, labels) / (1.0 if trials.is_matrix else 2.0)
+        return cls(wrong.astype(np.float64), surprise(logs, labels), squares)
+
+
+def charges(trials: Trials, rows: Sequence[Places], app: MulticlassApplication) -> tuple[Floats, ...]:
+    """For each class the costs of its rows' decisions."""
+    chosen = decide(trials, app.renamed(trials.classes))
+    return tuple(app.costs[chosen[places], j] for j, places in enumerate(rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +50,7 @@ class ManyClasses:
     parts: tuple[Trials, ...]  # the trials of each class
     applications: tuple[MulticlassApplication, ...]
     charges: tuple[tuple[Floats, ...], ...]  # for each application and class, the cost of each row's decision
-    fixed: tuple[Floats, tuple[Rows, ...]] | None  # the class prior of every resample, where it is always the same
+    fixed: tuple[Floats, tuple[RowCosts, ...]] | None  # the class prior of every resample, where it is always the same
 
     @classmethod
     def of(
@@ -46,60 +61,45 @@ class ManyClasses:
         sizes: Sequence[float] | None,
     ) -> ManyClasses:
         """Takes the decisions; `sizes` are the class weights where resampling never changes them."""
-        parts = tuple(trials.select(places) for places in rows)
-        charges = tuple(
-            tuple(app.costs[decide(part, app.renamed(trials.classes)), j] for j, part in enumerate(parts))
-            for app in apps
-        )
-        share = None if sizes is None else np.array(sizes, np.float64) / math.fsum(sizes)
-        fixed = None if share is None else (share, tuple(_row_costs(part, j, share) for j, part in enumerate(parts)))
-        return cls(parts, tuple(apps), charges, fixed)
+        parts, fixed = tuple(trials.select(places) for places in rows), None
+        if sizes is not None:
+            share = np.array(sizes, np.float64) / math.fsum(sizes)
+            fixed = share, tuple(RowCosts.of(part, share) for part in parts)
+        return cls(parts, tuple(apps), tuple(charges(trials, rows, app) for app in apps), fixed)
 
-    def statistics(self, weights: Sequence[Counts]) -> Floats:
+    def statistics(self, weights: Sequence[Counts]) -> dict[str, Reals]:
         """The numbers of one resample, given the weights of each class's rows."""
-        totals = np.array([float(rows.sum()) for rows in weights])
         if self.fixed is None:
+            totals = np.array([float(rows.sum()) for rows in weights])
             share = totals / math.fsum(totals)
-            costs = tuple(_row_costs(part, j, share) for j, part in enumerate(self.parts))
+            costs = tuple(RowCosts.of(part, share) for part in self.parts)
         else:
             share, costs = self.fixed
-        found = [
-            math.fsum(
-                pi * _mean(rows, getattr(cost, name)) for pi, rows, cost in zip(share, weights, costs, strict=True)
-            )
-            for name in Rows._fields
-        ]
-        bits = found[1] / math.log(2.0)
-        surprise = -math.fsum(share * np.log2(share))
-        parts = [
-            pi * _mean(rows, charge)
-            for app, charged in zip(self.applications, self.charges, strict=True)
-            for pi, rows, charge in zip(app.prior, weights, charged, strict=True)
-        ]
-        return np.array([1.0 - found[0], bits, bits / surprise, found[2], *parts])
-
-    def named(self, raw: Floats) -> dict[str, Floats]:
-        """The columns of many resamples under the names of the MulticlassEvaluation."""
-        names = ("accuracy", "log_loss", "normalised_cross_entropy", "brier")
-        found = {name: raw[:, place] for place, name in enumerate(names)}
-        used, count = len(names), len(self.parts)
-        for k, app in enumerate(self.applications):
-            parts = raw[:, used : used + count]
-            used += count
-            risk = parts.sum(axis=1)
-            found |= {f"applications.{k}.contributions": parts, f"applications.{k}.risk": risk}
-            if app.dummy_cost > 0.0:
-                found[f"applications.{k}.dcf"] = risk / app.dummy_cost
+        wrong, nats, squares = (
+            math.fsum(pi * _mean(rows, own) for pi, rows, own in zip(share, weights, column, strict=True))
+            for column in zip(*costs, strict=True)
+        )
+        bits = nats / math.log(2.0)
+        cross_entropy = bits / -math.fsum(share * np.log2(share))
+        found: dict[str, Reals] = {
+            "accuracy": 1.0 - wrong, "log_loss": bits, "normalised_cross_entropy": cross_entropy, "brier": squares
+        }  # fmt: skip
+        for k, (app, charged) in enumerate(zip(self.applications, self.charges, strict=True)):
+            parts = [pi * _mean(rows, own) for pi, rows, own in zip(app.prior, weights, charged, strict=True)]
+            found[f"applications.{k}.contributions"] = np.array(parts)
         return found
 
-
-def _row_costs(part: Trials, label: int, share: Floats) -> Rows:
-    """What the rows of one class cost when the classes have these priors."""
-    app = Application.multiclass(share, classes=part.classes)
-    logs = joint(likelihoods_of(part), np.log(share))
-    labels = np.full(len(part), label, np.intp)
-    squares = squared_distance(logs, labels) / (1.0 if part.is_matrix else 2.0)
-    return Rows((decide(part, app) != label).astype(np.float64), surprise(logs, labels), squares)
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The numbers of many resamples under the names of the MulticlassEvaluation."""
+        found = dict(stacked)
+        for k, app in enumerate(self.applications):
+            at = f"applications.{k}."
+            parts = found.pop(f"{at}contributions")
+            risk = parts.sum(axis=1)
+            found |= {f"{at}contributions": parts, f"{at}risk": risk}
+            if app.dummy_cost > 0.0:
+                found[f"{at}dcf"] = risk / app.dummy_cost
+        return found
 
 
 def _mean(weights: Counts, values: Floats) -> float:

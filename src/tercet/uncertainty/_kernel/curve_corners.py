@@ -46,7 +46,7 @@ class Corners(NamedTuple):
         """For each pair of factors the first corner where miss x misses + alarm x false alarms is least.
 
         Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
-        where that is not above the best cost known can the minimum lie: groups of blocks are looked at first, then
+        where that is not above the best cost known can the minimum lie: groups of blocks are examined first, then
         the blocks of those that are left, then the steps of the blocks that are left.
         """
         misses, alarms = (column.astype(np.float64) for column in (self.t.before, self.n.whole - self.n.before))

@@ -1,8 +1,8 @@
-"""Runs: neighbouring rows of one class that no score of the other class parts are drawn as one.
+"""Runs: neighbouring rows of one class with no score of the other class between them are drawn as one.
 
-How often a run is drawn is all that ranks, areas, hulls and minima need. Which of its rows they were is decided by a
-number for each draw, made from the resample's key and the draw's place, so that any run can be parted later, alone, and
-always in the same way: at an actual threshold that falls into it, or row by row.
+How often a run is drawn is all that ranks, areas, hulls and minima need. Which of its rows they were is decided by the
+resample's key, so that any run can be split later, alone, and always in the same way: at an actual threshold that
+falls into it, or row by row.
 """
 
 from __future__ import annotations
@@ -10,30 +10,26 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.exact import running_total
 from tercet._typing import Counts, Floats
+from tercet.uncertainty._kernel.halves import MOST, Halves, Ways
 from tercet.uncertainty._kernel.score_steps import LONGEST, Totals, depth_of
 
 Places = NDArray[np.intp]
 
 _MARGIN = 3.0  # standard deviations by which the Poisson counts stay below the number of rows, on average
-_MOST = 120  # draws of one run that a table can hold; more have a probability below 1e-30
 _DOUBTFUL = 255
-_PIECE = 1 << 12  # runs parted at a time, so that their draws need not leave the cache
 _LOWEST = 0 if sys.byteorder == "little" else 7
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the constants of SplitMix64
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """The runs of one class, one in each step: their ends among its ranked rows, 0 first, and what drawing needs.
 
@@ -43,7 +39,7 @@ class Runs:
     bounds: Places
     depth: int
     tables: NDArray[np.int32]  # where each run's table begins
-    long: Places  # runs beyond the tables
+    long: Places  # runs beyond the tables: rows with one score that the other class has too
     means: Floats  # of their Poisson counts
     run_of: NDArray[np.int32]  # the run of each row
     rate: float
@@ -66,7 +62,7 @@ class Runs:
     def draw(self, rng: np.random.Generator) -> Drawn:
         """An exact multinomial: as many draws as rows, a run as likely as it is long.
 
-        Independent Poisson counts are multinomial given their sum, whatever it is; their rate lies just below one a
+        Independent Poisson counts are multinomial given their sum, whatever it is; their rate is just below one per
         row, and the few draws that are missing to the number of rows are drawn one by one.
         """
         key = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True)
@@ -80,6 +76,18 @@ class Runs:
         np.add.at(counts, self.run_of.take(rows), counts.dtype.type(1))
         return Drawn(self, Totals.of(counts.reshape(self.depth, -1)), key)
 
+    @cached_property
+    def halves(self) -> Halves:
+        """How the runs are split, but for the long ones."""
+        return Halves.of(self.bounds)
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The first row of each long run, and the first behind it."""
+        step, block = np.divmod(self.long, len(self.tables) // self.depth)
+        runs = block * self.depth + step
+        return list(zip(self.bounds[runs].tolist(), self.bounds[runs + 1].tolist(), strict=True))
+
     def without(self, out: Places) -> Kept:
         """The sample without these rows, given in ascending order."""
         counts = np.diff(self.bounds).reshape(-1, self.depth).T.ravel()
@@ -88,7 +96,7 @@ class Runs:
         return Kept(self, Totals.of(counts.astype(dtype).reshape(self.depth, -1)), out)
 
     def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Poisson counts of the runs that have a table: from 8 bits, where they leave doubt from 16, or from all."""
+        """Poisson counts of the runs that have a table: from 8 bits, or from 16 or all where these do not decide."""
         coarse, fine, sums = _tables(self.rate)
         words = rng.integers(0, 2**64 - 1, (len(self.tables) + 3) // 4, np.uint64, endpoint=True)
         cells = words.astype("<u8", copy=False).view("<u2")[: len(self.tables)]
@@ -121,7 +129,7 @@ def _tables(rate: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
     for count in (256, 65536):
         edges = count * sums
         cells = edges.astype(np.intp)
-        table = np.array([np.repeat(np.arange(_MOST), np.diff(row, prepend=0)) for row in cells], np.uint8)
+        table = np.array([np.repeat(np.arange(MOST), np.diff(row, prepend=0)) for row in cells], np.uint8)
         row, level = np.nonzero(cells != edges)
         table[row, cells[row, level]] = _DOUBTFUL
         tables.append(table.ravel())
@@ -130,7 +138,7 @@ def _tables(rate: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
 
 def _distribution(mean: float) -> Floats:
     """P(count <= k) of a Poisson law, k = 0, 1, ..."""
-    terms = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1.0)) if mean else 1.0 for k in range(_MOST)]
+    terms = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1.0)) if mean else 1.0 for k in range(MOST)]
     sums = np.minimum(np.cumsum(terms), 1.0)
     sums[-1] = 1.0
     return np.asarray(sums)
@@ -142,18 +150,22 @@ class Spots(NamedTuple):
     places: Places
     runs: Places
     inside: Places  # which of them fall into a run
-    parted: Places  # the runs that they part, each once
+    ways: Ways  # down to these
+    long: bool  # whether a place falls into a run that is not halved
 
     @classmethod
     def of(cls, places: Places, bounds: Places) -> Spots:
         """Finds the runs that these places fall into."""
         runs = np.searchsorted(bounds, places, "right") - 1
         inside = np.flatnonzero(bounds[runs] != places)
-        return cls(places, runs, inside, np.unique(runs[inside]))
+        if (bounds[runs[inside] + 1] - bounds[runs[inside]] > LONGEST).any():
+            nothing = np.empty(0, np.intp)
+            return cls(places, runs, inside, Ways.of(nothing, nothing, bounds), True)
+        return cls(places, runs, inside, Ways.of(places[inside], runs[inside], bounds), False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunCounts(ABC):
+class _Counted:
     """How often each run is in a set made from the rows of a class, and from that each row."""
 
     runs: Runs
@@ -163,62 +175,45 @@ class RunCounts(ABC):
         """Whether the set holds anything."""
         return bool(self.totals.whole > 0)
 
-    @abstractmethod
-    def at(self, spots: Spots) -> Counts:
-        """How many rows of the set fall before each place."""
-
-    @abstractmethod
-    def rows(self) -> Counts:
-        """How often each row is in the set."""
-
-    @abstractmethod
-    def sum(self, values: Floats) -> float:
-        """The sum of the rows' values over the set."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn(RunCounts):
+class Drawn(_Counted):
     """A resample; its key says which rows of a run were drawn."""
 
     key: np.uint64
 
     def at(self, spots: Spots) -> Counts:
         """How many draws fall before each place."""
+        if spots.long:
+            return running_total(self.rows())[spots.places]
         found = np.where(spots.runs > 0, self.totals.at(spots.runs - 1), 0)
         if len(spots.inside):
-            rows = np.sort(self._rows_of(spots.parted))
-            starts = self.runs.bounds[spots.runs[spots.inside]]
-            found[spots.inside] += np.searchsorted(rows, spots.places[spots.inside]) - np.searchsorted(rows, starts)
+            found[spots.inside] += spots.ways.before(self.totals.each, self.key)
         return found
 
     def rows(self) -> Counts:
         """How often each row was drawn."""
-        return np.concatenate([np.bincount(rows - start, minlength=end - start) for start, end, rows in self._pieces()])
+        runs = self.runs
+        rows = np.empty(int(runs.bounds[-1]), np.int64)
+        rows[runs.halves.rows] = runs.halves.shared(self.totals.each, self.key)
+        rng = np.random.Generator(np.random.SFC64(int(self.key)))
+        for count, (start, end) in zip(self._long(), runs.spans, strict=True):
+            rows[start:end] = np.bincount(rng.integers(0, end - start, int(count)), minlength=end - start)
+        return rows
 
     def sum(self, values: Floats) -> float:
-        """The sum of the drawn rows' values."""
-        return math.fsum(float(values.take(rows).sum()) for _, _, rows in self._pieces())
+        """The sum of the drawn rows' values; rows with the same score have the same value."""
+        long = (count * values[start] for count, (start, _) in zip(self._long(), self.runs.spans, strict=True) if count)
+        return self.runs.halves.sum(self.totals.each, self.key, values) + float(sum(long))
 
-    def _pieces(self) -> Iterator[tuple[int, int, Places]]:
-        """The first row, the last and the row of each draw, for some runs at a time."""
-        bounds = self.runs.bounds
-        for start in range(0, len(bounds) - 1, _PIECE):
-            chosen = np.arange(start, min(start + _PIECE, len(bounds) - 1))
-            yield int(bounds[start]), int(bounds[chosen[-1] + 1]), self._rows_of(chosen)
-
-    def _rows_of(self, chosen: Places) -> Places:
-        """The row of each draw of these runs."""
-        block, step = np.divmod(chosen, self.runs.depth)
-        counts = self.totals.each[step, block].astype(np.intp)
-        first, size = self.runs.bounds[chosen], self.runs.bounds[chosen + 1] - self.runs.bounds[chosen]
-        draw = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        many = np.repeat(size, counts)
-        into = (_uniform(self.key, np.repeat(chosen, counts), draw) * many).astype(np.intp)
-        return np.asarray(np.repeat(first, counts) + np.minimum(into, many - 1))
+    def _long(self) -> list[float]:
+        """How often each long run was drawn."""
+        counts: list[float] = self.totals.each.ravel().take(self.runs.long).tolist()
+        return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept(RunCounts):
+class Kept(_Counted):
     """The sample without some rows."""
 
     out: Places  # ascending
@@ -238,10 +233,4 @@ class Kept(RunCounts):
         return float(np.delete(values, self.out).sum())
 
 
-def _uniform(key: np.uint64, run: Places, draw: Places) -> Floats:
-    """A number in [0, 1) for each draw of each run: one output of SplitMix64 from the state `key`."""
-    state = key + ((run.astype(np.uint64) << np.uint64(32)) + draw.astype(np.uint64) + np.uint64(1)) * _GOLDEN
-    state = (state ^ (state >> np.uint64(30))) * _MIX[0]
-    state = (state ^ (state >> np.uint64(27))) * _MIX[1]
-    state ^= state >> np.uint64(31)
-    return np.asarray((state >> np.uint64(11)) * 2.0**-53, np.float64)
+RunCounts = Drawn | Kept

@@ -19,6 +19,7 @@ from tercet._numeric.validation import shown
 from tercet._typing import Array, Counts, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
+from tercet.uncertainty._clusters import check_groups
 from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
 from tercet.uncertainty._rows import group_codes
 
@@ -31,7 +32,7 @@ _DOUBTFUL = 255
 
 
 class Draw(NamedTuple):
-    """The weight of every row of each class in one resample, and how many were thrown away before it."""
+    """The weight of every row of each class in one resample, and how many were discarded before it."""
 
     weights: tuple[Counts | RunCounts, ...]  # counts of rows, or RunCounts
     redrawn: int
@@ -71,14 +72,14 @@ class Design:
         )
 
     def draw(self, seed: int, number: int, stream: int = 0) -> Draw:
-        """Resample `number` of a seed; one that lacks a class is thrown away and drawn again."""
+        """Resample `number` of a seed; one that lacks a class is discarded and drawn again."""
         for attempt in range(MOST_REDRAWS):
             rng = generator(seed, stream, number, attempt)
             weights = self._by_groups(rng) if self.groups else self._by_class(rng)
             if not (self.groups or self.natural) or all(bool(rows.any()) for rows in weights):
                 return Draw(weights, attempt)
         raise InputError(
-            f"Resampling whole groups gave {MOST_REDRAWS} sets in a row that lack a class: the class sits in too few "
+            f"Resampling whole groups gave {MOST_REDRAWS} sets in a row that lack a class: the class occurs in too few "
             f"groups. Resample trials within class instead (by=None), or merge groups."
         )
 
@@ -111,8 +112,13 @@ class Design:
             rows.append(weights if own is None else weights * own)
         return tuple(rows)
 
+    def fixed_sizes(self) -> list[float] | None:
+        """The weight of each class, where resampling never changes it."""
+        real = any(own is not None and own.dtype.kind == "f" for own in self.weights)
+        return None if self.groups or real or self.natural else [float(own.sum()) for own in self.base()]
+
     def units(self) -> tuple[int, ...]:
-        """How many independent things stand behind each class: rows (whole weights count), or its groups."""
+        """The number of independent units in each class: rows (whole weights count), or groups."""
         if self.groups:
             return tuple(min(len(np.unique(codes[j])) for codes in self.groups) for j in range(len(self.sizes)))
         return tuple(
@@ -159,7 +165,7 @@ def _class_counts(rng: np.random.Generator, size: int, own: Counts | None) -> Co
     """Multinomial weights of one class: as many draws as it has rows, whole weights standing for repeated rows."""
     if own is None:
         return uniform_counts(rng, size)
-    if own.dtype.kind == "f":  # a real weight is no count: its row is drawn and carries it along
+    if own.dtype.kind == "f":  # a real weight is not a count: its row is drawn and keeps its weight
         return uniform_counts(rng, size) * own
     total = int(own.sum())
     return rng.multinomial(total, own / total)
@@ -208,10 +214,5 @@ def _parts(rng: np.random.Generator, size: int) -> Array:
 def _check_groups(trials: Trials, name: str, codes: Places, rows: Sequence[Places]) -> None:
     way_out = "Resample trials within class (by=None), which assumes that trials are independent."
     if len(codes) == 0 or int(codes.max()) == 0:
-        raise InputError(f"by={shown(name)}: all trials sit in one group, so nothing can be resampled. {way_out}")
-    for places, called in zip(rows, trials.classes, strict=True):
-        if len(np.unique(codes[places])) == 1:
-            raise InputError(
-                f"by={shown(name)}: all trials of class {shown(called)} sit in one group, so how they vary from "
-                f"group to group cannot be known. {way_out}"
-            )
+        raise InputError(f"by={shown(name)}: all trials are in one group, so nothing can be resampled. {way_out}")
+    check_groups([codes[places] for places in rows], name, trials.classes, InputError, way_out)

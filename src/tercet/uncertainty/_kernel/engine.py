@@ -1,4 +1,4 @@
-"""The engine: resamples one after the other or side by side, with the same bits either way."""
+"""The engine: resamples in sequence or in parallel, with the same bits either way."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ from typing import Any, Protocol, TextIO
 import numpy as np
 
 from tercet._numeric.parallel import CORES
-from tercet._numeric.validation import chosen, seed_number, shown, whole
-from tercet._typing import Floats
+from tercet._numeric.validation import chosen, probability, seed_number, shown, whole
+from tercet._typing import Floats, Reals
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._rows import grouping
-from tercet.uncertainty.intervals import checked_level
 
 METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
-_FAILING = 0.05  # share of resamples that cannot be evaluated, above which the others tell too little
+_FAILING = 0.05  # share of resamples that cannot be evaluated, above which intervals are refused
+_MOST_RESAMPLES = 10_000_000
 _MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
 
 
 class System(Protocol):
     """What can be resampled: numbers from the weights of each class's rows, and their names."""
 
-    def statistics(self, weights: Sequence[Any]) -> Floats:
+    def statistics(self, weights: Sequence[Any]) -> dict[str, Reals]:
         """The numbers of one resample."""
 
-    def named(self, raw: Floats) -> dict[str, Floats]:
-        """The columns of many resamples by name."""
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The numbers of many resamples under the names of the evaluation."""
+
+
+def named(system: System, rows: Sequence[dict[str, Reals]]) -> dict[str, Floats]:
+    """The numbers of several resamples by name, [resample, ...]."""
+    return system.named({name: np.array([row[name] for row in rows], np.float64) for name in rows[0]})
 
 
 Progress = Callable[[int, int], None]
@@ -52,9 +57,11 @@ class Settings:
     threads: int | None
 
     @classmethod
-    def of(cls, level: float, resamples: int, seed: int, by: object, method: str, threads: int | None) -> Settings:
-        """Refuses what cannot be meant."""
-        share = checked_level(level)
+    def of(
+        cls, level: float, resamples: int, seed: int, by: object, method: str | None = None, threads: int | None = None
+    ) -> Settings:
+        """Validates the arguments; the method is percentile for groups and BCa for trials unless named."""
+        share, groups = probability(level, "ci"), grouping(by)
         least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
         count = whole(resamples, "resamples", 1, _MOST_RESAMPLES)
         if count < least:
@@ -62,29 +69,22 @@ class Settings:
                 f"resamples must be a whole number, at least {least} for ci={share} (one resample beyond each "
                 f"end), not {shown(resamples)}."
             )
-        chosen(method, "method", METHODS)
+        how = ("percentile" if groups else "bca") if method is None else method
+        chosen(how, "method", METHODS)
         workers = None if threads is None else whole(threads, "threads", 1)
-        return cls(share, count, _seed(seed), grouping(by), method, workers)
-
-
-_MOST_RESAMPLES = 10_000_000
-
-
-def _seed(seed: object) -> int:
-    """A seed as it is: whole numbers of any size, which a float would round."""
-    return seed_number(seed)
+        return cls(share, count, seed_number(seed), groups, how, workers)
 
 
 def replicates(
     designs: Sequence[Design], systems: Sequence[System], settings: Settings, progress: Progress | None = None
-) -> tuple[list[Floats], int]:
-    """The numbers of every system in every resample, one row each, and how many draws were thrown away.
+) -> tuple[list[dict[str, Floats]], int]:
+    """The numbers of every system by name, [resample, ...], and how many draws were discarded.
 
     One design: all systems see the same draws. One each: every system has draws of its own. Draws that cannot be
-    calibrated or evaluated are no draws at random (classes that do not overlap are the easiest ones): more than a few
-    of them, and what is left tells no interval.
+    calibrated or evaluated are not a random selection (their classes do not overlap, the easiest case): with many
+    of them, the others give no valid interval.
     """
-    results: list[list[Floats]] = [[np.empty(0)] * settings.resamples for _ in systems]
+    results: list[list[dict[str, Reals]]] = [[{}] * settings.resamples for _ in systems]
 
     def work(numbers: range) -> tuple[int, list[Exception]]:
         failed: list[Exception] = []
@@ -107,7 +107,7 @@ def replicates(
             f"evaluated, and without them it would be too narrow. The first because: {reasons[0]} Take more trials, or "
             f"leave the calibration out: the AUC, the EER and minimum costs do not change where a calibrator rises."
         )
-    return [np.array(rows) for rows in results], redrawn
+    return [named(system, rows) for system, rows in zip(systems, results, strict=True)], redrawn
 
 
 def _resample(
@@ -115,10 +115,10 @@ def _resample(
     systems: Sequence[System],
     seed: int,
     number: int,
-    results: list[list[Floats]],
+    results: list[list[dict[str, Reals]]],
     failed: list[Exception],
 ) -> int:
-    """Computes one resample of every system into its row; returns how many draws were thrown away, `failed` why."""
+    """Computes one resample of every system into its row; returns how many draws were discarded, `failed` why."""
     thrown = 0
     for failures in range(_MOST_FAILURES):
         draws = [design.draw(seed, number, _stream(k, failures)) for k, design in enumerate(designs)]
@@ -134,7 +134,7 @@ def _resample(
 
 
 def _stream(system: int, failures: int) -> int:
-    """A number of its own for each set of draws; 1 is the jackknife's."""
+    """A distinct number for each set of draws; 1 is that of the jackknife."""
     return 2 * (system * _MOST_FAILURES + failures)
 
 

@@ -11,7 +11,7 @@ from tercet._typing import JSON, Counts, Floats, Reals
 from tercet.errors import CalibrationError, UndefinedError
 from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.draws import Design
-from tercet.uncertainty._kernel.engine import Settings, System
+from tercet.uncertainty._kernel.engine import Settings, System, named
 from tercet.uncertainty.intervals import Bound
 
 
@@ -27,12 +27,15 @@ def bound(value: Reals, samples: Floats, settings: Settings, tail: float, push: 
     high = np.maximum(order_statistic(samples, shares[1], down=False), value)
     with np.errstate(invalid="ignore", over="ignore"):
         spread, bias = samples.std(axis=0, ddof=1), samples.mean(axis=0) - value
-    if samples.ndim == 1:
-        return Bound(float(value), float(low), float(high), _NAMES[settings.method], float(spread), float(bias))
-    return Bound(value, low, high, _NAMES[settings.method], spread, bias)
+    return _bound(samples.ndim == 1, _NAMES[settings.method], value, low, high, spread, bias)
 
 
-_METHOD = 3  # its place in a Bound
+def _bound(single: bool, method: str, *numbers: Reals) -> Bound:
+    """The bound of one number, or of the numbers along a curve."""
+    value, low, high, spread, bias = (float(one) if single else one for one in numbers)
+    return Bound(value, low, high, method, spread, bias)
+
+
 _NAMES = {"percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
 
 
@@ -46,17 +49,15 @@ def _where_defined(value: Reals, samples: Floats, settings: Settings, tail: floa
         known = 2 * len(there) > len(column) and not math.isnan(one)
         rows.append(bound(one, there, settings, tail, own) if known else Bound(one, math.nan, math.nan, ""))
     method = f"{_NAMES[settings.method]} over the resamples in which it exists"
-    parts = [np.array(column) for place, column in enumerate(zip(*rows, strict=True)) if place != _METHOD]
-    if samples.ndim == 1:
-        first = [float(part[0]) for part in parts]
-        return Bound(first[0], first[1], first[2], method, first[3], first[4])
-    return Bound(parts[0], parts[1], parts[2], method, parts[3], parts[4])
+    values, low, high, _, spread, bias = (np.array(column) for column in zip(*rows, strict=True))
+    parts = (values, low, high, spread, bias)
+    return _bound(samples.ndim == 1, method, *(part[0] if samples.ndim == 1 else part for part in parts))
 
 
 def tail_of(design: Design, level: float) -> float:
     """How many resamples lie beyond each end: (1 - level) / 2, fewer where few groups are resampled.
 
-    Resamples of n things spread too little by sqrt((n - 1) / n), and a spread known from n things only asks for
+    Resamples of n units spread too little by sqrt((n - 1) / n), and a spread estimated from only n units requires
     Student's t: Phi(-sqrt(n / (n - 1)) t), the expanded percentiles of Hesterberg (2015).
 
     >>> from tercet.uncertainty._kernel.draws import Design
@@ -119,7 +120,7 @@ def accelerations(design: Design, system: System, settings: Settings) -> dict[st
         kept = [row for row in (_evaluated(system, weights) for weights in parts) if row is not None]
         if len(kept) < 2:
             continue
-        for name, values in system.named(np.array(kept)).items():
+        for name, values in named(system, kept).items():
             with np.errstate(invalid="ignore", over="ignore"):
                 u = (values.mean(axis=0) - values) * ((len(kept) - 1) / len(kept))
                 u = np.where(np.isfinite(u), u, 0.0)
@@ -132,7 +133,7 @@ def accelerations(design: Design, system: System, settings: Settings) -> dict[st
         }
 
 
-def _evaluated(system: System, weights: Sequence[Counts | RunCounts]) -> Floats | None:
+def _evaluated(system: System, weights: Sequence[Counts | RunCounts]) -> dict[str, Reals] | None:
     """The numbers without one part; None where that leaves a class empty or cannot be calibrated."""
     try:
         return system.statistics(weights) if all(rows.any() for rows in weights) else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from tercet._numeric.validation import shown
-from tercet._typing import Array, Counts, Floats
+from tercet._typing import Array, Counts, Floats, Reals
 from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion, as_matrix
@@ -20,15 +19,8 @@ AVERAGES = ("macro", "micro", "weighted")
 _OF_ALL = ("accuracy", "error_rate", "kappa", "mcc", "balanced_accuracy")  # one number for all classes
 
 
-class Decided(NamedTuple):
-    """The decisions of one application on the rows of each class."""
-
-    actions: tuple[str, ...]
-    chosen: tuple[Array, ...]
-
-
 class Rated:
-    """A system of which rates are asked by name beside its own numbers; decisions are taken once.
+    """A system with rates by name beside its own numbers; decisions are taken once.
 
     Two classes: the target's rate. K classes: each class's rate against the rest, or "macro f1", "micro precision",
     "weighted recall". A rate that a resample leaves undefined is nan there.
@@ -36,64 +28,43 @@ class Rated:
 
     def __init__(self, system: System, parts: Sequence[Trials], apps: Sequence[object], names: Sequence[str]) -> None:
         self.system, self.names, self.classes = system, tuple(names), parts[0].classes
-        self.decided = [_decided(parts, app) for app in apps]
+        self.decided = [
+            (tuple(as_matrix(app).renamed(self.classes).actions), [decide(part, app) for part in parts]) for app in apps
+        ]
+        anything = self._table(np.eye(len(self.classes)) + 1.0)
         for name in self.names:
-            self._of(_diagonal(self.classes), name)  # refuses an unknown name before any resample is drawn
+            self._of(anything, name)  # refuses an unknown name before any resample is drawn
 
-    def statistics(self, weights: Sequence[Counts | RunCounts]) -> Floats:
-        """The system's own numbers, then the rates of each application's decisions."""
+    def statistics(self, weights: Sequence[Counts | RunCounts]) -> dict[str, Reals]:
+        """The system's own numbers, and the rates: "applications.0.precision", "applications.0.macro f1"."""
         rows = [one.rows() if isinstance(one, RunCounts) else one for one in weights]
-        rates = [self._of(table, name) for table in self.tables(rows) for name in self.names]
-        return np.concatenate([self.system.statistics(weights), *rates])
-
-    def named(self, raw: Floats) -> dict[str, Floats]:
-        """The columns by name: "applications.0.precision", "applications.0.macro f1"."""
-        widths = [len(self._of(_diagonal(self.classes), name)) for name in self.names]
-        used = raw.shape[1] - sum(widths) * len(self.decided)
-        found = self.system.named(raw[:, :used])
-        for k in range(len(self.decided)):
-            for name, width in zip(self.names, widths, strict=True):
-                columns = raw[:, used : used + width]
-                found[f"applications.{k}.{name}"] = columns if len(self.classes) > 2 and width > 1 else columns[:, 0]
-                used += width
+        found = self.system.statistics(weights)
+        for k, (actions, chosen) in enumerate(self.decided):
+            counts = [np.bincount(own, weight, len(actions)) for own, weight in zip(chosen, rows, strict=True)]
+            table = self._table(np.array(counts).T, actions)
+            found |= {f"applications.{k}.{name}": self._of(table, name) for name in self.names}
         return found
 
-    def tables(self, weights: Sequence[Counts]) -> list[Confusion]:
-        """The confusion matrix of each application's decisions."""
-        found = []
-        for actions, chosen in self.decided:
-            counts = [np.bincount(own, rows, len(actions)) for own, rows in zip(chosen, weights, strict=True)]
-            found.append(Confusion(np.array(counts).T, classes=self.classes, actions=actions, target=self._target()))
-        return found
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The system's own numbers first."""
+        own = [f"applications.{k}.{name}" for k in range(len(self.decided)) for name in self.names]
+        found = self.system.named({name: values for name, values in stacked.items() if name not in own})
+        return found | {name: stacked[name] for name in own}
 
-    def _target(self) -> str | None:
-        return self.classes[1] if len(self.classes) == 2 else None
+    def _table(self, counts: Array, actions: tuple[str, ...] | None = None) -> Confusion:
+        target = self.classes[1] if len(self.classes) == 2 else None
+        return Confusion(counts, classes=self.classes, actions=actions, target=target)
 
-    def _of(self, table: Confusion, name: str) -> Floats:
+    def _of(self, table: Confusion, name: str) -> Reals:
         how, _, rest = name.partition(" ")
         try:
             if how in AVERAGES and rest:
-                return np.array([table.average(rest, how)])
+                return table.average(rest, how)
             if len(self.classes) > 2 and name not in _OF_ALL:
                 values = table.per_class(name).values()
                 return np.array([np.nan if value is None else value for value in values])
             if name.startswith("_") or not isinstance(value := getattr(table, name, None), float):
-                raise InputError(f"rates holds {shown(name)}, which is no rate of a confusion matrix.")
-            return np.array([value])
+                raise InputError(f"rates holds {shown(name)}, which is not a rate of a confusion matrix.")
+            return value
         except UndefinedError:
-            return np.array([np.nan])
-
-
-def _decided(parts: Sequence[Trials], app: object) -> Decided:
-    matrix = as_matrix(app).renamed(parts[0].classes)
-    return Decided(tuple(matrix.actions), tuple(np.asarray(decide(part, app), np.intp) for part in parts))
-
-
-def _diagonal(classes: Sequence[str]) -> Confusion:
-    return Confusion(np.eye(len(classes)) + 1.0, classes=classes, target=classes[1] if len(classes) == 2 else None)
-
-
-def defined(columns: Mapping[str, Floats], points: Mapping[str, Floats]) -> tuple[list[str], list[str]]:
-    """The names whose number exists in the sample, and those it leaves undefined."""
-    whole = {name: points[name].ndim > 1 or not np.isnan(points[name]).any() for name in columns}
-    return [name for name in columns if whole[name]], [name for name in columns if not whole[name]]
+            return np.nan

@@ -1,33 +1,34 @@
 """Calibration inside the resample: fitted anew on each one, or on each resample of a calibration set of its own.
 
-What is fitted on finite data is itself uncertain. Only when it is fitted again on every resample does the interval of a
-cost hold that uncertainty too.
+A model fitted to finite data is itself uncertain. Only if it is fitted again on every resample does the interval of a
+cost include that uncertainty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.records import derived
 from tercet._numeric.validation import frozen, id_words, shown
-from tercet._typing import Counts, Floats
+from tercet._typing import Counts, Floats, Reals
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.draws import Design, Draw, row_weights
 from tercet.uncertainty._out_of_fold import PENALTY
-from tercet.uncertainty._rows import class_rows, one_column, several
+from tercet.uncertainty._rows import class_rows, flattened
 
 Places = NDArray[np.intp]
 Extra = Mapping[str, Callable[[Trials], float]]
 
-_OWN_STREAM = 3  # added to the evaluation set's even streams, so that the calibration set's draws are others
+_OWN_STREAM = 3  # added to the evaluation set's even streams, so that the calibration set's draws differ
 
 
 class Rows(NamedTuple):
@@ -39,7 +40,7 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, trials: Trials, apps: Sequence[object], by: Sequence[str]) -> Rows:
         """Two-class trials as one column of scores."""
-        flat = trials if several(trials, apps) else one_column(trials)
+        flat = flattened(trials, apps)
         return cls(flat, class_rows(flat, by))
 
     def weighing(self, weights: Sequence[Counts]) -> Trials:
@@ -47,20 +48,19 @@ class Rows(NamedTuple):
         heavy = np.zeros(len(self.trials))
         for places, rows in zip(self.places, weights, strict=True):
             heavy[places] = rows
-        return replace(self.trials, weights=frozen(heavy))
+        return derived(self.trials, weights=frozen(heavy))
 
 
-Measure = Callable[[Trials], dict[str, Floats]]
+Measure = Callable[[Trials], dict[str, Reals]]
 
 
 class Refitted:
-    """A system that is calibrated on each resample, or asked by functions of the caller: measured as a whole."""
+    """A system that is calibrated on each resample, or measured by the caller's functions."""
 
     def __init__(self, rows: Rows, calibration: Rows | None, fit: Fit | None, measure: Measure, extra: Extra) -> None:
         self.rows, self.calibration, self.fit, self.measure, self.extra = rows, calibration, fit, measure, extra
-        self.names = dict[str, int]()
 
-    def statistics(self, weights: Sequence[Counts]) -> Floats:
+    def statistics(self, weights: Sequence[Counts]) -> dict[str, Reals]:
         """Gives the trials the weights, calibrates, measures; the calibration set's weights come last."""
         count = len(self.rows.places)
         trials = self.rows.weighing(weights[:count])
@@ -70,27 +70,20 @@ class Refitted:
         found = self.measure(trials)
         if self.extra:
             rows = repeated(trials)
-            found |= {name: np.atleast_1d(np.float64(function(rows))) for name, function in self.extra.items()}
-        self.names = {name: len(values) for name, values in found.items()}
-        return np.concatenate(list(found.values()))
-
-    def named(self, raw: Floats) -> dict[str, Floats]:
-        """The columns by the names of the Evaluation, the caller's own last."""
-        found, used = {}, 0
-        for name, count in self.names.items():
-            columns = raw[:, used : used + count]
-            is_curve = name.startswith(("bayes_plot", "roc.", "bins.")) or name.endswith("contributions")
-            found[name] = columns if is_curve else columns[:, 0]
-            used += count
+            found |= {name: np.float64(function(rows)) for name, function in self.extra.items()}
         return found
+
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The names are those of the Evaluation already, the caller's own last."""
+        return stacked
 
 
 def repeated(trials: Trials) -> Trials:
-    """A resample as rows that are repeated, so that functions which know no weights see it too."""
+    """A resample as repeated rows, for functions that do not use weights."""
     whole = row_weights(trials)
     if whole is None or whole.dtype.kind == "f":
         return trials
-    return replace(trials.select(np.repeat(np.arange(len(trials)), whole)), weights=None)
+    return derived(trials.select(np.repeat(np.arange(len(trials)), whole)), weights=None)
 
 
 def refitted(
@@ -149,7 +142,7 @@ def _named(name: str) -> Any:
 
 
 def _check_apart(trials: Trials, calibration: Trials) -> None:
-    """Resampled by themselves, two sets must not hold the same trials."""
+    """Refuses two sets that share trials although they are resampled separately."""
     named = trials.ids is not None and calibration.ids is not None
     same = calibration is trials or (not named and _same_rows(trials, calibration))
     if trials.ids is not None and calibration.ids is not None:
@@ -175,7 +168,7 @@ def _same_rows(trials: Trials, calibration: Trials) -> bool:
 
 
 def _joined(rows: Rows, other: Rows, design: Design, by: Sequence[str]) -> Design:
-    """Both sets drawn in each resample: by themselves, or group by group where they share groups."""
+    """Both sets drawn in each resample: separately, or group by group where they share groups."""
     second = Design.of(other.trials, other.places, by)
     names = [(one.trials.groups[name].astype(str) for one in (rows, other)) for name in by]
     columns = [np.unique(np.concatenate(list(both)), return_inverse=True)[1] for both in names]
@@ -192,7 +185,7 @@ def _joined(rows: Rows, other: Rows, design: Design, by: Sequence[str]) -> Desig
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSets(Design):
-    """An evaluation and a calibration set, each drawn by itself; the second's classes follow those of the first."""
+    """An evaluation set and a calibration set, drawn separately; the second's classes follow those of the first."""
 
     parts: tuple[Design, ...] = ()
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tercet._numeric.exact import running_total
-from tercet._typing import Array, Counts, EerDefinition, Floats
+from tercet._typing import Array, Counts, EerDefinition, Floats, Reals
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import Curve
@@ -28,7 +28,7 @@ from tercet.uncertainty._kernel.score_steps import Steps, Totals
 
 Places = NDArray[np.intp]
 
-_BESIDE_EER = 4  # corners of the hull that are looked up first, two on either side of the EER
+_BESIDE_EER = 4  # corners of the hull that are tried first, two on either side of the EER
 _SMALLEST = 1e-290  # relative weight of the cheaper error; products with counts stay above the denormals
 
 
@@ -95,39 +95,36 @@ class TwoClass:
         return cls(plan, taus, orders, scores, steps, (places[0], places[1]), (spots[0], spots[1]), costs, factors)
 
     @property
-    def runs(self) -> tuple[Places, Places]:
-        """Where the other class parts the rows."""
-        return self.steps.bounds
-
-    @property
     def has_llr(self) -> bool:
         """Whether there are actual thresholds; raw scores have none."""
         return len(self.places[0]) > 0
 
-    def statistics(self, weights: Sequence[Counts | RunCounts]) -> Floats:
+    def statistics(self, weights: Sequence[Counts | RunCounts]) -> dict[str, Reals]:
         """The numbers of one resample, given the weights of its (non-targets, targets), by rows or by runs."""
-        plan, wants, count, parts = self.plan, self.plan.wants, len(self.taus), list[ArrayLike]()
+        plan, wants, count = self.plan, self.plan.wants, len(self.taus)
+        found: dict[str, Reals] = {}
         (n, n_at), (t, t_at) = (self._counted(side, own) for side, own in enumerate(weights))
         corners = Corners(n, t)
-        parts += [t_at[:count] / t.whole, (n.whole - n_at[:count]) / n.whole]
+        if self.has_llr:
+            found["actual"] = np.array([t_at[:count] / t.whole, (n.whole - n_at[:count]) / n.whole])
         if "min_cllr" in wants:
-            parts.append([corners.min_cllr()])
-        found = corners.lowest(self.factors[0] / t.whole, self.factors[1] / n.whole)
+            found["min_cllr"] = corners.min_cllr()
+        lowest = corners.lowest(self.factors[0] / t.whole, self.factors[1] / n.whole)
         if "minimum" in wants:
-            parts += corners.rates(found[:count])
+            found["least"] = np.array(corners.rates(lowest[:count]))
         if "eer" in wants:
-            parts.append(
-                [corners.eer(found[-_BESIDE_EER:].tolist()) if plan.eer == "rocch" else self._other_eer(weights)]
-            )
+            beside = lowest[-_BESIDE_EER:].tolist()
+            found["eer"] = corners.eer(beside) if plan.eer == "rocch" else self._other_eer(weights)
         if "auc" in wants:
-            parts.append([corners.auc(self.steps.tied)])
+            found["auc"] = corners.auc(self.steps.tied)
         if self.costs is not None:
-            parts.append([self._cllr(weights, (n.whole, t.whole))])
+            found["cllr"] = self._cllr(weights, (n.whole, t.whole))
         if len(plan.fpr):
-            parts.append(corners.miss_rates(plan.fpr))
-        if len(plan.bins):
-            parts += [np.diff(t_at[count:]) / t.whole, np.diff(n_at[count:]) / n.whole]
-        return np.concatenate([np.asarray(part, np.float64) for part in parts])
+            found["roc.fnr"] = corners.miss_rates(plan.fpr)
+        if len(plan.bins) and self.has_llr:
+            found["bins.targets"] = np.diff(t_at[count:]) / t.whole
+            found["bins.nontargets"] = np.diff(n_at[count:]) / n.whole
+        return found
 
     def _counted(self, side: int, weights: Counts | RunCounts) -> tuple[Totals, Counts]:
         """The totals of one class along the steps, and at its places."""
@@ -143,21 +140,10 @@ class TwoClass:
         order = self.orders[side]
         return np.asarray(weights if order is None else weights[order])
 
-    def named(self, raw: Floats) -> dict[str, Floats]:
-        """The columns of many resamples under the names of the Evaluation."""
-        take = _Columns(raw)
-        taus, wants, found = self.taus, self.plan.wants, {}
-        actual = (take(len(taus)), take(len(taus))) if self.has_llr else None
-        if "min_cllr" in wants:
-            found["min_cllr"] = take.one()
-        least = (take(len(taus)), take(len(taus))) if "minimum" in wants else None
-        for name, wanted in (("eer", "eer" in wants), ("auc", "auc" in wants), ("cllr", self.costs is not None)):
-            if wanted:
-                found[name] = take.one()
-        if len(self.plan.fpr):
-            found["roc.fnr"] = take(len(self.plan.fpr))
-        if len(self.plan.bins) and self.has_llr:
-            found["bins.targets"], found["bins.nontargets"] = (take(len(self.plan.bins) + 1) for _ in range(2))
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The numbers of many resamples under the names of the Evaluation."""
+        found = dict(stacked)
+        actual, least = (found.pop(name, None) for name in ("actual", "least"))
         return found | _priced(self.plan, actual, least)
 
     def _cllr(self, weights: Sequence[Counts | RunCounts], totals: tuple[int, int]) -> float:
@@ -186,7 +172,7 @@ def _places(side: Floats, thresholds: Floats, inner: Floats) -> Places:
 
 
 def _factors(plan: Plan, steps: Steps) -> tuple[Floats, Floats]:
-    """How costly misses and false alarms are, for every minimum that is searched."""
+    """The costs of misses and false alarms for every minimum to be found."""
     taus = plan.log_odds if "minimum" in plan.wants else np.empty(0)
     miss = np.maximum(np.exp(np.minimum(taus, 0.0)), _SMALLEST)
     alarm = np.maximum(np.exp(-np.maximum(taus, 0.0)), _SMALLEST)
@@ -199,47 +185,25 @@ def _factors(plan: Plan, steps: Steps) -> tuple[Floats, Floats]:
     return miss, alarm
 
 
-class _Columns:
-    """Hands out the columns of a table from left to right."""
-
-    def __init__(self, table: Floats) -> None:
-        self.table, self.used = table, 0
-
-    def __call__(self, count: int) -> Floats:
-        self.used += count
-        return self.table[:, self.used - count : self.used]
-
-    def one(self) -> Floats:
-        return self(1)[:, 0]
-
-
-def _priced(plan: Plan, actual: tuple[Floats, Floats] | None, least: tuple[Floats, Floats] | None) -> dict[str, Floats]:
-    """Costs at every application and along the grid, from the error rates."""
+def _priced(plan: Plan, actual: Floats | None, least: Floats | None) -> dict[str, Floats]:
+    """Costs at every application and along the grid, from [resample, (FNR, FPR), operating point]."""
     found: dict[str, Floats] = {}
-    taus, count = plan.log_odds, len(plan.applications)
-    costs = {
-        name: np.asarray(normalised_dcf(taus, *rates))
-        for name, rates in (("dcf", actual), ("min_dcf", least))
-        if rates is not None
-    }
+    rates = {name: own for name, own in (("dcf", actual), ("min_dcf", least)) if own is not None}
+    costs = {name: normalised_dcf(plan.log_odds, own[:, 0], own[:, 1]) for name, own in rates.items()}
+    both = {} if actual is None else {"fnr": actual[:, 0], "fpr": actual[:, 1]}
     for k, app in enumerate(plan.applications):
-        here = (
-            {} if actual is None else {"fnr": actual[0][:, k], "fpr": actual[1][:, k], "dcf_u": _dcf_u(app, actual, k)}
-        )
-        here |= {} if least is None else {"min_dcf_u": _dcf_u(app, least, k)}
+        prices = app.prior * app.cost_fn, (1.0 - app.prior) * app.cost_fp
+        here = {name: own[:, k] for name, own in both.items()}
+        here |= {f"{name}_u": prices[0] * own[:, 0, k] + prices[1] * own[:, 1, k] for name, own in rates.items()}
         if not app.dummy_is_free:
             here |= {name: cost[:, k] for name, cost in costs.items()}
             if len(costs) == 2:
                 here["actual_minus_min"] = np.maximum(costs["dcf"][:, k] - costs["min_dcf"][:, k], 0.0)
         found |= {f"applications.{k}.{name}": column for name, column in here.items()}
     if len(plan.grid):
-        rates = {} if actual is None else {"fnr": actual[0], "fpr": actual[1]}
-        found |= {f"bayes_plot.{name}": columns[:, count:] for name, columns in (costs | rates).items()}
+        count = len(plan.applications)
+        found |= {f"bayes_plot.{name}": columns[:, count:] for name, columns in (costs | both).items()}
     return found
-
-
-def _dcf_u(app: Application, rates: tuple[Floats, Floats], k: int) -> Floats:
-    return app.prior * app.cost_fn * rates[0][:, k] + (1.0 - app.prior) * app.cost_fp * rates[1][:, k]
 
 
 def _running(weights: Counts) -> Counts:
@@ -254,7 +218,7 @@ _buffers = threading.local()
 
 
 def scratch(name: str, size: int, dtype: np.dtype[np.generic]) -> Array:
-    """An array of this thread's own, used again and again: fresh pages cost more than the sums written to them."""
+    """A reused array of this thread: fresh memory costs more than the sums written to it."""
     held: Array | None = getattr(_buffers, name, None)
     if held is None or len(held) < size or held.dtype != dtype:
         held = np.empty(size, dtype)
@@ -271,7 +235,7 @@ def _weighted(scores: Floats, rows: Counts) -> Ranked:
     """Ascending scores with weights as a Ranked: ties added up, weight 0 dropped."""
     starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
     sums = np.add.reduceat(np.asarray(rows, np.int64 if rows.dtype.kind != "f" else np.float64), starts)
-    if sums.dtype.kind == "f":  # weights that are no whole numbers, on a grid fine enough for 12 digits
+    if sums.dtype.kind == "f":  # weights that are not whole numbers, on a grid fine enough for 12 digits
         sums = np.rint(sums * (2.0**50 / sums.sum())).astype(np.int64)
     kept = sums > 0
     return Ranked(scores[starts][kept], running_total(sums[kept]))

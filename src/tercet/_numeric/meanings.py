@@ -1,0 +1,68 @@
+"""What scores can mean, and what must hold of scores, classes, labels and the prior they were made with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tercet._numeric.matrices import check_matrix, prior_vector
+from tercet._numeric.validation import chosen, class_codes, is_target, probability
+from tercet._typing import Array, Floats
+from tercet.errors import InputError
+
+TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
+MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
+_WITH_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
+_RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
+
+
+def check_meaning(meaning: str, meanings: Sequence[str], trained_prior: object) -> None:
+    """Refuses a meaning that is not among these, and a prior that is missing or that nothing would take out."""
+    chosen(meaning, "meaning", meanings)
+    if meaning in _WITH_PRIOR and trained_prior is None:
+        raise InputError(
+            f"trained_prior is needed with {meaning}: the prior that these scores were made with, so that it can be "
+            f"taken out."
+        )
+    if meaning not in _WITH_PRIOR and trained_prior is not None:
+        raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
+
+
+def check_scores(
+    scores: Floats, meaning: str, classes: tuple[str, ...], labels: Array | None, trained_prior: object
+) -> Array | None:
+    """Refuses what does not belong together; gives the labels: true for a target, or the number of the class."""
+    check_meaning(meaning, TWO_CLASS_MEANINGS + MATRIX_MEANINGS, trained_prior)
+    several = meaning in MATRIX_MEANINGS
+    if scores.ndim != 1 + several:
+        wanted = "one column per class" if several else "one number per trial"
+        raise InputError(f"scores that are {meaning} need {wanted}, not the shape {scores.shape}.")
+    count = scores.shape[1] if several else 2
+    if len(classes) != count or count < 2:
+        raise InputError(f"classes has {len(classes)} names where {count} are needed.")
+    if several:
+        check_matrix(scores, meaning)
+    else:
+        _check_range(scores, meaning)
+    if trained_prior is not None:
+        prior_vector(trained_prior, count, "trained_prior") if several else probability(trained_prior, "trained_prior")
+    if labels is None or (not several and labels.dtype == np.bool_):
+        return labels
+    if not several:
+        return is_target(labels, None)[0]
+    known = labels.dtype == np.intp and 0 <= labels.min(initial=0) <= labels.max(initial=0) < count
+    return labels if known else class_codes(labels, classes, None)
+
+
+def _check_range(scores: Floats, meaning: str) -> None:
+    if meaning in _RANGES:
+        low, high = _RANGES[meaning]
+        outside = np.flatnonzero((scores < low) | (scores > high))
+        if len(outside):
+            row = int(outside[0])
+            raise InputError(
+                f"scores that are {meaning} must lie in {low:g}..{high:g}: row {row} holds {scores[row]}. "
+                f"Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
+            )

@@ -1,0 +1,182 @@
+"""Sorting many numbers: in parts that stay in the cache, on all cores, and by counting where numpy's sort is slow.
+
+numpy sorts with AVX-512 instructions that some processors (AMD Zen 4) carry out slowly: there its sort takes ten times
+as long as rows of 256 numbers take. So a part is first put in the order of 65,536 cells by numpy's radix sort of
+16-bit numbers; after that hardly a number is more than 127 places away from its own, and two rounds of sorting rows
+of 256, the second half a row further on, end it. Which way is taken changes no result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tercet._numeric.parallel import CORES, many, together
+
+_BLOCK = 1 << 15  # rows fetched at a time
+_PART = 1 << 18  # numbers that are sorted at a time, and fewer as long as there are few parts
+_FEW_PARTS, _MOST_PARTS = 16, 255
+_SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
+_MOST_CELLS = 1 << 16
+_ROW = 256  # numbers that numpy sorts without splitting them
+_WORTHWHILE = 1 << 13  # numbers that cells are made for
+T = TypeVar("T", np.float64, np.float32, np.int64)
+Fetch = Callable[[slice], NDArray[T]]
+
+
+def ascending(rows: int, *columns: tuple[int, Fetch[T]]) -> list[NDArray[T]]:
+    """Columns sorted, each given by its size and by a function of a slice of rows to new values.
+
+    >>> odd = lambda rows: np.array([3.0, 1.0, 2.0])[rows]
+    >>> ascending(3, (3, odd))[0].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if rows < _PART or not (many(rows) or _sort_is_slow()):
+        found = [fetch(slice(0, rows, 1)) for _, fetch in columns]
+        for values in found:
+            sort(values)
+        return found
+    edges = np.linspace(0, rows, CORES + 1).astype(np.intp).tolist()
+    spans = [range(low, high, _BLOCK) for low, high in pairwise(edges)]
+    found, jobs = [], []
+    for size, fetch in columns:
+        bounds = _bounds(fetch(slice(0, rows, max(rows // _SAMPLE, 1))), size)
+        counted = together([partial(_counted, fetch, span, bounds) for span in spans], rows)
+        counts = np.array([one.counts for one in counted])
+        starts = np.concatenate(([0], np.cumsum(counts.T.ravel()))).astype(np.intp)
+        values = np.empty(size, bounds.dtype)
+        places = starts[:-1].reshape(-1, len(spans)).T
+        together([partial(_fill, values, fetch, *job) for job in zip(spans, counted, places, strict=True)], rows)
+        ends = starts[:: len(spans)].tolist()
+        jobs += [values[low:high] for low, high in pairwise(ends)]
+        found.append(values)
+    together([partial(sort, part) for part in sorted(jobs, key=len, reverse=True)], rows)
+    return found
+
+
+def in_order(values: NDArray[T]) -> NDArray[T]:
+    """The values sorted."""
+    return ascending(len(values), (len(values), lambda rows: values[rows].copy()))[0]
+
+
+def _bounds(sample: NDArray[T], size: int) -> NDArray[T]:
+    """The least value of every part but the first."""
+    parts = min(max(size // _PART, min(size // (_PART // 4) + 1, _FEW_PARTS)), _MOST_PARTS)
+    sample.sort()
+    return sample[np.arange(1, parts) * len(sample) // parts] if len(sample) else sample
+
+
+class _Counted(NamedTuple):
+    parts: list[NDArray[np.uint8]]  # of each row of each block
+    counts: NDArray[np.intp]  # rows of each part
+
+
+def _counted(fetch: Fetch[T], span: range, bounds: NDArray[T]) -> _Counted:
+    """To which part each value belongs."""
+    blocks, counts = [], np.zeros(len(bounds) + 1, np.intp)
+    for start in span:
+        values = fetch(slice(start, min(start + _BLOCK, span.stop), 1))
+        parts = np.zeros(len(values), np.uint8)
+        for bound in bounds:
+            parts += values >= bound
+        blocks.append(parts)
+        counts += np.bincount(parts, minlength=len(counts))
+    return _Counted(blocks, counts)
+
+
+def _fill(found: NDArray[T], fetch: Fetch[T], span: range, counted: _Counted, places: NDArray[np.intp]) -> None:
+    """Writes the values of every part, part by part, from these places on, and frees what was counted."""
+    at: list[int] = places.tolist()
+    counted.parts.reverse()
+    for start in span:
+        parts = counted.parts.pop()
+        values = fetch(slice(start, min(start + _BLOCK, span.stop), 1)).take(np.argsort(parts, kind="stable"))
+        done = 0
+        for part, count in enumerate(np.bincount(parts).tolist()):
+            found[at[part] : at[part] + count] = values[done : done + count]
+            at[part] += count
+            done += count
+
+
+def sort(values: NDArray[T]) -> None:
+    """Sorts in place, on one core; there is no NaN.
+
+    >>> values = np.array([3.0, -np.inf, 2.0])
+    >>> sort(values)
+    >>> values.tolist()
+    [-inf, 2.0, 3.0]
+    """
+    if len(values) < _WORTHWHILE or not _sort_is_slow():
+        values.sort()
+    elif len(values) > _PART:
+        span, fetch = range(0, len(values), _BLOCK), values.__getitem__
+        bounds = _bounds(values[:: len(values) // _SAMPLE].copy(), len(values))
+        counted = _counted(fetch, span, bounds)
+        ends, grouped = np.cumsum(counted.counts), np.empty_like(values)
+        _fill(grouped, fetch, span, counted, ends - counted.counts)
+        values[:] = grouped
+        del grouped
+        for part in np.split(values, ends[:-1]):
+            _sort_part(part)
+    else:
+        _sort_part(values)
+
+
+def _sort_part(values: NDArray[T]) -> None:
+    if len(values) < _WORTHWHILE or not _sorted_by_cells(values):
+        values.sort()
+
+
+def _sorted_by_cells(values: NDArray[T]) -> bool:
+    """Sorts in place unless too many values share a cell."""
+    sample, cells = np.sort(values[:: len(values) // 500]), min(1 << (len(values) // 8).bit_length(), _MOST_CELLS)
+    low, high = (float(sample[place]) for place in (2, -3))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        kind = np.float32 if values.dtype == np.float32 else np.float64
+        scale = kind((cells - 1) / np.float64(high - low))
+        if not 0.0 < scale < np.inf:
+            return False
+        place = np.subtract(values, kind(low), dtype=kind)
+        place *= scale
+    codes = np.clip(place, kind(0.0), kind(cells - 1.0), out=place).astype(np.uint16)
+    order = np.argsort(codes, kind="stable")
+    codes = codes.take(order)
+    crowded = codes[_ROW // 2 :][codes[_ROW // 2 :] == codes[: -_ROW // 2]]
+    if len(crowded) > len(values) // 4:
+        return False
+    values[:] = values.take(order)
+    for code in np.unique(crowded):
+        start, end = codes.searchsorted(code), codes.searchsorted(code, "right")
+        values[start:end].sort()
+    _sort_rows(values)
+    _sort_rows(values[_ROW // 2 :])
+    return True
+
+
+def _sort_rows(values: NDArray[T]) -> None:
+    whole = len(values) // _ROW * _ROW
+    values[:whole].reshape(-1, _ROW).sort(axis=1)
+    values[whole:].sort()
+
+
+@lru_cache(maxsize=1)
+def _sort_is_slow() -> bool:
+    """Whether numpy's sort takes several times as long as its radix sort of 16-bit numbers."""
+    values = np.random.default_rng(0).random(_WORTHWHILE)
+    codes = (values * _MOST_CELLS).astype(np.uint16)
+    return _least_time(lambda: np.sort(values)) > 3.0 * _least_time(lambda: np.argsort(codes, kind="stable"))
+
+
+def _least_time(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
