@@ -87,7 +87,7 @@ def test_an_interrupt_that_a_library_turns_into_an_error_still_ends_with_130(the
     ) as process:
         assert process.stdout.readline() == "started\n"
         process.send_signal(signal.SIGINT)
-        found, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=30)
     assert process.returncode == code
     assert "Traceback" not in errors
 

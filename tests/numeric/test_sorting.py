@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tercet._numeric import sorting
-from tercet._numeric.sorting import ascending, sort
+from tercet._numeric.sorting import Source, ascending, sort
 
 COUNT = 300_001
 KINDS = [
@@ -39,11 +39,24 @@ def test_many_rows_are_sorted_in_parts(kind):
     marks = np.random.default_rng(6).random(COUNT) < {"one in 10^5": 1e-5, "none": 0.0}.get(kind, 0.3)
     marked, others = ascending(
         COUNT,
-        (int(marks.sum()), lambda rows: values[rows][marks[rows]]),
-        (int((~marks).sum()), lambda rows: values[rows][~marks[rows]]),
+        Source(lambda rows: int(marks[rows].sum()), lambda rows: values[rows][marks[rows]]),
+        Source(lambda rows: int((~marks[rows]).sum()), lambda rows: values[rows][~marks[rows]]),
     )
     np.testing.assert_array_equal(marked, np.sort(values[marks]))
     np.testing.assert_array_equal(others, np.sort(values[~marks]))
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 8])
+def test_no_part_is_much_larger_than_the_share_of_a_core(monkeypatch, cores):
+    monkeypatch.setattr(sorting, "CORES", cores)
+    columns = [numbers("random", 40_000), numbers("random", 3000)]
+    expected = [np.sort(column) for column in columns]
+    parts = sorting._halved(columns, COUNT)
+    assert max(map(len, parts)) <= 1.5 * 43_000 / cores
+    for part in parts:
+        part.sort()  # parts are views
+    for column, right in zip(columns, expected, strict=True):
+        np.testing.assert_array_equal(column, right)
 
 
 @pytest.mark.usefixtures("either_way")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.sorting import ascending
+from tercet._numeric.sorting import Source, ascending, length
 from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 15
@@ -53,7 +53,7 @@ class RowKeys:
             keys ^= _SIGN
             return keys
 
-        (self.keys,) = ascending(count, (count, block))  # each is a number of its own, so one sort orders the rows
+        (self.keys,) = ascending(count, Source(length, block))  # no two are equal, so one sort orders the rows
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
         """The rows of some of the keys, by ascending score, and their row numbers if they are needed."""

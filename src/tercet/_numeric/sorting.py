@@ -1,25 +1,29 @@
-"""Sorting many numbers: in parts that stay in the cache, on all cores, and by counting where numpy's sort is slow.
+"""Sorting many numbers on all cores, and by counting where numpy's sort is slow.
+
+Columns are fetched on all cores, halved by numpy's partition until there is a part for each core, and the parts are
+sorted at the same time.
 
 numpy sorts with AVX-512 instructions that some processors (AMD Zen 4) carry out slowly: there its sort takes ten times
-as long as rows of 256 numbers take. So a part is first put in the order of 65,536 cells by numpy's radix sort of
-16-bit numbers; after that hardly a number is more than 127 places away from its own, and two rounds of sorting rows
-of 256, the second half a row further on, end it. Which way is taken changes no result.
+as long as sorting rows of 256 numbers. On these, columns are dealt to parts that stay in the cache, and each part is put
+in the order of 65,536 cells by numpy's radix sort of 16-bit numbers. After that hardly any number is more than 127
+places from where it belongs, and two rounds of sorting rows of 256, the second shifted by half a row, complete the order.
+Both ways give the same result.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from itertools import accumulate, pairwise
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.parallel import CORES, many, together
 
-_BLOCK = 1 << 15  # rows fetched at a time
+_BLOCK = 1 << 16  # rows fetched at a time
 _PART = 1 << 18  # numbers that are sorted at a time, and fewer as long as there are few parts
 _FEW_PARTS, _MOST_PARTS = 16, 255
 _SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
@@ -30,39 +34,90 @@ T = TypeVar("T", np.float64, np.float32, np.int64)
 Fetch = Callable[[slice], NDArray[T]]
 
 
-def ascending(rows: int, *columns: tuple[int, Fetch[T]]) -> list[NDArray[T]]:
-    """Columns sorted, each given by its size and by a function of a slice of rows to new values.
+class Source(NamedTuple, Generic[T]):
+    """Where a column comes from: how many values a slice of rows has, and its values, as an array of their own."""
 
-    >>> odd = lambda rows: np.array([3.0, 1.0, 2.0])[rows]
-    >>> ascending(3, (3, odd))[0].tolist()
+    count: Callable[[slice], int]
+    fetch: Fetch[T]
+
+
+def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
+    """Columns sorted.
+
+    >>> odd = Source(lambda rows: 3, lambda rows: np.array([3.0, 1.0, 2.0])[rows])
+    >>> ascending(3, odd)[0].tolist()
     [1.0, 2.0, 3.0]
     """
     if rows < _PART or not (many(rows) or _sort_is_slow()):
-        found = [fetch(slice(0, rows, 1)) for _, fetch in columns]
+        found = [column.fetch(slice(0, rows, 1)) for column in columns]
         for values in found:
             sort(values)
         return found
     edges = np.linspace(0, rows, CORES + 1).astype(np.intp).tolist()
     spans = [range(low, high, _BLOCK) for low, high in pairwise(edges)]
-    found, jobs = [], []
-    for size, fetch in columns:
-        bounds = _bounds(fetch(slice(0, rows, max(rows // _SAMPLE, 1))), size)
-        counted = together([partial(_counted, fetch, span, bounds) for span in spans], rows)
-        counts = np.array([one.counts for one in counted])
-        starts = np.concatenate(([0], np.cumsum(counts.T.ravel()))).astype(np.intp)
-        values = np.empty(size, bounds.dtype)
-        places = starts[:-1].reshape(-1, len(spans)).T
-        together([partial(_fill, values, fetch, *job) for job in zip(spans, counted, places, strict=True)], rows)
-        ends = starts[:: len(spans)].tolist()
-        jobs += [values[low:high] for low, high in pairwise(ends)]
-        found.append(values)
-    together([partial(sort, part) for part in sorted(jobs, key=len, reverse=True)], rows)
+    if _sort_is_slow():
+        found, parts = _dealt(rows, spans, columns)
+    else:
+        found = [_gathered(rows, spans, column) for column in columns]
+        parts = _halved(found, rows)
+    together([partial(sort, part) for part in sorted(parts, key=len, reverse=True)], rows)
     return found
 
 
 def in_order(values: NDArray[T]) -> NDArray[T]:
     """The values sorted."""
-    return ascending(len(values), (len(values), lambda rows: values[rows].copy()))[0]
+    return ascending(len(values), Source(length, lambda rows: values[rows].copy()))[0]
+
+
+def length(rows: slice) -> int:
+    """How many rows a slice takes."""
+    return len(range(rows.start, rows.stop, rows.step))
+
+
+def _gathered(rows: int, spans: Sequence[range], column: Source[T]) -> NDArray[T]:
+    """The values of a column, fetched on all cores."""
+    ends = list(accumulate((column.count(slice(span.start, span.stop, 1)) for span in spans), initial=0))
+    found = np.empty(ends[-1], column.fetch(slice(0, 0, 1)).dtype)
+
+    def copy(span: range, at: int) -> None:
+        for start in span:
+            values = column.fetch(slice(start, min(start + _BLOCK, span.stop), 1))
+            found[at : at + len(values)] = values
+            at += len(values)
+
+    together([partial(copy, span, start) for span, start in zip(spans, ends[:-1], strict=True)], rows)
+    return found
+
+
+def _halved(columns: Sequence[NDArray[T]], rows: int) -> list[NDArray[T]]:
+    """Parts of the columns that can be sorted by themselves, none much larger than a core's share."""
+    parts = list(columns)
+    most = 1.5 * sum(map(len, columns)) / CORES
+    while long := [part for part in parts if len(part) > most]:
+        together([partial(part.partition, len(part) // 2) for part in long], rows)
+        halves = [half for part in long for half in (part[: len(part) // 2], part[len(part) // 2 :])]
+        parts = [part for part in parts if len(part) <= most] + halves
+    return parts
+
+
+def _dealt(
+    rows: int, spans: Sequence[range], columns: Sequence[Source[T]]
+) -> tuple[list[NDArray[T]], list[NDArray[T]]]:
+    """The values of the columns, dealt to parts that can be sorted by themselves and stay in the cache."""
+    found, dealt = [], []
+    for column in columns:
+        size = column.count(slice(0, rows, 1))
+        bounds = _bounds(column.fetch(slice(0, rows, max(rows // _SAMPLE, 1))), size)
+        counted = together([partial(_counted, column.fetch, span, bounds) for span in spans], rows)
+        counts = np.array([one.counts for one in counted])
+        starts = np.concatenate(([0], np.cumsum(counts.T.ravel()))).astype(np.intp)
+        values = np.empty(size, bounds.dtype)
+        places = starts[:-1].reshape(-1, len(spans)).T
+        together([partial(_fill, values, column.fetch, *job) for job in zip(spans, counted, places, strict=True)], rows)
+        ends = starts[:: len(spans)].tolist()
+        dealt += [values[low:high] for low, high in pairwise(ends)]
+        found.append(values)
+    return found, dealt
 
 
 def _bounds(sample: NDArray[T], size: int) -> NDArray[T]:

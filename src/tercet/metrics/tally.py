@@ -13,7 +13,7 @@ from tercet._numeric.exact import as_integers
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
 from tercet._numeric.records import check_fields
-from tercet._numeric.sorting import ascending, in_order
+from tercet._numeric.sorting import Source, ascending, in_order
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
@@ -228,12 +228,7 @@ class Tally:
         if trials.is_matrix:
             return cls.of(two_columns(trials))
         if trials.weights is None:
-            scores, count = trials.scores, int(np.count_nonzero(labels))
-            sides = ascending(
-                len(labels),
-                (count, lambda rows: scores[rows].compress(labels[rows])),
-                (len(labels) - count, lambda rows: scores[rows].compress(~labels[rows])),
-            )
+            sides = ascending(len(labels), *(_of_class(trials.scores, labels, target) for target in (True, False)))
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
             return cls(targets, nontargets, trials.meaning, trials.trained_prior)
         scores, weights = trials.scores, trials.weights
@@ -366,6 +361,15 @@ def two_columns(trials: Trials, otherwise: str = _TWO) -> Trials:
     if len(trials.classes) != 2:
         raise InputError(otherwise.format(len(trials.classes)))
     return trials.versus(trials.classes[1], trials.classes[0])
+
+
+def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source[np.float64]:
+    """The scores of one class."""
+
+    def marks(rows: slice) -> NDArray[np.bool_]:
+        return labels[rows] if target else ~labels[rows]
+
+    return Source(lambda rows: int(np.count_nonzero(marks(rows))), lambda rows: scores[rows].compress(marks(rows)))
 
 
 def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Ranked, Ranked, int]:
