@@ -581,10 +581,11 @@ def test_columns_through_pyarrow_are_those_of_the_file_and_import_no_pandas(tmp_
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": values}), path, row_group_size=100)
     starts = [*range(0, 1003, 100), 1003]
-    for start, stop in ((0, 1003), (100, 200), (900, 1003)):
+    for start, stop in ((0, 1003), (100, 200), (900, 1003), (150, 200), (100, 150), (150, 250), (930, 1003)):
         (found,) = plain_columns(path, ["x"], starts, start, stop)
         assert found.dtype == values.dtype
         np.testing.assert_array_equal(found, values[start:stop])
+    assert plain_columns(path, ["x"], starts, 100, 149) is None  # pyarrow would read twice as much and more
     code = (
         "import sys; from pathlib import Path; from tercet.io.formats.parquet_arrow import plain_columns; "
         f"assert plain_columns(Path({str(path)!r}), ['x'], {starts}, 0, 200) is not None; "

@@ -4,10 +4,10 @@ Columns are fetched on all cores, halved by numpy's partition until there is a p
 sorted at the same time.
 
 numpy sorts with AVX-512 instructions that some processors (AMD Zen 4) carry out slowly: there its sort takes ten times
-as long as sorting rows of 256 numbers. On these, columns are dealt to parts that stay in the cache, and each part is put
-in the order of 65,536 cells by numpy's radix sort of 16-bit numbers. After that hardly any number is more than 127
-places from where it belongs, and two rounds of sorting rows of 256, the second shifted by half a row, complete the order.
-Both ways give the same result.
+as long as sorting rows of 256 numbers. On these, columns are dealt to parts that stay in the cache, and each part is
+put in the order of 65,536 cells by numpy's radix sort of 16-bit numbers. After that hardly any number is more than 127
+places from where it belongs, and two rounds of sorting rows of 256, the second shifted by half a row, complete the
+order. Both ways give the same result.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ class Budget(NamedTuple):
                 f"{workers} worker{'s' if workers > 1 else ''} in {processes} process{'es' if processes > 1 else ''}."
             )
         free = limit - processes * PROCESS
-        part = min(max(free // (4 * workers * row), _LEAST_PART), _MOST_PART)
+        shares = 4 if columns == 1 else 2  # of several classes no rows are collected
+        part = min(max(free // (shares * workers * row), _LEAST_PART), _MOST_PART)
         edges = min(max(free // (8 * _BIN), _LEAST_EDGES), _MOST_EDGES)
         rest = free - workers * part * row - edges * _BIN
         spare = rest - rest // 8 if processes == 1 else 0  # not all that is freed goes back to the system at once

@@ -224,7 +224,7 @@ def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
 
 
 def _fast_columns(file: Plain, start: int, stop: int) -> TrialColumns | None:
-    """Unweighted rows of whole row groups, where there is nothing to report."""
+    """Unweighted rows that pyarrow can read, where there is nothing to report."""
     if (names := file["fast"]) is None:
         return None
     path, starts, width = Path(file["path"]), file["starts"], len(names) - 1
