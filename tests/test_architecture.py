@@ -20,7 +20,7 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 # The layers: a package may import the ones before it; names in one tuple do not see each other.
 LAYERS = [
     ("errors", "_typing"), ("_views",), ("_numeric",), ("trials",), ("application",), ("datasets",), ("metrics",),
-    ("decision", "recognizers"), ("calibration",), ("io",), ("outofcore",), ("uncertainty",), ("evaluation",),
+    ("decision", "recognizers"), ("calibration",), ("uncertainty",), ("io",), ("outofcore",), ("evaluation",),
     ("conditions",), ("deployment",), ("report",), ("biometrics",), ("forensics", "nist", "spoofing"), ("sklearn",),
     ("cli",), ("__main__",),
 ]  # fmt: skip

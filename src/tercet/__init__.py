@@ -52,10 +52,11 @@ _PUBLIC = {  # modules, and the public names imported from each
     "trials": "Trials",
     "uncertainty.bayes": "BetaPosterior rate_posterior",
     "uncertainty.bootstrap": "bootstrap",
-    "uncertainty.case_costs": ("CaseCostCurve CaseCostLoss case_cost_calibration_loss case_cost_curve"),
+    "uncertainty.case_costs": (
+        "CaseCostCurve CaseCostLoss case_cost_calibration_loss case_cost_curve evaluate_case_costs"
+    ),
     "uncertainty.compare": "compare",
     "uncertainty.sample_size": "sample_size sample_size_for_auc sample_size_for_difference sample_size_for_rate",
-    "uncertainty.scanned_costs": "evaluate_case_costs",
     "uncertainty.sensitivity": "label_noise robust_thresholds verification_bias verification_bias_of",
     "uncertainty.simultaneous": "difference_band net_benefit_band",
 }

@@ -132,12 +132,12 @@ from tercet.uncertainty.case_costs import CaseCostCurve as CaseCostCurve
 from tercet.uncertainty.case_costs import CaseCostLoss as CaseCostLoss
 from tercet.uncertainty.case_costs import case_cost_calibration_loss as case_cost_calibration_loss
 from tercet.uncertainty.case_costs import case_cost_curve as case_cost_curve
+from tercet.uncertainty.case_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.uncertainty.compare import compare as compare
 from tercet.uncertainty.sample_size import sample_size as sample_size
 from tercet.uncertainty.sample_size import sample_size_for_auc as sample_size_for_auc
 from tercet.uncertainty.sample_size import sample_size_for_difference as sample_size_for_difference
 from tercet.uncertainty.sample_size import sample_size_for_rate as sample_size_for_rate
-from tercet.uncertainty.scanned_costs import evaluate_case_costs as evaluate_case_costs
 from tercet.uncertainty.sensitivity import label_noise as label_noise
 from tercet.uncertainty.sensitivity import robust_thresholds as robust_thresholds
 from tercet.uncertainty.sensitivity import verification_bias as verification_bias

@@ -11,7 +11,7 @@ from tercet.cli.main import main
 from tercet.report.quantities import FAMILIES, QUANTITIES
 
 # Metrics whose results carry intervals, and which therefore stand above tercet.metrics.
-WITH_INTERVALS = ("deployment.decision_curves", "uncertainty.case_costs", "uncertainty.scanned_costs")
+WITH_INTERVALS = ("deployment.decision_curves", "uncertainty.case_costs")
 # Public names of tercet.metrics and of these: a quantity of `tercet metrics`, or the command that prints it.
 REACHED = {
     "Interval": "evaluate --ci", "clopper_pearson": "count", "delong": "evaluate --ci", "delong_test": "compare",

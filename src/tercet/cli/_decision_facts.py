@@ -23,8 +23,7 @@ from tercet.errors import InputError, TercetError
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts
 from tercet.outofcore.scan import Scan
 from tercet.trials import Trials
-from tercet.uncertainty.case_costs import case_cost_calibration_loss, case_cost_curve
-from tercet.uncertainty.scanned_costs import evaluate_case_costs
+from tercet.uncertainty.case_costs import case_cost_calibration_loss, case_cost_curve, evaluate_case_costs
 
 _By = str | tuple[str, str] | None
 _COSTS = ("cost_fn", "cost_fp", "cost_tp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -391,6 +391,14 @@ def case_costs_of_parts(parts: Parts, prior: float) -> CaseCostEvaluation:
 
 
 Parts = Callable[[], Iterable[tuple[Trials, CaseCosts]]]
+
+
+@runtime_checkable
+class HasCaseParts(Protocol):
+    """Cases that are read in parts, such as a scan: `evaluate_case_costs` takes anything that has this."""
+
+    def _case_parts(self, costs: CaseCostColumns) -> Parts:
+        """The cases with their costs, as often as they are asked for."""
 
 
 class _Totals(NamedTuple):

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from tercet._numeric.validation import shown, shown_path
-from tercet._typing import Floats
+from tercet._typing import Facts, Floats
 from tercet.errors import InputError
 from tercet.io.read import read_chunks
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts, Parts
-from tercet.outofcore.chunks import Chunks
-from tercet.outofcore.files import listed_files
-from tercet.outofcore.scan import Scan
 from tercet.trials import Trials
 
 _ROW = 512  # bytes that a row may take while its part is read and split by class
 _MOST_ROWS = 1 << 20  # at a time
 
 
-def case_parts(trials: Scan, costs: CaseCostColumns) -> Parts:
-    """The cases of a scan with their costs, part by part as often as they are asked for."""
-    if isinstance(trials.source, Chunks) or trials.several:
-        raise InputError("Costs per case are read from columns of files of two classes.")
+def case_parts(files: Sequence[Path], options: Facts, memory: int, costs: CaseCostColumns) -> Parts:
+    """The cases of files with their costs, part by part as often as they are asked for."""
     asked, columns = costs.costs, costs.columns
-    files, rows = listed_files(trials.source), max(min(trials.memory_limit // _ROW, _MOST_ROWS), 1)
+    rows = max(min(memory // _ROW, _MOST_ROWS), 1)
 
     def parts() -> Iterator[tuple[Trials, CaseCosts]]:
         for file in files:
             first = 0
-            for part in _named(read_chunks(file, rows, **{**trials.options, "group_columns": columns}), asked):
+            for part in _named(read_chunks(file, rows, **{**options, "group_columns": columns}), asked):
                 own = {name: _numbers(part, one) if isinstance(one, str) else one for name, one in asked.items()}
                 yield part, _part(costs.prior, own, file, first)
                 first += len(part)

@@ -27,8 +27,10 @@ from tercet.io._request import Request, tuple_of
 from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
+from tercet.metrics.case_costs import CaseCostColumns, Parts
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.summary import Summary
+from tercet.outofcore.case_costs import case_parts
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
 from tercet.outofcore.classes import scanned_classes
 from tercet.outofcore.executors import Executor
@@ -158,6 +160,23 @@ class Scan(Record):
         with self._passes() as passes:
             found, why, took = scanned_classes(passes, list(applications))
             return found, why, found.classes, took | self._files(passes)
+
+    def _case_parts(self, costs: CaseCostColumns) -> Parts:
+        """The cases with costs of their own, in parts.
+
+        Parameters
+        ----------
+        costs : CaseCostColumns
+            The columns that hold the costs.
+
+        Returns
+        -------
+        callable
+            Gives trials and costs of one part after the other, as often as it is called.
+        """
+        if isinstance(self.source, Chunks) or self.several:
+            raise InputError("Costs per case are read from columns of files of two classes.")
+        return case_parts(listed_files(self.source), self.options, self.memory_limit, costs)
 
     @contextmanager
     def _training_data(self) -> Iterator[ScannedTraining]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,19 @@ from tercet._typing import Array, Floats
 from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError, UndefinedError
-from tercet.metrics._case_split import Flags, Split
+from tercet.metrics._case_split import Flags, Side, Split
 from tercet.metrics.binomial import clopper_pearson
-from tercet.metrics.case_costs import CaseCostEvaluation, CaseCosts, checked_cases, evaluated, split_by_class
+from tercet.metrics.case_costs import (
+    CaseCostColumns,
+    CaseCostEvaluation,
+    CaseCosts,
+    HasCaseParts,
+    Parts,
+    case_costs_of_parts,
+    checked_cases,
+    evaluated,
+    split_by_class,
+)
 from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import Clusters
 from tercet.uncertainty._limits import Mean
@@ -27,17 +37,88 @@ from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
-FEW = "An interval needs at least two cases (or groups) of each class."
+_FEW = "An interval needs at least two cases (or groups) of each class."
 _LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
-def cases_in_memory(
-    trials: Trials, costs: CaseCosts, ci: float | None, by: str | tuple[str, str] | None
+@overload
+def evaluate_case_costs(
+    trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | tuple[str, str] | None = None
+) -> CaseCostEvaluation: ...
+@overload
+def evaluate_case_costs(
+    trials: HasCaseParts, costs: CaseCostColumns, *, ci: float | None = None
+) -> CaseCostEvaluation: ...
+def evaluate_case_costs(
+    trials: Trials | HasCaseParts,
+    costs: CaseCosts | CaseCostColumns,
+    *,
+    ci: float | None = None,
+    by: str | tuple[str, str] | None = None,
 ) -> CaseCostEvaluation:
-    """What Bayes decisions on trials in memory cost, with intervals if asked."""
-    needs_level(ci, {"by": by})
-    found = evaluated(trials, costs)
-    return found if ci is None else _with_intervals(found, _Cases.of(trials, costs, by), probability(ci, "ci"))
+    """What Bayes decisions cost when every case brings its own costs.
+
+    risk = prior x mean over targets of (C_fn,i if missed, C_tp,i if hit)
+    + (1 - prior) x mean over non-targets of (C_fp,i if accepted).
+
+    A scan gives the same to the bit as its rows in memory. Its files are read four times: for the sums, for the costs
+    by bucket of margins, for the cases of the few buckets in which the least cost may lie, and for the cost there. Held
+    are one part of the rows and the cases of these buckets, 24 bytes each.
+
+    Parameters
+    ----------
+    trials : Trials or Scan
+        Labelled two-class trials that are not raw scores, in the order of the costs; or files of them, without weights.
+    costs : CaseCosts or CaseCostColumns
+        Prior and costs: arrays or numbers for trials, names of columns or numbers for a scan. Costs that are the same
+        in every case give the bits of the ordinary application.
+    ci : float, optional
+        Level of the intervals, 0.95: Welch's for the two classes' mean costs; whole weights count cases. Where no
+        target was missed, or no non-target accepted, the upper end allows for unseen errors (none among n) at
+        the mean cost. The minimum's interval begins at the lower end of the apparent minimum and ends at the upper
+        end of the cost of shifts chosen out of fold, so a scan, which is read once more for the others, has none.
+    by : str or tuple of two str, optional
+        One or two columns of groups; then groups, not cases, are independent, and their sums vary. Not of a scan.
+
+    Returns
+    -------
+    CaseCostEvaluation
+        The cost per case, the minimum over a common shift, two costs without scores, and the savings.
+
+    Examples
+    --------
+    The miss of 90 happens and the false alarm of 10, at prior 1/2: (90 + 0)/2 x 1/2 + (10 + 0)/2 x 1/2:
+
+    >>> trials = Trials.of_llr([-3.0, 4.0, 2.0, -2.0], [1, 1, 0, 0])
+    >>> found = evaluate_case_costs(trials, CaseCosts(0.5, cost_fn=[90, 50, 90, 50], cost_fp=10))
+    >>> found.cost, found.per(1000), found.constant_action, found.constant_cost
+    (25.0, 25000.0, 'accept', 5.0)
+
+    The same from a file:
+
+    >>> import tempfile, pathlib, tercet as tc
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "cases.csv"
+    >>> _ = file.write_text("score,label,amount\\n-3,1,90\\n4,1,50\\n2,0,90\\n-2,0,50\\n")
+    >>> evaluate_case_costs(tc.scan(file), CaseCostColumns(0.5, cost_fn="amount", cost_fp=10)).cost
+    25.0
+    """
+    if isinstance(trials, Trials) or not isinstance(trials, HasCaseParts):
+        if isinstance(costs, CaseCostColumns):
+            raise InputError(
+                "costs by column belong to a scan: give trials in memory CaseCosts with the columns themselves."
+            )
+        needs_level(ci, {"by": by})
+        found = evaluated(trials, costs)
+        return found if ci is None else _in_memory(found, _Cases.of(trials, costs, by), probability(ci, "ci"))
+    if not isinstance(costs, CaseCostColumns):
+        raise InputError(
+            "costs of a scan must be CaseCostColumns(prior, cost_fn=..., cost_fp=...): its columns by name."
+        )
+    if by is not None:
+        raise InputError("by= needs trials in memory: read them (tercet.read), or leave it out of a scan.")
+    parts, level = trials._case_parts(costs), None if ci is None else probability(ci, "ci")
+    found = case_costs_of_parts(parts, costs.prior)
+    return found if level is None else _over_parts(found, parts, costs.prior, level)
 
 
 class Moments(NamedTuple):
@@ -62,7 +143,7 @@ class Moments(NamedTuple):
         return Moments(size, self.mean + gap * other.size / size, self.squares + other.squares + between)
 
 
-def welch(prior: float, classes: Sequence[Moments], how: str) -> Mean:
+def _welch(prior: float, classes: Sequence[Moments], how: str) -> Mean:
     """prior x the mean of targets + (1 - prior) x that of non-targets, with the degrees of freedom of Welch."""
     shares = (prior, 1.0 - prior)
     parts = [s**2 * own.squares / (own.size * (own.size - 1.0)) for s, own in zip(shares, classes, strict=True)]
@@ -90,10 +171,10 @@ class _Cases(NamedTuple):
         heavy = np.ones(len(own)) if own.weights is None else own.weights
         labels = own.known_labels().astype(np.bool_)
         split = split_by_class(own, costs)
-        check_prices(split)
+        _check_prices(split)
         weights = heavy[labels], heavy[~labels]
         if min(map(len, weights)) < 2:
-            raise UndefinedError(FEW)
+            raise UndefinedError(_FEW)
         if not names and not (heavy != np.floor(heavy)).any():
             return cls(own, costs, names, split, weights, None)
         rows = np.flatnonzero(labels), np.flatnonzero(~labels)
@@ -113,7 +194,7 @@ class _Cases(NamedTuple):
             variance, freedom = float(shares @ found.covariance @ shares), min(self.clusters.freedoms)
             return Mean(float(shares @ found.means), max(variance, 0.0) ** 0.5, freedom=freedom, how=self.how)
         moments = [Moments.of(own, heavy) for own, heavy in zip(paid, self.weights, strict=True)]
-        return welch(self.costs.prior, moments, self.how)
+        return _welch(self.costs.prior, moments, self.how)
 
     def folds(self) -> tuple[NDArray[np.intp], int]:
         """The fold of each case, dealt by group, else in the order of the cases within the class."""
@@ -153,26 +234,69 @@ def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[n
     return rows[np.lexsort((*columns, trials.scores[rows]))]
 
 
-def _with_intervals(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
+def _in_memory(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
+    """The intervals of cases in memory, that of the minimum among them."""
     split = cases.split
     accepted = split.accepted()
-    paid, dummy = split.paid(accepted), split.paid(best_dummy(found, split))
-    low, high = cases.mean(paid).limits(level)
-    least, most = cases.mean((dummy[0] - paid[0], dummy[1] - paid[1])).limits(level)
+    paid, dummy = split.paid(accepted), split.paid(_best_dummy(found, split))
     errors = [
         (int(wrong.sum()), len(wrong), float(np.mean(np.abs(np.asarray(side.reject) - side.accept))))
         for side, wrong in zip(split.sides, (~accepted[0], accepted[1]), strict=True)
     ]
-    room, method = hidden_errors(split.prior, errors, level, cases.how)
+    room = _hidden_errors(split.prior, errors, level)
     below = cases.mean(split.paid(split.accepted(found.min_shift))).limits(level)[0]
     above = cases.mean(cases.paid_out_of_fold()).limits(level)[1] + room
+    least = min(max(below, 0.0), found.min_cost), max(above, found.min_cost)
+    saved = cases.mean((dummy[0] - paid[0], dummy[1] - paid[1]))
+    return _limited(replace(found, min_cost_ci=least), cases.mean(paid), saved, room, level)
+
+
+class _Class(NamedTuple):
+    """What one class's cases add up to."""
+
+    paid: Moments
+    saved: Moments
+    wrong: int = 0
+    price: float = 0.0  # the sum of what an error costs
+
+    def plus(self, side: Side, paid: Floats, dummy: Floats, wrong: int) -> _Class:
+        """With the cases of one more part."""
+        if len(paid) == 0:
+            return self
+        price = float(np.sum(np.broadcast_to(np.abs(np.asarray(side.reject) - side.accept), paid.shape)))
+        saved = self.saved.plus(Moments.of(dummy - paid))
+        return _Class(self.paid.plus(Moments.of(paid)), saved, self.wrong + wrong, self.price + price)
+
+
+def _over_parts(found: CaseCostEvaluation, parts: Parts, prior: float, level: float) -> CaseCostEvaluation:
+    """Intervals of the cost and of the savings, from one more pass over cases that come in parts."""
+    empty = Moments(0.0, 0.0, 0.0)
+    sums = [_Class(empty, empty), _Class(empty, empty)]
+    for own, costs in parts():
+        split = Split.of(own, costs)
+        _check_prices(split)
+        accepted = split.accepted()
+        wrong = (int((~accepted[0]).sum()), int(accepted[1].sum()))
+        columns = zip(split.sides, split.paid(accepted), split.paid(_best_dummy(found, split)), wrong, strict=True)
+        sums = [one.plus(*column) for one, column in zip(sums, columns, strict=True)]
+    if min(one.paid.size for one in sums) < 2.0:
+        raise UndefinedError(_FEW)
+    paid, saved = (_welch(prior, [getattr(one, name) for one in sums], "welch") for name in ("paid", "saved"))
+    errors = [(one.wrong, int(one.paid.size), one.price / one.paid.size) for one in sums]
+    return _limited(found, paid, saved, _hidden_errors(prior, errors, level), level)
+
+
+def _limited(found: CaseCostEvaluation, paid: Mean, saved: Mean, room: float, level: float) -> CaseCostEvaluation:
+    """With the intervals of the cost and of the savings; `room` is for errors that were not seen."""
+    (low, high), (least, most) = paid.limits(level), saved.limits(level)
+    unseen = ", allowing for unseen errors where there were none (clopper-pearson x mean cost)" if room > 0.0 else ""
     return replace(
-        found, cost_ci=(max(low, 0.0), high + room), savings_ci=(least - room, most),
-        min_cost_ci=(min(max(below, 0.0), found.min_cost), max(above, found.min_cost)), level=level, method=method,
+        found, cost_ci=(max(low, 0.0), high + room), savings_ci=(least - room, most), level=level,
+        method=f"{paid.method}{unseen}",
     )  # fmt: skip
 
 
-def check_prices(split: Split) -> None:
+def _check_prices(split: Split) -> None:
     """Refuses costs that are too large for an interval."""
     targets, nontargets = split.sides
     priced = {"cost_fn": targets.reject, "cost_tp": targets.accept, "cost_fp": nontargets.accept}
@@ -184,7 +308,7 @@ def check_prices(split: Split) -> None:
             )
 
 
-def best_dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
+def _best_dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
     """Decisions of the better dummy on both classes."""
     if found.own_cost < found.constant_cost:
         return split.targets.blind, split.nontargets.blind
@@ -192,18 +316,16 @@ def best_dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
     return np.full(len(split.targets.margins), accept), np.full(len(split.nontargets.margins), accept)
 
 
-def hidden_errors(prior: float, classes: Sequence[tuple[int, int, float]], level: float, how: str) -> tuple[float, str]:
-    """The possible cost of errors of a class that had none, and the method's name.
+def _hidden_errors(prior: float, classes: Sequence[tuple[int, int, float]], level: float) -> float:
+    """The possible cost of errors of a class that had none: the upper bound of their rate times their mean cost.
 
-    The upper bound of their rate times their mean cost, from (errors, cases, mean price) of targets and non-targets.
+    From (errors, cases, mean price) of targets and non-targets.
     """
     room = 0.0
     for (wrong, cases, price), share in zip(classes, (prior, 1.0 - prior), strict=True):
         if wrong == 0:
             room += share * price * clopper_pearson(0, cases, level).high
-    if room > 0.0:
-        how += ", allowing for unseen errors where there were none (clopper-pearson x mean cost)"
-    return room, how
+    return room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,7 +385,7 @@ def case_cost_curve(
     >>> float(found.cost[160]), found.evaluation.cost
     (25.0, 25.0)
     """
-    found = cases_in_memory(trials, costs, ci, by)
+    found = evaluate_case_costs(trials, costs, ci=ci, by=by)
     split = split_by_class(trials, costs)
     shift = np.linspace(-_REACH, _REACH, _POINTS)
     cost = np.zeros(_POINTS)
