@@ -113,6 +113,15 @@ def test_a_figure_is_saved_in_each_format_and_twice_the_same(ending, tmp_path):
     assert made[0] == made[1]
 
 
+def test_a_figure_that_cannot_be_written_is_refused_by_name_and_leaves_nothing(tmp_path):
+    figure = plots.plot(evaluation(), "roc")
+    (tmp_path / "taken.png").mkdir()
+    for path, why in (("no/roc.png", "cannot be written into .*No such file"), ("taken.png", "is a folder")):
+        with pytest.raises(tc.InputError, match=why):
+            figure.save(tmp_path / path)
+    assert [one.name for one in tmp_path.iterdir()] == ["taken.png"]
+
+
 @pytest.mark.parametrize("kind", OVERLAID)
 def test_hostile_names_are_text(kind, tmp_path):
     figure = plots.plot([evaluation(name) for name in HOSTILE], kind, path=tmp_path / "figure.svg")

@@ -47,7 +47,7 @@ def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
     'EER 0.079'
     """
     data = checked_text(text, "text").encode("utf-8", "backslashreplace")
-    with _whole(path) as out:
+    with whole_file(path) as out:
         out.write(data)
 
 
@@ -215,7 +215,7 @@ def write_tables(
     """
     kind, packed = _kind(path, format)
     arrays = _alike(tables)
-    with _whole(path) as out:
+    with whole_file(path) as out:
         if kind == "parquet":
             write_parquet(out, arrays)
         elif packed:
@@ -308,7 +308,7 @@ def guarded(text: str) -> str:
 
 
 @contextmanager
-def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of the old one only when it is complete and on disk."""
     if isinstance(path, str | os.PathLike) and str(path) == "-":
         sys.stdout.flush()
@@ -321,7 +321,10 @@ def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield out
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"{target.name} cannot be written into {shown_path(target.parent)}: {why}.") from error
+        raise InputError(
+            f"{target.name} cannot be written into {shown_path(target.parent)}: {why}. Free space there, or name "
+            f"another folder."
+        ) from error
 
 
 def _is_device(target: Path) -> bool:

@@ -6,17 +6,17 @@ import hashlib
 import io
 import json
 import os
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import IO, Self
 from zipfile import BadZipFile
 
 import numpy as np
 
-from tercet._numeric.validation import frozen, shown, shown_path
+from tercet._numeric.validation import frozen, shown
 from tercet._typing import JSON, Array, Facts, Value
 from tercet.errors import InputError
+from tercet.io.write import whole_file
 
 Plain = JSON
 
@@ -69,7 +69,7 @@ def digest(plain: Facts) -> str:
     return found.hexdigest()
 
 
-def _write(plain: Facts, out: BinaryIO) -> None:
+def _write(plain: Facts, out: IO[bytes]) -> None:
     """Arrays into an npz, all else as one JSON text, with a checksum."""
     arrays = {name: value for name, value in plain.items() if isinstance(value, np.ndarray)}
     rest = {name: value for name, value in plain.items() if name not in arrays}
@@ -100,21 +100,8 @@ def of_bytes(content: bytes) -> Plain:
 
 def save_plain(plain: Facts, path: str | os.PathLike[str]) -> None:
     """Plain data into a file, which appears whole or not at all."""
-    whole, new = Path(path), Path(f"{os.fspath(path)}.{os.getpid()}.new")
-    try:
-        with new.open("wb") as out:
-            _write(plain, out)
-            out.flush()
-            os.fsync(out.fileno())
-        new.replace(whole)
-    except OSError as error:
-        raise InputError(
-            f"{whole.name} cannot be written into {shown_path(whole.parent)}: {error.strerror or error}. "
-            f"Free space there, or name another folder."
-        ) from None
-    finally:
-        with suppress(OSError):  # below a file there is nothing to remove
-            new.unlink(missing_ok=True)
+    with whole_file(path) as out:
+        _write(plain, out)
 
 
 def load_plain(path: str | os.PathLike[str]) -> Plain:

@@ -27,6 +27,7 @@ from tercet.deployment.rules import Rule
 from tercet.deployment.sweeping import Sweep
 from tercet.errors import InputError, did_you_mean
 from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
+from tercet.io.write import whole_file
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
@@ -667,13 +668,12 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
         raise InputError(f"path must end in {', '.join('.' + one for one in FORMATS)}, not {name_of(target.name)!r}.")
     from matplotlib import rc_context
 
-    temporary = target.with_name(f".{target.name[:80]}.{os.getpid()}")
     metadata = None if ending == "png" else {_DATE[ending]: None}
-    try:
-        with warnings.catch_warnings(), rc_context(settings((figure.get_figwidth(), figure.get_figheight()))):  # type: ignore[arg-type]
-            warnings.filterwarnings("ignore", "constrained_layout not applied")  # limits far from every curve
-            figure.savefig(temporary, format=ending, dpi=300 if ending == "png" else 100, metadata=metadata)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        whole_file(target) as out,
+        warnings.catch_warnings(),
+        rc_context(settings((figure.get_figwidth(), figure.get_figheight()))),  # type: ignore[arg-type]
+    ):
+        warnings.filterwarnings("ignore", "constrained_layout not applied")  # limits far from every curve
+        figure.savefig(out, format=ending, dpi=300 if ending == "png" else 100, metadata=metadata)
     return target
