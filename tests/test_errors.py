@@ -3,7 +3,7 @@
 import pytest
 
 import tercet as tc
-from tercet._numeric.validation import shown_path
+from tercet._numeric.validation import shown_path, some
 from tercet.errors import did_you_mean
 
 
@@ -40,3 +40,11 @@ def test_a_long_path_keeps_its_end():
     assert shown_path(path).endswith("folder/purgatorio.txt'")
     assert len(shown_path(path)) < 130
     assert shown_path("short.txt") == "'short.txt'"
+
+
+def test_a_list_that_is_cut_says_so():
+    costs = [[float(i != j) for j in range(9)] for i in range(9)]
+    nine = tc.Application.multiclass([1 / 9] * 9, costs, classes=list("abcdefghi"))
+    with pytest.raises(tc.InputError, match=r"'a', 'b', 'c', 'd', \.\.\."):
+        nine.check_classes(tuple("ihgfedcba"))
+    assert some("abc", 3) == "'a', 'b', 'c'"

@@ -14,7 +14,7 @@ import numpy as np
 
 from tercet._numeric.matrices import class_names, prior_vector
 from tercet._numeric.records import Record, check_fields, derived
-from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, text, whole
+from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, some, text, whole
 from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats, Reals
 from tercet._views import Shown
@@ -645,8 +645,7 @@ class MulticlassApplication(Shown):
         numbered = tuple(map(str, range(len(classes))))
         if numbered not in (classes, self.classes) and classes != self.classes:
             raise InputError(
-                f"The application's classes ({', '.join(map(shown, self.classes[:4]))}) are not these, in this order: "
-                f"{', '.join(map(shown, classes[:4]))}."
+                f"The application's classes ({some(self.classes, 4)}) are not these, in this order: {some(classes, 4)}."
             )
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from tercet._numeric.validation import chosen, column, is_target, label_list, numbers, probability, shown
+from tercet._numeric.validation import chosen, column, is_target, label_list, numbers, probability, shown, some
 from tercet._typing import Array
 from tercet.errors import InputError
 
@@ -28,7 +28,7 @@ def estimator_classes(estimator: object, target: object, classes: object) -> tup
         return labels, list(range(len(labels)))
     wanted = label_list(classes, "classes")
     if len(wanted) != len(labels) or set(wanted) != set(labels):
-        raise InputError(f"classes must be the estimator's, in any order: {', '.join(map(shown, labels[:6]))}.")
+        raise InputError(f"classes must be the estimator's, in any order: {some(labels)}.")
     return labels, [labels.index(label) for label in wanted]
 
 

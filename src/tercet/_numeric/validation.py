@@ -42,6 +42,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 64 else text[:61] + "..."
 
 
+def some(values: Iterable[object], most: int = 6) -> str:
+    """The first values as a message shows them, and dots where there are more."""
+    given = list(values)
+    return ", ".join(map(shown, given[:most])) + (", ..." if len(given) > most else "")
+
+
 def shown_path(path: object) -> str:
     """A path as an error message shows it: a long one loses its beginning, because its end tells files apart."""
     text = ascii(str(path))
@@ -489,7 +495,7 @@ def class_place(label: object, classes: tuple[str, ...], name: str) -> int:
     """The number of a class, by its name."""
     called = words_of(label)
     if called is None or called not in classes:
-        raise InputError(f"{name}={shown(label)} is not among the classes {', '.join(map(shown, classes[:6]))}.")
+        raise InputError(f"{name}={shown(label)} is not among the classes {some(classes)}.")
     return classes.index(called)
 
 
@@ -537,7 +543,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
             positive = [value for value in found if words[value] == pair[1]]
             return frozen(np.isin(array, np.asarray(positive))), ("nontarget", "target")
     raise InputError(
-        f"The labels hold {', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}: "
+        f"The labels hold {some(found, 4)}: "
         "name the one that is the target (target=...). Labels other than 0/1, false/true and nontarget/target are not "
         "guessed."
     )
@@ -557,10 +563,7 @@ def _coded_target(labels: Coded, target: object) -> tuple[NDArray[np.bool_], tup
 def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     found = distinct(array)
     if array.size and not any(same_label(value, target) for value in found):
-        raise InputError(
-            f"target={shown(target)} is not among the labels, which hold "
-            f"{', '.join(shown(value) for value in found[:4])}{', ...' if len(found) > 4 else ''}."
-        )
+        raise InputError(f"target={shown(target)} is not among the labels, which hold {some(found, 4)}.")
     others = [value for value in found if not same_label(value, target)]
     return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
 
@@ -588,8 +591,7 @@ def class_codes(labels: Array, classes: tuple[str, ...], given: Iterable[object]
         return frozen(np.fromiter((codes[value] for value in labels.tolist()), np.intp, len(labels)))
     except KeyError as error:
         raise InputError(
-            f"The labels hold {shown(error.args[0])}, which is not among the classes "
-            f"{', '.join(shown(value) for value in list(codes)[:4])}{', ...' if len(codes) > 4 else ''}."
+            f"The labels hold {shown(error.args[0])}, which is not among the classes {some(codes, 4)}."
         ) from None
 
 

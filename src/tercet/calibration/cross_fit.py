@@ -17,16 +17,17 @@ from tercet._numeric.validation import (
     flag,
     frozen,
     function,
+    group_name,
     listed,
     names,
     seed_number,
     shown,
-    text,
     whole,
 )
 from tercet._typing import JSON, Array, Facts
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.kernel_density import KernelDensity
+from tercet.calibration.training import balanced_folds
 from tercet.calibration.two_class import Gaussian, Isotonic, Threshold
 from tercet.decision import confusion_of
 from tercet.errors import CalibrationError, InputError
@@ -291,8 +292,6 @@ def fold_numbers(
     labels = as_trials(trials).known_labels().astype(np.intp)
     folds = whole(folds, "folds", 2, 1_000_000)
     chosen(scheme, "scheme", SCHEMES)
-    if by is not None:
-        text(by, "by")
     rng = np.random.default_rng(seed_number(seed))
     if by is not None:
         numbers = _by_group(trials, labels, int(folds), by, scheme, rng)
@@ -316,13 +315,9 @@ def _dealt(labels: Numbers, folds: int, scheme: str, rng: np.random.Generator) -
 
 
 def _by_group(trials: Trials, labels: Numbers, folds: int, by: str, scheme: str, rng: np.random.Generator) -> Numbers:
-    if by not in trials.groups:
-        known = ", ".join(map(shown, trials.groups)) or "none"
-        raise InputError(
-            f"by={shown(by)} is not among the trials' groups ({known}): give groups={{...}} to the trials."
-        )
-    ids = {value: number for number, value in enumerate(dict.fromkeys(trials.groups[by].tolist()))}
-    members = np.fromiter((ids[value] for value in trials.groups[by].tolist()), np.intp, len(labels))
+    values = trials.groups[group_name(by, trials.groups, "by")].tolist()
+    ids = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    members = np.fromiter((ids[value] for value in values), np.intp, len(labels))
     if len(ids) < folds:
         raise InputError(f"There are {len(ids)} groups {shown(by)} for {folds} folds: use fewer folds.")
     if scheme == "interleaved":
@@ -331,20 +326,7 @@ def _by_group(trials: Trials, labels: Numbers, folds: int, by: str, scheme: str,
         return rng.permutation(len(ids))[members] % folds
     counts = np.zeros((len(ids), len(trials.classes)))
     np.add.at(counts, (members, labels), 1.0)
-    return _balanced(counts, folds, rng)[members]
-
-
-def _balanced(counts: NDArray[np.float64], folds: int, rng: np.random.Generator) -> Numbers:
-    """Groups to folds, large ones first, each where the classes stay most even."""
-    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
-    order = rng.permutation(len(counts))
-    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
-    filled, chosen = np.zeros((folds, counts.shape[1])), np.empty(len(counts), np.intp)
-    for group in order.tolist():
-        after = ((filled + shares[group]) ** 2).sum(axis=1) - (filled**2).sum(axis=1)
-        chosen[group] = int(after.argmin())
-        filled[chosen[group]] += shares[group]
-    return chosen
+    return balanced_folds(counts, folds, rng)[members]
 
 
 def _check_training_parts(trials: Trials, labels: Numbers, numbers: Numbers, folds: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
 from tercet._typing import JSON, Floats
@@ -184,3 +185,16 @@ def check_overlap(ends: Ends, method: str = "Logistic") -> None:
             "targets from the non-targets, so the slope would grow without bound. Give a penalty (penalty=1e-3: a "
             "ridge on the slope of the standardised scores), use more data, or use Isotonic."
         )
+
+
+def balanced_folds(counts: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Groups to folds, large ones first, each where the classes stay most even."""
+    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
+    order = rng.permutation(len(counts))
+    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
+    filled, chosen = np.zeros((folds, counts.shape[1])), np.empty(len(counts), np.intp)
+    for group in order.tolist():
+        after = ((filled + shares[group]) ** 2).sum(axis=1) - (filled**2).sum(axis=1)
+        chosen[group] = int(after.argmin())
+        filled[chosen[group]] += shares[group]
+    return chosen

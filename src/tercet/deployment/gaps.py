@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric.plain import plain
 from tercet._numeric.records import Record
-from tercet._numeric.validation import chosen, group_name, names, shown, whole, words_of
+from tercet._numeric.validation import chosen, group_name, names, shown, some, whole, words_of
 from tercet._typing import Floats
 from tercet.application import Application
 from tercet.calibration.training import one_column
@@ -458,7 +458,7 @@ def _pairs(found: list[str], reference: object) -> list[tuple[int, int]]:
             raise InputError(f"{len(found)} groups make {len(found) * (len(found) - 1) // 2} pairs: name a reference=.")
         return list(itertools.combinations(range(len(found)), 2))
     if words_of(reference) not in found:
-        raise InputError(f"reference={shown(reference)} is not among the groups {', '.join(map(shown, found[:6]))}.")
+        raise InputError(f"reference={shown(reference)} is not among the groups {some(found)}.")
     base = found.index(str(reference))
     return [(place, base) for place in range(len(found)) if place != base]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.codes import codes_among, occurring
-from tercet._numeric.validation import class_place, same_kind, shown
+from tercet._numeric.validation import class_place, same_kind, shown, some
 from tercet._typing import Array
 from tercet.errors import InputError
 
@@ -55,6 +55,4 @@ def class_codes(values: Array, known: Sequence[Hashable], name: str) -> NDArray[
     try:
         return codes_among(values, known)
     except KeyError as error:
-        raise InputError(
-            f"{name} hold {shown(error.args[0])}, which is not among {', '.join(map(shown, known[:6]))}."
-        ) from None
+        raise InputError(f"{name} hold {shown(error.args[0])}, which is not among {some(known)}.") from None

@@ -22,6 +22,7 @@ from tercet._numeric.validation import (
     same_index,
     same_length,
     shown,
+    some,
 )
 from tercet._typing import Array, Counts, Floats
 from tercet._views import Shown
@@ -847,15 +848,14 @@ class Confusion(Shown):
         if not self.ordered and app.classes != self.classes and not app.is_symmetric:
             raise InputError(
                 f"application has priors and costs by class number, and the classes "
-                f"{', '.join(map(shown, self.classes[:4]))} have no order yet: name them in the order of the priors "
+                f"{some(self.classes, 4)} have no order yet: name them in the order of the priors "
                 f"(classes=...)."
             )
         if app.costs.shape != self.counts.shape:
             raise InputError(f"The application has {len(app.costs)} actions, the table {len(self.counts)}.")
         if app.renamed(self.classes).actions != self.actions and app.actions != _numbered(len(app.actions)):
             raise InputError(
-                f"The application's actions ({', '.join(map(shown, app.actions[:4]))}) are not the table's "
-                f"({', '.join(map(shown, self.actions[:4]))})."
+                f"The application's actions ({some(app.actions, 4)}) are not the table's ({some(self.actions, 4)})."
             )
         return app
 

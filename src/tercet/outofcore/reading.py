@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.sorting import sort
-from tercet._numeric.validation import frozen, is_target, shown
+from tercet._numeric.validation import frozen, is_target, some
 from tercet._typing import Array, Facts
 from tercet.errors import InputError
 from tercet.io._column_roles import stacked
@@ -146,8 +146,8 @@ def _judge_labels(files: Sequence[Plain], target: object, matrix: bool) -> None:
         for file in files[1:]:
             if file["classes"] != files[0]["classes"]:
                 raise InputError(
-                    f"{file['called']} has the classes {_some(file['classes'] or ())}, but {files[0]['called']} "
-                    f"{_some(files[0]['classes'] or ())}. Write all files with the same columns."
+                    f"{file['called']} has the classes {some(file['classes'] or (), 4)}, but {files[0]['called']} "
+                    f"{some(files[0]['classes'] or (), 4)}. Write all files with the same columns."
                 )
         return
     names = list(dict.fromkeys(name for file in files for name in file["label_names"]))
@@ -159,17 +159,12 @@ def _judge_labels(files: Sequence[Plain], target: object, matrix: bool) -> None:
         if target is not None or odd is None:
             raise InputError(f"{files[0]['called']}: {error}") from None
         raise InputError(
-            f"{odd['called']}: labels are {_some(odd['label_names'])}, but {_some(files[0]['label_names'])} in "
+            f"{odd['called']}: labels are {some(odd['label_names'], 4)}, but {some(files[0]['label_names'], 4)} in "
             f"{files[0]['called']}. Write all files with the same labels, or name the target (target=)."
         ) from None
     known = dict(zip(names, marks.tolist(), strict=True))
     for file in files:
         file["targets"] = [known[name] for name in file["label_names"]]
-
-
-def _some(names: Iterable[str]) -> str:
-    given = list(names)
-    return ", ".join(shown(name) for name in given[:4]) + (", ..." if len(given) > 4 else "")
 
 
 # Columns kept in the temporary folder

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
+from tercet._numeric.codes import codes_among, occurring
 from tercet._numeric.matrices import class_names
-from tercet._numeric.validation import distinct, label_list, names, same_length, shown
-from tercet._typing import Array, Floats
+from tercet._numeric.validation import label_list, names, same_length, shown, some
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -44,7 +45,13 @@ def labelled(rows: int, labels: object, classes: Sequence[object] | None) -> tup
 def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, ...], Ints]:
     """Class names, and each label as its class's number."""
     array = names(labels, "labels")
-    values, codes = _distinct_numbers(array) if array.dtype.kind in "iuf" else _distinct_texts(array)
+    if array.dtype.kind == "S":
+        raise InputError("labels are bytes: decode them first.")
+    if array.dtype.kind == "f":
+        whole = np.array_equal(array, np.floor(array)) and bool(np.all(np.abs(array) < 2.0**53))
+        array = array.astype(np.int64) if whole else array + 0.0  # -0.0 becomes 0.0
+    values = sorted(occurring(array), key=None if array.dtype.kind in "iuf" else str)  # type: ignore[type-var]
+    codes = codes_among(array, values)
     found = class_names(values, len(values))
     if classes is None:
         return found, codes
@@ -53,34 +60,8 @@ def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, 
     place = {name: code for code, name in enumerate(named)}
     unknown = next((name for name in found if name not in place), None)
     if unknown is not None:
-        raise InputError(
-            f"labels hold {shown(unknown)}, which is not among the classes {', '.join(map(shown, named[:6]))}."
-        )
+        raise InputError(f"labels hold {shown(unknown)}, which is not among the classes {some(named)}.")
     return named, np.array([place[name] for name in found], np.intp)[codes] if len(codes) else codes
-
-
-def _distinct_numbers(array: Array) -> tuple[list[object], Ints]:
-    """The numbers that occur, ascending, and each entry's place among them; whole doubles count as integers."""
-    if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)) and np.all(np.abs(array) < 2.0**53):
-        array = array.astype(np.int64)
-    if array.dtype.itemsize < 8 and array.dtype.kind != "f":
-        array = array.astype(np.int64)  # so that differences cannot wrap around
-    if array.dtype.kind != "f" and len(array):
-        low = int(array.min())
-        if int(array.max()) - low < 4 * len(array):
-            offsets = (array - array.dtype.type(low)).astype(np.intp)
-            present = np.bincount(offsets) > 0
-            return [int(value) + low for value in np.flatnonzero(present)], (np.cumsum(present) - 1)[offsets]
-    values, codes = np.unique(array, return_inverse=True)
-    return values.tolist(), codes
-
-
-def _distinct_texts(array: Array) -> tuple[list[object], Ints]:
-    if array.dtype.kind == "S":
-        raise InputError("labels are bytes: decode them first.")
-    values = sorted(distinct(array), key=str)
-    place = {value: code for code, value in enumerate(values)}
-    return values, np.fromiter(map(place.__getitem__, array.tolist()), np.intp, len(array))
 
 
 def _sizes(codes: Ints, classes: tuple[str, ...]) -> Ints:

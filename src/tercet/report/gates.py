@@ -11,7 +11,7 @@ from os import PathLike
 from xml.sax.saxutils import quoteattr
 
 from tercet._numeric.records import Record
-from tercet._numeric.validation import flag, listed, mapping, shown, text
+from tercet._numeric.validation import flag, listed, mapping, shown, some, text
 from tercet._typing import JSON
 from tercet.errors import InputError, WordError, did_you_mean
 from tercet.report.quantities import FAMILIES, QUANTITIES, facts_of, named, with_quantities
@@ -246,7 +246,7 @@ def _chosen(systems: Sequence[Facts], names: Sequence[str]) -> list[Facts]:
     known = {str(system.get("name")) for system in systems}
     for name in names:
         if name not in known:
-            raise InputError(f"systems={shown(name)} is not in the result, which holds {_listed(known)}.")
+            raise InputError(f"systems={shown(name)} is not in the result, which holds {some(sorted(known))}.")
     return [system for system in systems if not names or system.get("name") in names]
 
 
@@ -358,7 +358,3 @@ def _values(facts: Facts, condition: Condition) -> list[float | str | None]:
         return list(bracket)
     value = facts.get(condition.name)
     return [value.get("value") if isinstance(value, dict) else value]
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(shown(name) for name in sorted(names)[:6]) + (", ..." if len(names) > 6 else "")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from tercet._numeric.validation import chosen, shown
+from tercet._numeric.validation import chosen, some
 from tercet._typing import Array, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.calibration.methods import CLASS_METHODS, METHODS, PENALISED, method_of
@@ -69,8 +69,8 @@ def class_order(app: Given, classes: Labels, target: object) -> list[int]:
     if classes.dtype.kind in "biuf" and app.classes == tuple(map(str, range(len(labels)))):
         return list(range(len(labels)))
     raise InputError(
-        f"application has the classes {', '.join(map(shown, app.classes[:4]))}, and y has "
-        f"{', '.join(map(shown, labels[:4]))}: name them in the order of its priors, "
+        f"application has the classes {some(app.classes, 4)}, and y has "
+        f"{some(labels, 4)}: name them in the order of its priors, "
         f"Application.multiclass(prior, costs, classes=[...])."
     )
 

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from tercet._numeric.matrices import prior_vector
-from tercet._numeric.validation import chosen, same_label, shown
+from tercet._numeric.validation import chosen, same_label, shown, some
 from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, probability
@@ -62,7 +62,7 @@ def target_place(classes: Labels, target: object) -> int:
     if words in (["nontarget", "target"], ["false", "true"], ["0", "1"]):
         return 1
     raise InputError(
-        f"labels hold {', '.join(map(shown, classes.tolist()[:4]))}: name the one that is the target (target=...). Its "
+        f"labels hold {some(classes.tolist(), 4)}: name the one that is the target (target=...). Its "
         f"prior and costs are the application's."
     )
 

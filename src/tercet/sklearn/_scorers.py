@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from tercet._numeric.validation import chosen, flag, label_list, shown
+from tercet._numeric.validation import chosen, flag, label_list, shown, some
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import confusion_of
 from tercet.errors import InputError
@@ -238,7 +238,7 @@ def decided(estimator: Any, X: Any, y: Any, app: Given, target: object, weights:
 def _coded(values: Sequence[object], codes: dict[object, int], what: str) -> NDArray[np.intp]:
     unknown = [value for value in values if value not in codes]
     if unknown:
-        raise InputError(f"{shown(unknown[0])} is not {what}: {', '.join(map(shown, list(codes)[:6]))}.")
+        raise InputError(f"{shown(unknown[0])} is not {what}: {some(codes)}.")
     return np.array([codes[value] for value in values], np.intp)
 
 

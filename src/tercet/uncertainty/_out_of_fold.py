@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import running_total
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration.training import logistic_optimum
+from tercet.calibration.training import balanced_folds, logistic_optimum
 from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull, convex_vertices
 from tercet.metrics.tally import Ranked, Tally
@@ -37,14 +37,9 @@ def deal_groups(labels: Sequence[Places]) -> tuple[tuple[FoldNumbers, FoldNumber
     Groups are dealt in a shuffled order, each to the fold whose classes it keeps most even.
     """
     count = 1 + max(int(own.max()) for own in labels)
-    shares = np.stack([np.bincount(own, minlength=count) / len(own) for own in labels], axis=1)
-    folds = min(FOLDS, *(int((shares[:, side] > 0.0).sum()) for side in range(2)))
-    order = np.random.default_rng(_SEED).permutation(count)
-    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
-    filled, chosen = np.zeros((folds, 2)), np.empty(count, np.intp)
-    for group in order.tolist():
-        chosen[group] = int((((filled + shares[group]) ** 2).sum(axis=1) - (filled**2).sum(axis=1)).argmin())
-        filled[chosen[group]] += shares[group]
+    rows = np.stack([np.bincount(own, minlength=count) for own in labels], axis=1).astype(np.float64)
+    folds = min(FOLDS, *(rows > 0.0).sum(axis=0).tolist())
+    chosen = balanced_folds(rows, folds, np.random.default_rng(_SEED))
     return (chosen[labels[0]], chosen[labels[1]]), folds
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import shown, some
 from tercet.errors import InputError
 from tercet.io._limits import MOST_COLUMNS
 from tercet.io._plain_files import LONGEST_LINE, PlainFile, temporary
@@ -274,7 +274,7 @@ def _ragged(file: PlainFile, dialect: Dialect, line: int, cells: list[str]) -> s
         hint = "If a decimal comma is in it, write a point; if a name holds a comma, put it in quotes."
     return (
         f"{file.called}: line {line} has {found} column{'s' * (found != 1)} where {width} are expected "
-        f"({', '.join(shown(name) for name in dialect.names[:6])}{', ...' if width > 6 else ''}). {hint}"
+        f"({some(dialect.names)}). {hint}"
     )
 
 
