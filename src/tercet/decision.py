@@ -16,7 +16,7 @@ from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
-from tercet.metrics.case_costs import CaseCosts
+from tercet.metrics.case_costs import CaseCosts, checked_cases
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import class_sums, squared_distance, surprise
@@ -94,8 +94,8 @@ def decisions(trials: Trials, application: object) -> Decisions:
     ----------
     trials : Trials
         Trials whose scores have a meaning.
-    application : Application, MulticlassApplication, tuple, float or str
-        The operating point.
+    application : Application, MulticlassApplication, CaseCosts, tuple, float or str
+        The operating point, or costs per case.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     ----------
     trials : Trials
         Trials whose scores have a meaning.
-    application : Application, MulticlassApplication, tuple, float or str
-        The operating point.
+    application : Application, MulticlassApplication, CaseCosts, tuple, float or str
+        The operating point, or costs per case.
 
     Returns
     -------
@@ -139,8 +139,12 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     --------
     >>> expected_costs(Trials.of_llr([0.0]), (0.5, 1, 2)).tolist()
     [[0.5, 1.0]]
+    >>> expected_costs(Trials.of_llr([0.0, 0.0]), CaseCosts(0.5, cost_fn=[90, 30], cost_fp=10)).tolist()
+    [[45.0, 5.0], [15.0, 5.0]]
     """
     as_trials(trials)
+    if isinstance(application, CaseCosts):
+        return _case_costs(checked_cases(trials, application), application)
     app = as_matrix(application)
     _check_classes(trials, app)
     shares = posteriors(trials, app.prior)
@@ -151,6 +155,14 @@ def expected_costs(trials: Trials, application: object) -> Floats:
 
     over_blocks(fill, *shares.shape)
     return result
+
+
+def _case_costs(trials: Trials, costs: CaseCosts) -> Floats:
+    """What rejecting and accepting each case is expected to cost; equal costs are those of the ordinary application."""
+    if (same := costs.common()) is not None:
+        return expected_costs(trials, same)
+    other, target = posteriors(trials, costs.prior).T
+    return np.stack([target * costs.cost_fn, other * costs.cost_fp + target * costs.cost_tp], axis=1)
 
 
 def confusion_of(trials: Trials, application: object) -> Confusion:

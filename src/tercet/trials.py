@@ -40,6 +40,7 @@ from tercet._numeric.validation import (
     same_length,
     shown,
     text,
+    unlabelled_classes,
 )
 from tercet._numeric.validation import (
     probability as probability,
@@ -937,7 +938,7 @@ def _two_class(
 ) -> Trials:
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
-    mask, classes = (None, ("nontarget", "target")) if labels is None else is_target(labels, target)
+    mask, classes = (None, unlabelled_classes(target)) if labels is None else is_target(labels, target)
     prior = None if trained_prior is None else probability(trained_prior, "trained_prior")
     return _assembled(values, meaning, mask, classes, prior, weights, ids, groups, name)
 

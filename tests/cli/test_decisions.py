@@ -123,6 +123,8 @@ def test_evaluate_and_decide_take_costs_of_each_case(scores, tmp_path):
     run("decide", scores[0], *words, "-o", out)
     chosen = [row["decision"] == "target" for row in csv.DictReader(io.StringIO(out.read_text()))]
     assert chosen == tc.decide(tc.read(scores[0]), costs).astype(bool).tolist()
+    expected = [float(row["expected_cost"]) for row in csv.DictReader(io.StringIO(out.read_text()))]
+    assert expected == tc.decisions(tc.read(scores[0]), costs).expected_cost.tolist()
     one = json.loads(run("evaluate", scores[0], "--app", "0.02,100,5", "--cost-fn-column", "amount", "--json").stdout)
     assert (
         one["systems"][0]["case_costs"][0]["cost"]
@@ -350,3 +352,16 @@ def test_select_says_why_the_cost_of_its_choice_is_unknown_in_every_format(tmp_p
     assert reason in " ".join(run(*asked, "table").stdout.split())
     silent = run(*asked, "tsv", "--no-nested")
     assert (silent.stdout, silent.stderr) == (told.stdout, "")
+
+
+def test_decisions_on_a_file_without_labels_have_the_name_of_the_target(tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("id,score\na,2.0\nb,-2.0\n")
+    found = run("decide", path, "--id-column", "id", "--target", "fraud", "--app", "0.5").stdout
+    assert [line.split(",")[1] for line in found.splitlines()] == ["decision", "fraud", "not fraud"]
+
+
+def test_a_missing_column_of_scores_is_named_with_its_option(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("p,label\n0.5,1\n0.1,0\n")
+    assert "Name the column of scores with --score-column." in run("evaluate", path, code=1).stderr

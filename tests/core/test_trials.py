@@ -364,6 +364,13 @@ def test_labels_that_say_it_themselves_need_no_target(labels):
     assert llr([1.0, 2.0], labels).labels.tolist() == [True, False]
 
 
+def test_a_target_names_the_classes_of_trials_without_labels():
+    assert llr([1.0, 2.0]).classes == ("nontarget", "target")
+    assert llr([1.0, 2.0], target="fraud").classes == llr([1.0], ["fraud"], target="fraud").classes
+    assert llr([1.0, 2.0], target="fraud").classes == ("not fraud", "fraud")
+    refuses(lambda: llr([1.0, 2.0], target=NAN), "labels", "missing")
+
+
 def test_a_target_that_is_not_among_the_labels_is_refused():
     refuses(lambda: llr([1.0, 2.0], ["yes", "no"], target="maybe"), "target", "'maybe'", "'yes'")
     refuses(lambda: llr([1.0, 2.0], [1, 0], target="1"), "target", "'1'")

@@ -158,6 +158,19 @@ def test_a_promise_that_no_threshold_can_keep_says_what_can_be_promised():
     assert tc.Rule.fit(trials, fpr_at_most=0.01, confidence=0.95).training["false_alarms"] == 0
 
 
+def test_out_of_fold_rates_are_those_of_rules_with_the_promise():
+    rng = np.random.default_rng(9)
+    trials = tc.Trials.of_scores(rng.normal(np.repeat([0.0, 2.0], 500)), np.repeat([0, 1], 500))
+    rule = tc.Rule.fit(trials, fpr_at_most=0.05, confidence=0.95)
+    plain = tc.Rule.fit(trials, fpr_at_most=0.05).out_of_fold(trials)["fpr"].value
+    kept = rule.out_of_fold(trials)["fpr"].value
+    assert kept < plain
+    assert abs(kept - rule.rates()["fpr"].value) < 0.01
+    few = tc.Trials.of_scores(np.arange(118.0), [0, 1] * 59)  # 59 non-targets give the promise, four fifths do not
+    with pytest.raises(tc.InputError, match=r"at least 59 non-targets"):
+        tc.Rule.fit(few, fpr_at_most=0.05, confidence=0.95).out_of_fold(few)
+
+
 def test_a_promise_says_what_is_promised():
     trials = tc.Trials.of_scores(range(118), [0, 1] * 59)
     rule = tc.Rule.fit(trials, specificity_at_least=0.9, confidence=0.95)

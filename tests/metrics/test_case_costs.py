@@ -501,3 +501,25 @@ def test_costs_by_column_belong_to_scans_and_arrays_to_trials(tmp_path):
     ):
         with pytest.raises(tc.InputError, match=name):
             tc.CaseCostColumns(*wrong)
+
+
+@pytest.mark.parametrize("hit", [0.0, 2.0])
+def test_each_decision_has_the_cost_that_is_expected_of_it(hit):
+    rng = np.random.default_rng(3)
+    costs = tc.CaseCosts(0.2, rng.integers(0, 9, 50), rng.integers(0, 9, 50), hit)
+    trials = tc.Trials.of_llr(np.r_[-np.inf, np.inf, rng.normal(size=48).round(1)])
+    found = tc.decisions(trials, costs)
+    assert found.actions.tolist() == tc.decide(trials, costs).tolist()
+    for row, llr in enumerate(trials.llr.tolist()):
+        share = 1.0 if llr == np.inf else 0.0 if llr == -np.inf else 1.0 / (1.0 + 4.0 * np.exp(-llr))
+        reject, accept = share * costs.cost_fn[row], (1.0 - share) * costs.cost_fp[row] + share * hit
+        assert found.expected_cost[row] == pytest.approx(min(reject, accept), abs=1e-12)
+        assert found.margin[row] == pytest.approx(abs(reject - accept), abs=1e-12)
+
+
+def test_expected_costs_of_equal_costs_are_those_of_the_application():
+    trials = tc.Trials.of_llr([0.3, -1.7, 2.9])
+    same = tc.expected_costs(trials, tc.CaseCosts(0.3, [7.0] * 3, [2.0] * 3))
+    assert same.tolist() == tc.expected_costs(trials, (0.3, 7.0, 2.0)).tolist()
+    with pytest.raises(tc.InputError, match="2 entries for 3 cases"):
+        tc.expected_costs(trials, tc.CaseCosts(0.3, [7.0] * 2, 2.0))

@@ -568,6 +568,13 @@ def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tup
     return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
 
 
+def unlabelled_classes(target: object) -> tuple[str, str]:
+    """The names (non-target, target) of trials without labels: those of a label column that holds only the target."""
+    if target is None:
+        return ("nontarget", "target")
+    return is_target([target], target)[1]
+
+
 def equal_to(labels: Array, target: object) -> NDArray[np.bool_]:
     """Which labels equal this one; perhaps none."""
     if labels.dtype == np.object_:

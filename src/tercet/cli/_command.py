@@ -269,7 +269,7 @@ def in_options(message: str, command: click.Command) -> str:
     known = _either(flags)
     long = _either(name for name in flags if name and "_" in name)
     message = re.sub(rf"(?<![\w.-])({known})=True\b", lambda found: flags[found[1]], message)
-    message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(.-])", lambda found: f"{flags[found[1]]} ", message)
+    message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(-]|\.[\d.])", lambda found: f"{flags[found[1]]} ", message)
     message = re.sub(rf"(?<![\w.-])({known})=", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<![\w.-])({long})(?![\w(])", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<=\bleave )({known})(?= out\b)", lambda found: flags[found[1]], message)

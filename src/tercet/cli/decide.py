@@ -13,7 +13,8 @@ from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_in, names_of, read_trials
 from tercet.cli._values import applications, with_columns, without_settings
 from tercet.cli.rule import saved_rule
-from tercet.decision import decide, decisions, neyman_pearson
+from tercet.decision import decisions, neyman_pearson
+from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
@@ -49,17 +50,17 @@ def command(scores: str, source: Facts, out: str, **options: Value) -> int:
         trials = saved_model(options["calibrator"])(trials)
     if options["rule"] is not None:
         found = {"decision": names_of(saved_rule(options["rule"])(trials), trials.classes)}
-    elif columns:
-        found = {"decision": names_of(decide(trials, case_costs(trials, apps[0], columns)), trials.classes)}
+    elif bound is not None:
+        found = _by_bound(trials, bound, options["seed"])
     else:
-        found = _by_cost(trials, apps[0]) if bound is None else _by_bound(trials, bound, options["seed"])
+        found = _by_cost(trials, case_costs(trials, apps[0], columns) if columns else apps[0])
     write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
     return 0
 
 
 def _by_cost(trials: Trials, app: object) -> Facts:
     chosen = decisions(trials, app)
-    names = as_matrix(app).renamed(trials.classes).actions
+    names = trials.classes if isinstance(app, CaseCosts) else as_matrix(app).renamed(trials.classes).actions
     return {
         "decision": names_of(chosen.actions, names),
         "expected_cost": chosen.expected_cost,

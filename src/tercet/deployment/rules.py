@@ -343,6 +343,8 @@ class Rule(Model):
     ) -> Mapping[str, Reached]:
         """The rates of choosing a threshold in this way: each fold is decided by the rule fitted on the others.
 
+        A guarantee is part of the way: where the other folds are too few trials to give it, there are no such rates.
+
         Parameters
         ----------
         trials : Trials
@@ -370,7 +372,7 @@ class Rule(Model):
         """
         own = one_column(as_trials(trials))
         check_meaning(own, self.training)
-        asked, decided = Criterion.saved(self.training)._replace(confidence=None), np.zeros(len(own), np.int8)
+        asked, decided = Criterion.saved(self.training), np.zeros(len(own), np.int8)
         numbers = fold_numbers(own, folds, by=by, seed=seed)
         for fold in range(int(numbers.max()) + 1):
             rest, held = own.select(numbers != fold), own.select(numbers == fold)

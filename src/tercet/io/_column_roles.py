@@ -69,6 +69,9 @@ def score_roles(source: ColumnSource, wanted: WantedColumns) -> ColumnRoles:
     else:
         score = wanted.score if source.has(wanted.score) or source.layout.score is None else source.layout.score
         scores = (score,)
+        if not source.has(score):
+            hint = _hint(source) or " Name the column of scores with score_column=."
+            raise InputError(missing_column(source.called, score, source.names, hint))
     _check(source, [*scores, *groups, *ids, *([wanted.weight] if wanted.weight else [])])
     equal = None if wanted.labelled is False or label is not None else source.layout.equal
     return ColumnRoles(scores, label, equal, wanted.weight, groups, ids)

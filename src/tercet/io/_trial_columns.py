@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tercet._numeric.validation import class_codes, is_target, shown
+from tercet._numeric.validation import class_codes, is_target, shown, unlabelled_classes
 from tercet._numeric.validation import words_of as text_of
 from tercet._typing import JSON, Array
 from tercet.errors import InputError
@@ -91,7 +91,7 @@ def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: ob
 def _two_class_trials(
     got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None
 ) -> Trials:
-    labels, classes = (None, None) if got.labels is None else target_mask(got.labels, target)
+    labels, classes = _without_labels(target) if got.labels is None else target_mask(got.labels, target)
     more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
     if meaning in ("log-odds", "posterior"):
         more["trained_prior"] = trained_prior
@@ -147,15 +147,22 @@ def _numbers_of(labels: Labels) -> Array:
 def target_mask(labels: LabelColumn, target: object) -> tuple[Array, tuple[str, str] | None]:
     """Two-class labels as a mask, and the classes' names where they are not the usual ones."""
     if isinstance(labels, Labels):
-        try:
-            named = None if target is None else word(target)
-        except Exception:  # third-party __str__ methods may raise anything
-            raise InputError(f"target={shown(target)} is not among the labels.") from None
-        mask, classes = is_target(np.array(labels.names, np.object_), named)
+        mask, classes = is_target(np.array(labels.names, np.object_), _target_word(target))
         return mask[labels.codes], classes
     if target is None:
         return labels, None
     return target_mask(coded(labels), target)
+
+
+def _without_labels(target: object) -> tuple[None, tuple[str, str]]:
+    return None, unlabelled_classes(_target_word(target))
+
+
+def _target_word(target: object) -> str | None:
+    try:
+        return None if target is None else word(target)
+    except Exception:  # third-party __str__ methods may raise anything
+        raise InputError(f"target={shown(target)} is not among the labels.") from None
 
 
 def coded(values: Array) -> Labels:
