@@ -166,6 +166,19 @@ def test_the_command_makes_one_table_with_groups(tmp_path):
     assert "takes SCORES" in run("assemble", "-o", out, code=2).stderr
 
 
+def test_an_assembled_table_is_read_with_the_options_of_its_parts(tmp_path):
+    write(tmp_path, "a.csv", "tx,p,class,w\nt1,1.5,fraud,2\nt2,-0.5,legit,1\n")
+    write(tmp_path, "b.csv", "tx,p,class,w\nt3,0.5,fraud,1\nt4,0.25,legit,3\n")
+    out = tmp_path / "both.csv"
+    words = ("--id-column", "tx", "--score-column", "p", "--label-column", "class", "--weight-column", "w")
+    run("assemble", tmp_path / "a.csv", tmp_path / "b.csv", *words, "--target", "fraud", "-o", out)
+    back = tc.read(out, id_column="tx", score_column="p", label_column="class", weight_column="w", target="fraud")
+    assert back.classes == ("legit", "fraud")
+    assert back.labels.tolist() == [True, False, True, False]
+    assert (back.ids.tolist(), back.scores.tolist()) == (["t1", "t2", "t3", "t4"], [1.5, -0.5, 0.5, 0.25])
+    assert back.weights.tolist() == [2, 1, 1, 3]
+
+
 def awkward(count=60):
     """Doubles that a short form would spoil: many digits, tiny, huge, whole; ordered by neither class nor size."""
     rng = np.random.default_rng(7)

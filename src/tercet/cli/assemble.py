@@ -8,7 +8,7 @@ from tercet._typing import JSON, Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, layout_option, source_options
 from tercet.cli._output import say
-from tercet.cli._systems import names_of, read_trials, with_maps
+from tercet.cli._systems import names_in, read_trials, with_maps
 from tercet.cli._values import read_options
 from tercet.trials import Trials
 
@@ -28,7 +28,7 @@ _MEANINGS = ("llr", "lr", "log10-llr", "raw")
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **options: Value) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
-    from tercet.io import columns_like, write_table
+    from tercet.io import write_like
     from tercet.io.score_sets import chosen_by_id, merged, write_scores
 
     plain = {key: value for key, value in read_options(source).items() if value != []}
@@ -39,10 +39,7 @@ def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **op
     if options["kept"] is not None:
         trials = trials.select(trials.known_labels() == (options["kept"] == "target"))
     if layout == "table":
-        columns = columns_like(trials, label_column=None) | {"score": trials.scores}
-        if trials.labels is not None:
-            columns["label"] = names_of(trials.labels, ("nontarget", "target"))
-        write_table(out, columns)
+        write_like(out, [(trials, {source.get("score_column", "score"): trials.scores})], **names_in(source))
     else:
         write_scores(out, trials, layout)
     say(f"{len(trials)} trials are in {out}.")
