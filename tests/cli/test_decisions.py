@@ -132,6 +132,9 @@ def test_evaluate_and_decide_take_costs_of_each_case(scores, tmp_path):
     )
     assert "constant_action" in run("evaluate", scores[0], *words, "--format", "table").stdout
     run("evaluate", scores[0], "--cost-fn-column", "amount", code=2)
+    for command in ("evaluate", "decide"):
+        done = run(command, scores[0], "--cost-fn-column", "amount", "--priors", "0.5,0.5", code=2)
+        assert "two-class operating point" in done.stderr
     done = run("evaluate", scores[0], "--app", "0.02", "--cost-fn-column", "nowhere", code=1)
     assert "nowhere" in done.stderr
 
@@ -365,3 +368,11 @@ def test_a_missing_column_of_scores_is_named_with_its_option(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("p,label\n0.5,1\n0.1,0\n")
     assert "Name the column of scores with --score-column." in run("evaluate", path, code=1).stderr
+    path.write_text("p;label\n0.5;1\n")
+    for words in ((), ("--label-column", "y")):
+        assert "separates the columns, give --separator." in run("evaluate", path, *words, code=1).stderr
+
+
+def test_the_points_of_a_mean_take_costs_of_each_case(scores):
+    facts = json.loads(run("evaluate", scores[0], "--app", "sre16", "--cost-fn-column", "amount", "--json").stdout)
+    assert [row["prior"] for row in facts["systems"][0]["case_costs"]] == [0.01, 0.005]

@@ -17,7 +17,7 @@ from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, draw, print_rows
 from tercet.cli._systems import System, number_column
-from tercet.cli._values import numbers
+from tercet.cli._values import numbers, points_of
 from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError, TercetError
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts
@@ -52,13 +52,13 @@ def cost_columns(options: Facts, apps: Sequence[Value]) -> dict[str, str]:
     found = {name: column for name, column in named.items() if column is not None}
     if found and not apps:
         raise click.UsageError("--cost-fn-column and --cost-fp-column need --app: its prior, and the other cost.")
+    if found and not all(isinstance(app, Application) for app in points_of(apps)):
+        raise click.UsageError("Costs per case go with a two-class operating point (--app).")
     return found
 
 
-def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCosts:
+def case_costs(trials: Trials, app: Application, columns: dict[str, str]) -> CaseCosts:
     """The application with the costs of its cases; a cost without a column is the application's own."""
-    if not isinstance(app, Application):
-        raise InputError("Costs per case go with a two-class operating point (--app).")
     costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
         costs[name] = number_column(trials, column, "costs")

@@ -94,9 +94,8 @@ def _label(source: ColumnSource, wanted: WantedColumns) -> str | None:
     if source.has(label):
         return label
     if (wanted.labelled or wanted.label != "label") and source.layout.equal is None:
-        raise InputError(
-            missing_column(source.called, label, source.names, " Labels may also come from labels= or key=.")
-        )
+        hint = _hint(source) or " Labels may also come from labels= or key=."
+        raise InputError(missing_column(source.called, label, source.names, hint))
     return None
 
 
