@@ -386,6 +386,13 @@ def test_a_pair_of_options_has_an_effect_or_is_refused(words, folder):
         check_pair(words, base, first, second, own)
 
 
+def test_every_option_that_names_a_file_says_whether_it_is_read_or_written():
+    for words, command in leaves():
+        for one in command.params:
+            if isinstance(one, Option) and "FILE" in str(one.metavar) and one.expose_value:
+                assert one.reads or one.writes, (words, one.flag)
+
+
 def test_a_group_column_and_a_map_of_the_same_name_are_refused(folder):
     code, _, err, _ = outcome(
         (

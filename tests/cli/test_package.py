@@ -90,6 +90,7 @@ def test_errors_name_options_on_the_command_line():
     assert in_options("name the target (target=...)", evaluate) == "name the target (--target ...)"
     assert in_options("a.csv: target='x' is not among the labels", evaluate).startswith("a.csv: --target 'x' is not")
     assert in_options("resamples must be a whole number", evaluate) == "--bootstrap must be a whole number"
+    assert in_options("read them with labels=.", evaluate) == "read them with --labels."
     assert in_options("labels= are matched by position", evaluate) == "--labels are matched by position"
     assert in_options("from labels= or key=.", evaluate) == "from --labels or --key."
     assert in_options("not target=.5", evaluate) == "not --target .5"

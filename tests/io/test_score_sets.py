@@ -107,17 +107,14 @@ def test_ids_of_several_parts_are_chosen_by_their_parts():
         assert score_sets.chosen_by_id(trials, asked, keep=False).scores.tolist() == [1.0, 3.0]
 
 
-@pytest.mark.parametrize("layout", ["kaldi", "voxceleb", "sre"])
+@pytest.mark.parametrize("layout", ["kaldi", "voxceleb", "sre", "sre16"])
 def test_written_layouts_come_back_bit_for_bit(tmp_path, layout):
     rng = np.random.default_rng(0)
     scores = np.r_[rng.normal(size=50) * 10.0 ** rng.integers(-12, 12, 50), math.inf, -math.inf, 0.1]
     trials = tc.Trials.of_llr(scores, ids=[f"m{k % 5} u{k}" for k in range(53)])
     file = tmp_path / "scores.txt"
     score_sets.write_scores(file, trials, layout)
-    if layout == "sre":
-        back = tc.read(file, format="sre", keep_ids=True)
-    else:
-        back = tc.read(file, format=layout, keep_ids=True)
+    back = tc.read(file, format=layout.removesuffix("16"), keep_ids=True)
     assert back.scores.tolist() == scores.tolist()
     score_sets.write_scores(tmp_path / "again.txt", back, layout)
     assert (tmp_path / "again.txt").read_bytes() == file.read_bytes()
@@ -221,6 +218,8 @@ def test_every_layout_goes_through_read_calibrate_and_write_bit_by_bit(tmp_path,
 
 
 LISTS = {
+    "sre": ("modelid\tsegmentid\tside\tLLR\nm1\tu 1\ta\t1.5\nm1\tu2\tb\t-0.1\n", ()),
+    "sre16": ("modelid\tsegment\tside\tLLR\nm1\tu1\ta\t1.5\nm1\tu2\tb\t-0.1\n", ()),
     "bosaris": ("m1 u1 1.5\nm1 u2 -0.1\nm2 u3 1e-300\n", ()),
     "asvspoof": ("u1 1.5\nu2 -0.1\nu3 1e-300\n", ()),
     "asvspoof with labels": ("u1 - bonafide 1.5\nu2 A07 spoof -0.1\nu3 A08 spoof 1e-300\n", ("source",)),
@@ -237,8 +236,14 @@ def test_a_list_of_the_field_is_written_back_as_it_was_read(tmp_path, kind):
     model, layout = write(tmp_path, "model.json", identity.to_json()), kind.split()[0]
     more = [word for name in groups for word in ("--group-column", name)]
     for command in (("calibrate", "apply", model, file), ("assemble", file)):
-        run(*command, "--meaning", "raw", *more, "--layout", layout, "-o", out)
+        run(*command, "--meaning", "llr", *more, "--layout", layout, "-o", out)
         assert out.read_text() == text
+    run("decide", file, "--app", "0.5", *more, "--layout", layout, "-o", out)
+    words = ("spoof", "bonafide") if kind == "asvspoof with labels" else ("nontarget", "target")
+    pairs = [line.rsplit(maxsplit=1) for line in text.splitlines()]
+    named = [(start, "decision" if end == "LLR" else words[float(end) > 0.0]) for start, end in pairs]
+    separator = "\t" if layout.startswith("sre") else " "
+    assert out.read_text() == "".join(f"{start}{separator}{word}\n" for start, word in named)
 
 
 def test_a_list_says_what_it_needs(tmp_path):
@@ -249,7 +254,7 @@ def test_a_list_says_what_it_needs(tmp_path):
     for trials, layout, words in (
         (pair, "bob", "needs the group column 'real_id'"),
         (pair, "asvspoof", "one utterance: row 0"),
-        (one, "asvspoof", "'source' of row 0 is ''"),
+        (one, "asvspoof", "row 0 .* has the field ''"),
     ):
         with pytest.raises(tc.InputError, match=words):
             score_sets.write_scores(tmp_path / "x", trials, layout)
@@ -265,3 +270,61 @@ def test_two_files_by_class_are_written_back_as_they_were_read(tmp_path):
     for name, file in (("target", genuine), ("nontarget", impostor)):
         run("assemble", whole, "--class", name, "--layout", "numbers", "-o", out)
         assert out.read_text() == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("ids", "layout"),
+    [(("ann smith", "u"), "kaldi"), (("ann", "u\n2"), "bosaris"), (("m\t1", "u"), "sre"), (("m", ""), "bob")],
+)
+def test_an_id_that_a_layout_would_cut_in_two_is_refused(tmp_path, ids, layout):
+    trials = tc.Trials.of_llr([1.0, 2.0], ids=[("m1", "u1"), ids], groups={"real_id": ["m1", "m2"]})
+    with pytest.raises(tc.InputError, match=r"row 1 .*Rename it, or write a table"):
+        score_sets.write_scores(tmp_path / "x", trials, layout)
+    assert not (tmp_path / "x").exists()
+
+
+def test_decisions_are_as_many_as_the_trials_and_have_names_without_blanks(tmp_path):
+    trials = tc.Trials.of_llr([1.0, 2.0], ids=["u1", "u2"])
+    for decisions, words in ((["target"], "each of 2 trials, not 1"), (["yes", "not sure"], "'not sure'")):
+        with pytest.raises(tc.InputError, match=words):
+            score_sets.write_decisions(tmp_path / "x", trials, decisions, "asvspoof")
+
+
+def test_files_that_cannot_be_read_are_input_errors(tmp_path):
+    write(tmp_path, "utf16", "x").write_bytes(b"\xff\xfe")
+    for path, words in ((tmp_path / "none", "none cannot be read: No such"), (tmp_path, "Is a directory")):
+        with pytest.raises(tc.InputError, match=words):
+            score_sets.read_group_map(path)
+    scores = write(tmp_path, "s.txt", "m u1 1.5\nm u2 -2\n")
+    for option in ("--only", "--without"):
+        words = run("assemble", scores, option, tmp_path / "utf16", "-o", tmp_path / "x.csv", code=1).stderr
+        assert "utf16 is not UTF-8 text" in words
+
+
+def test_duplicates_are_named_by_their_parts():
+    twice = [tc.Trials.of_llr([1.0], ids=[("m1", "u1")])] * 2
+    with pytest.raises(tc.InputError, match="hold 1 trial ids more than once, the first is 'm1 u1'"):
+        score_sets.merged(twice)
+    assert len(score_sets.merged([tc.Trials.of_llr([1.0], ids=[one]) for one in (("a b", "c"), ("a", "b c"))])) == 2
+
+
+def test_ids_to_drop_that_no_trial_has_are_mentioned(tmp_path):
+    scores, listed = write(tmp_path, "s.txt", "m u1 1.5\nm u2 -2\n"), write(tmp_path, "list", "m u1\nu2\n")
+    words = run("assemble", scores, "--without", listed, "--layout", "kaldi", "-o", tmp_path / "x").stderr
+    assert "1 of 2 ids are not among the trials, the first is 'u2'" in words
+    assert (tmp_path / "x").read_text() == "m u2 -2.0\n"
+
+
+def test_a_set_without_trials_is_not_written(tmp_path):
+    scores, listed = write(tmp_path, "s.txt", "m u1 1.5\n"), write(tmp_path, "list", "m u1\n")
+    assert "No trial is left" in run("assemble", scores, "--without", listed, "-o", tmp_path / "x.csv", code=1).stderr
+    none = tc.Trials.of_llr([1.0], ids=[("m", "u")]).select([])
+    assert list(tc.io.columns_like(none, id_column=["model", "test"])) == ["model", "test"]
+
+
+def test_bare_numbers_do_not_take_the_options_of_tables(tmp_path):
+    numbers, listed = write(tmp_path, "s.txt", "1.5\n-2\n"), write(tmp_path, "list", "m u1\nm u2\n")
+    for words in (("--genuine", numbers, "--impostor", numbers), (numbers, "--beside", listed)):
+        for option in ("--group-column", "--key", "--id-column", "--weight-column", "--score-column"):
+            error = run("assemble", *words, option, "x", "-o", tmp_path / "out.csv", code=2).stderr
+            assert f"does not go with {option}" in error

@@ -12,7 +12,7 @@ SEVERAL = ("log-likelihoods", "logits", "posteriors")
 SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
-LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers")
+LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
 llr          natural log of how much more probable the data are if the target hypothesis is true

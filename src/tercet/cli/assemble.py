@@ -10,34 +10,45 @@ from tercet.cli._options import WORDS, layout_option, source_options
 from tercet.cli._output import say
 from tercet.cli._systems import names_in, read_trials, with_maps
 from tercet.cli._values import read_options
+from tercet.errors import InputError
 from tercet.trials import Trials
 
 _MEANINGS = ("llr", "lr", "log10-llr", "raw")
+_OF_TABLES = (  # how tables and trial lists are read; files of bare numbers have nothing of the kind
+    "labels", "key", "format", "separator", "columns", "score_column", "label_column", "weight_column",
+    "group_columns", "id_column", "missing",
+)  # fmt: skip
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1)
 @source_options(_MEANINGS)
-@option("--genuine", metavar="FILE", needs=("impostor",), help="Targets' scores, one number per line.")
-@option("--impostor", metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
-@option("--beside", metavar="FILE", excludes=("genuine",), help="A trial list; SCORES holds one number per line.")
-@option("--only", metavar="FILE", help="Keep the trials listed here, one id per line, a space between its parts.")
-@option("--without", metavar="FILE", help="Drop the trials listed here.")
+@option("--genuine", reads=True, metavar="FILE", needs=("impostor",), excludes=(*_OF_TABLES, "target"),
+        help="Targets' scores, one number per line.")  # fmt: skip
+@option("--impostor", reads=True, metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
+@option("--beside", reads=True, metavar="FILE", excludes=("genuine", *_OF_TABLES),
+        help="A trial list; SCORES holds one number per line.")  # fmt: skip
+@option("--only", reads=True, metavar="FILE",
+        help="Keep the trials listed here, one id per line, a space between its parts.")  # fmt: skip
+@option("--without", reads=True, metavar="FILE", help="Drop the trials listed here.")
 @option("--class", "kept", type=click.Choice(["target", "nontarget"]), help="Keep the trials of one class.")
 @layout_option
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
 def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **options: Value) -> int:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
     from tercet.io import write_like
-    from tercet.io.score_sets import chosen_by_id, merged, write_scores
+    from tercet.io.score_sets import chosen_by_id, merged, text_lines, write_scores
 
     plain = {key: value for key, value in read_options(source).items() if value != []}
     trials = with_maps(merged(_sets(scores, options, plain)), source)
     for key, keep in (("only", True), ("without", False)):
         if options[key] is not None:
-            trials = chosen_by_id(trials, _listed(options[key]), keep=keep)
+            listed = [line for _, line in text_lines(options[key])]
+            trials = chosen_by_id(trials, listed, keep=keep, notes=say)
     if options["kept"] is not None:
         trials = trials.select(trials.known_labels() == (options["kept"] == "target"))
+    if len(trials) == 0:
+        raise InputError("No trial is left: look at --only, --without and --class.")
     if layout == "table":
         write_like(out, [(trials, {source.get("score_column", "score"): trials.scores})], **names_in(source))
     else:
@@ -61,9 +72,3 @@ def _sets(scores: tuple[str, ...], extra: JSON, source: JSON) -> list[Trials]:
             raise click.UsageError("--beside goes with one file of scores.")
         return [read_beside(scores[0], extra["beside"], meaning=meaning, target=source.get("target"))]
     return [read_trials(path, {"keep_ids": True, **source}) for path in scores]
-
-
-def _listed(path: str) -> list[str]:
-    from pathlib import Path
-
-    return [" ".join(line.split()) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -27,7 +27,7 @@ def command() -> None:
 @source_options(TWO_CLASS, ids=("key",))
 @option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", parse=numbers,
         help="The FMRs to report.")  # fmt: skip
-@option("--development", metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
+@option("--development", reads=True, metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @ci_option
 @format_options
 def fnmr(

@@ -8,7 +8,7 @@ from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
 from tercet.cli._models import saved_model
-from tercet.cli._options import WORDS, application_options, source_options, table_option
+from tercet.cli._options import WORDS, application_options, layout_option, source_options, table_option
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_in, names_of, read_trials
 from tercet.cli._values import applications, with_columns, without_settings
@@ -34,10 +34,12 @@ from tercet.trials import Trials
         help="Decide by a rule of `tercet rule fit` instead.")  # fmt: skip
 @case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
+@layout_option
 @table_option
-def command(scores: str, source: Facts, out: str, **options: Value) -> int:
+def command(scores: str, source: Facts, out: str, layout: Value, **options: Value) -> int:
     """The decision of least expected cost for every trial, with that cost."""
     from tercet.io import write_like
+    from tercet.io.score_sets import write_decisions
 
     if options["fpr_at_most"] is not None or options["rule"] is not None:
         without_settings(options, "apps", "priors", "costs")
@@ -54,7 +56,10 @@ def command(scores: str, source: Facts, out: str, **options: Value) -> int:
         found = _by_bound(trials, bound, options["seed"])
     else:
         found = _by_cost(trials, case_costs(trials, apps[0], columns) if columns else apps[0])
-    write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
+    if layout == "table":
+        write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
+    else:
+        write_decisions(out, trials, found["decision"], layout)
     return 0
 
 

@@ -1,5 +1,6 @@
 """Files in and out: scores, labels and keys become Trials; tables are written whole or not at all."""
 
+from tercet.io import score_sets as score_sets
 from tercet.io._digests import fingerprint
 from tercet.io._plain_files import stdin_file
 from tercet.io.read import read, read_chunks, read_decisions

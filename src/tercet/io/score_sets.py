@@ -4,6 +4,7 @@ speakers; merging and choosing by trial id; and the layouts that evaluations tak
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,10 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tercet._numeric.validation import frozen, names, shown
+from tercet._numeric.validation import path as checked_path
 from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.io.write import write_text_atomically
@@ -26,21 +29,24 @@ __all__ = [
     "read_numbers",
     "read_two_files",
     "with_group_map",
+    "write_decisions",
     "write_scores",
 ]
 
 FilePath = str | os.PathLike[str]
-Layout = Literal["kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers"]
+Layout = Literal["kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers"]
 # layout -> the least and the largest number of fields of a trial id, and what they are
 _ID_FIELDS = {
     "kaldi": (2, 2, "an enrolment and a test"),
     "voxceleb": (2, 2, "an enrolment and a test"),
     "bosaris": (2, 2, "a model and a test"),
     "sre": (2, 3, "an enrolment and a test (and a side)"),
+    "sre16": (2, 3, "an enrolment and a test (and a side)"),
     "asvspoof": (1, 1, "one utterance"),
     "bob": (2, 3, "a claimed identity (a model) and a test"),
 }
 LAYOUTS = (*_ID_FIELDS, "numbers")
+_HEADERS = {"sre": ("modelid", "segmentid", "side"), "sre16": ("modelid", "segment", "side")}
 _MAKERS = {"llr": Trials.of_llr, "lr": Trials.of_lr, "log10-llr": Trials.of_log10_llr, "raw": Trials.of_scores}
 
 
@@ -71,7 +77,7 @@ def read_group_map(path: FilePath) -> dict[str, str]:
     {'u1': 'anna', 'u2': 'bert'}
     """
     found: dict[str, str] = {}
-    for line, words in _lines(path):
+    for line, words in text_lines(path):
         fields = words.split()
         if len(fields) != 2:
             raise InputError(f"{_called(path)} line {line} has {len(fields)} fields, not an utterance and its group.")
@@ -114,14 +120,14 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
     ['speaker 1', 'speaker 2']
     """
     if as_trials(trials).ids is None:
-        raise InputError("A group map needs trial ids: read the trials with id_column= and keep_ids=True.")
+        raise InputError("A group map needs trial ids: name the column that holds them (id_column=).")
     if not isinstance(mapping, Mapping):
         raise InputError(f"mapping must map utterances to groups, not {shown(type(mapping).__name__)}.")
     assert trials.ids is not None
     parts = [id_fields(one) for one in trials.ids.tolist()]
     short = next((row for row, fields in enumerate(parts) if not -len(fields) <= field < len(fields)), None)
     if short is not None:
-        raise InputError(f"field={field} is not in the trial id {shown(str(trials.ids[short]))} (row {short}).")
+        raise InputError(f"field={field} is not in the trial id {_shown_id(trials.ids[short])} (row {short}).")
     utterances = [fields[field] for fields in parts]
     missing = [row for row, one in enumerate(utterances) if one not in mapping]
     if missing:
@@ -156,7 +162,7 @@ def read_numbers(path: FilePath) -> Floats:
     [1.5, -2.0]
     """
     values = []
-    for line, words in _lines(path):
+    for line, words in text_lines(path):
         try:
             if "_" in words:
                 raise ValueError
@@ -234,16 +240,16 @@ def read_beside(
     >>> found.ids.tolist(), found.labels.tolist()
     ([('m1', 'u1'), ('m1', 'u2')], [True, False])
     """
-    values, rows = read_numbers(scores), [words.split() for _, words in _lines(trials)]
+    values, rows = read_numbers(scores), [words.split() for _, words in text_lines(trials)]
     if len(values) != len(rows):
         raise InputError(
             f"{_called(scores)} holds {len(values)} scores and {_called(trials)} {len(rows)} trials: they are matched "
-            f"by line, so they must be as many."
+            f"by line, so there must be one score for each trial."
         )
     place = _label_place(rows, target)
     labels = None if place is None else [row[place] for row in rows]
     fields = [row if place is None else row[1:] if place == 0 else row[:-1] for row in rows]
-    refuse_duplicates([" ".join(row) for row in fields], _called(trials))
+    refuse_duplicates(fields, f"{_called(trials)} holds")
     odd = next((number for number, row in enumerate(fields) if len(row) != len(fields[0])), None)
     if odd is not None:
         raise InputError(
@@ -308,7 +314,7 @@ def merged(sets: Iterable[Trials]) -> Trials:
                 f"Set {place} has the groups {shown(sorted(one.groups))}, set 0 {shown(sorted(first.groups))}."
             )
     if first.ids is not None:
-        refuse_duplicates([str(one) for part in parts for one in np.asarray(part.ids).tolist()], "The merged sets")
+        refuse_duplicates([one for part in parts for one in np.asarray(part.ids).tolist()], "The merged sets hold")
 
     def joined(columns: Sequence[Array | None]) -> Array | None:
         known = [column for column in columns if column is not None]
@@ -323,7 +329,9 @@ def merged(sets: Iterable[Trials]) -> Trials:
     )  # fmt: skip
 
 
-def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) -> Trials:
+def chosen_by_id(
+    trials: Trials, ids: Iterable[object], *, keep: bool = True, notes: Callable[[str], None] | None = None
+) -> Trials:
     """The trials whose ids are listed, or all others.
 
     Parameters
@@ -334,6 +342,8 @@ def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) ->
         Trial ids, compared as text; an id of several parts is a sequence of them, or text with spaces between.
     keep : bool, optional
         True keeps the listed trials, and refuses ids that no trial has; False drops them.
+    notes : callable, optional
+        Called with one sentence where trials are dropped and some of the ids are not among them.
 
     Returns
     -------
@@ -351,10 +361,12 @@ def chosen_by_id(trials: Trials, ids: Iterable[object], *, keep: bool = True) ->
         raise InputError("Trials can be chosen by id only if they have ids.")
     own, wanted = [_id_words(one) for one in np.asarray(trials.ids).tolist()], {_id_words(one) for one in ids}
     unknown = sorted(wanted - set(own))
-    if keep and unknown:
-        raise InputError(
-            f"{len(unknown)} of {len(wanted)} ids are not among the trials, the first is {shown(unknown[0])}."
-        )
+    if unknown:
+        words = f"{len(unknown)} of {len(wanted)} ids are not among the trials, the first is {shown(unknown[0])}."
+        if keep:
+            raise InputError(words)
+        if notes is not None:
+            notes(words)
     return trials.select(np.array([(one in wanted) == keep for one in own], np.bool_))
 
 
@@ -374,11 +386,12 @@ def write_scores(path: FilePath, trials: Trials, layout: Layout = "kaldi") -> No
     trials : Trials
         Two-class scores; all layouts but "numbers" need ids, of one field for "asvspoof" and of two or three for the
         others.
-    layout : {"kaldi", "voxceleb", "bosaris", "sre", "asvspoof", "bob", "numbers"}, optional
+    layout : {"kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers"}, optional
         "kaldi", "voxceleb" and "bosaris": enrolment, test and score, a space between; "sre": tab-separated with the
-        header modelid, segmentid, side and LLR (side "a" where the id has none); "asvspoof": utterance and score, or
-        utterance, source, label and score where the trials have labels and a group "source"; "bob": claimed and real
-        identity, test and score, the real identity from the group "real_id"; "numbers": one score per line.
+        header modelid, segmentid, side and LLR (side "a" where the id has none); "sre16": the same with segment in
+        place of segmentid; "asvspoof": utterance and score, or utterance, source, label and score where the trials
+        have labels and a group "source"; "bob": claimed and real identity, test and score, the real identity from the
+        group "real_id"; "numbers": one score per line.
 
     Examples
     --------
@@ -388,55 +401,93 @@ def write_scores(path: FilePath, trials: Trials, layout: Layout = "kaldi") -> No
     >>> file.read_text()
     'm1 u1 0.1\\n'
     """
+    if layout in _HEADERS and as_trials(trials).meaning != "llr":
+        raise InputError(f"The layout {layout} holds llrs, not scores that are {trials.meaning}: calibrate them first.")
+    _write_lines(path, trials, layout, [repr(score) for score in as_trials(trials).scores.tolist()], "LLR")
+
+
+def write_decisions(path: FilePath, trials: Trials, decisions: ArrayLike, layout: Layout = "kaldi") -> None:
+    """Decisions in a layout of scores: the name of each decision in the place of the score.
+
+    Parameters
+    ----------
+    path : path
+        The file to write, whole or not at all.
+    trials : Trials
+        The trials that were decided, with the ids that the layout needs.
+    decisions : array_like of shape (n,)
+        The name of each trial's decision, such as "target" or "nontarget".
+    layout : {"kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers"}, optional
+        As for `write_scores`; the last column of "sre" and "sre16" is called decision.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "decided.txt"
+    >>> write_decisions(file, Trials.of_llr([0.1], ids=["m1 u1"]), ["target"])
+    >>> file.read_text()
+    'm1 u1 target\\n'
+    """
+    found = [str(name) for name in names(decisions, "decisions").tolist()]
+    if len(found) != len(as_trials(trials)):
+        raise InputError(f"decisions must hold one name for each of {len(trials)} trials, not {len(found)} names.")
+    _write_lines(path, trials, layout, found, "decision")
+
+
+def _write_lines(path: FilePath, trials: Trials, layout: str, words: Sequence[str], called: str) -> None:
+    """One line per trial: the fields of its id, then its word; `called` is the header of the words."""
     if layout not in LAYOUTS:
         raise InputError(f"layout is one of {', '.join(LAYOUTS)}, not {shown(layout)}.")
-    if as_trials(trials).is_matrix:
-        raise InputError("Submission layouts hold one score per trial, not one per class.")
-    if layout == "sre" and trials.meaning != "llr":
-        raise InputError(f"The layout sre holds llrs, not scores that are {trials.meaning}: calibrate them first.")
-    write_text_atomically(path, "".join(line + "\n" for line in _laid_out(trials, layout)))
+    if trials.is_matrix:
+        raise InputError("These layouts hold one score per trial, not one per class.")
+    fields = [] if layout == "numbers" else _fields(trials, layout)
+    lines = [[*own, word] for own, word in zip(fields or [()] * len(words), words, strict=True)]
+    _refuse_separators(lines, layout)
+    if layout in _HEADERS:
+        lines.insert(0, [*_HEADERS[layout], called])
+    separator = "\t" if layout in _HEADERS else " "
+    write_text_atomically(path, "".join(separator.join(line) + "\n" for line in lines))
 
 
-def _laid_out(trials: Trials, layout: str) -> list[str]:
-    words = [repr(score) for score in trials.scores.tolist()]
-    if layout == "numbers":
-        return words
+def _fields(trials: Trials, layout: str) -> list[list[str]]:
+    """What a layout holds before the score: the fields of the ids, and the groups and labels it has."""
     if trials.ids is None:
-        raise InputError(f"The layout {layout} needs trial ids: read the trials with id_column= and keep_ids=True.")
+        raise InputError(f"The layout {layout} needs trial ids: name the column that holds them (id_column=).")
     fields = [id_fields(one) for one in trials.ids.tolist()]
     least, most, called = _ID_FIELDS[layout]
-    odd = next((row for row, own in enumerate(fields) if not least <= len(own) <= most or "" in own), None)
+    odd = next((row for row, own in enumerate(fields) if not least <= len(own) <= most), None)
     if odd is not None:
-        raise InputError(f"The layout {layout} needs ids of {called}: row {odd} has {shown(str(trials.ids[odd]))}.")
-    if layout == "sre":
-        sides = [own if len(own) == 3 else [*own, "a"] for own in fields]
-        return ["\t".join(("modelid", "segmentid", "side", "LLR")), *_joined(sides, words, "\t")]
+        raise InputError(f"The layout {layout} needs ids of {called}: row {odd} has {_shown_id(trials.ids[odd])}.")
+    if layout in _HEADERS:
+        return [own if len(own) == 3 else [*own, "a"] for own in fields]
     if layout == "bob":
-        real = _words_of(trials, "real_id", layout)
-        fields = [[*own[:-1], name, own[-1]] for own, name in zip(fields, real, strict=True)]
-    elif layout == "asvspoof" and "source" in trials.groups and trials.labels is not None:
+        return [[*own[:-1], name, own[-1]] for own, name in zip(fields, _group(trials, "real_id", layout), strict=True)]
+    if layout == "asvspoof" and "source" in trials.groups and trials.labels is not None:
         labels = [trials.classes[int(label)] for label in trials.labels.tolist()]
-        sources = _words_of(trials, "source", layout)
-        fields = [[*own, *more] for own, *more in zip(fields, sources, labels, strict=True)]
-    return _joined(fields, words, " ")
+        return [[*own, *more] for own, *more in zip(fields, _group(trials, "source", layout), labels, strict=True)]
+    return fields
 
 
-def _joined(fields: Sequence[Sequence[str]], words: Sequence[str], separator: str) -> list[str]:
-    """Lines of the fields of the ids, then the score."""
-    return [separator.join((*own, word)) for own, word in zip(fields, words, strict=True)]
-
-
-def _words_of(trials: Trials, group: str, layout: str) -> list[str]:
-    """A group column that a layout holds as text without blanks."""
+def _group(trials: Trials, group: str, layout: str) -> list[str]:
+    """A group column that a layout holds."""
     if group not in trials.groups:
-        raise InputError(f"The layout {layout} needs the group column {shown(group)}: read it with group_columns=.")
-    found = [str(name) for name in trials.groups[group].tolist()]
-    odd = next((row for row, name in enumerate(found) if not name or name.split() != [name]), None)
-    if odd is not None:
         raise InputError(
-            f"The layout {layout} separates fields by blanks: {shown(group)} of row {odd} is {shown(found[odd])}."
+            f"The layout {layout} needs the group column {shown(group)}: read it with group_columns={shown(group)}."
         )
-    return found
+    return [str(name) for name in trials.groups[group].tolist()]
+
+
+def _refuse_separators(lines: Sequence[Sequence[str]], layout: str) -> None:
+    """Refuses fields that would be read back as none or as several."""
+    field, separators = (r"[^\t\r\n]+", "tabs") if layout in _HEADERS else (r"\S+", "blanks")
+    whole = re.compile(field).fullmatch
+    for row, line in enumerate(lines):
+        odd = next((one for one in line if whole(one) is None), None)
+        if odd is not None:
+            raise InputError(
+                f"The layout {layout} separates fields by {separators}: row {row} (counting from 0) has the field "
+                f"{shown(odd)}. Rename it, or write a table."
+            )
 
 
 def id_fields(one: object) -> list[str]:
@@ -444,15 +495,21 @@ def id_fields(one: object) -> list[str]:
     return [str(part) for part in one] if isinstance(one, tuple | list) else str(one).split(" ")
 
 
-def refuse_duplicates(ids: Sequence[str], where: str) -> None:
-    """Refuses ids that are there twice, with how many and the first."""
-    seen: dict[str, int] = {}
-    twice = [one for row, one in enumerate(ids) if seen.setdefault(one, row) != row]
+def refuse_duplicates(ids: Sequence[object], where: str) -> None:
+    """Refuses ids that are there twice, with how many and the first; `where` is the beginning of the sentence."""
+    seen: dict[tuple[str, ...], int] = {}
+    fields = [tuple(id_fields(one)) for one in ids]
+    twice = [one for row, one in enumerate(fields) if seen.setdefault(one, row) != row]
     if twice:
         raise InputError(
-            f"{where} hold{'s' if where != 'The merged sets' else ''} {len(set(twice))} trial ids more than once, the "
-            f"first is {shown(twice[0])}: each trial must be there once."
+            f"{where} {len(set(twice))} trial ids more than once, the first is {_shown_id(twice[0])}: each trial must "
+            f"be there once."
         )
+
+
+def _shown_id(one: object) -> str:
+    """A trial id as messages show it, its parts with spaces between."""
+    return shown(" ".join(id_fields(one)))
 
 
 def _maker(meaning: str) -> Callable[..., Trials]:
@@ -461,13 +518,15 @@ def _maker(meaning: str) -> Callable[..., Trials]:
     return _MAKERS[meaning]
 
 
-def _lines(path: FilePath) -> list[tuple[int, str]]:
+def text_lines(path: FilePath) -> list[tuple[int, str]]:
     """The lines of a text file that are not blank, with their numbers."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = Path(checked_path(path, "path")).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{_called(path)} is not UTF-8 text.") from None
-    return [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    except OSError as error:
+        raise InputError(f"{_called(path)} cannot be read: {error.strerror or error}.") from None
+    return [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
 def _called(path: FilePath) -> str:

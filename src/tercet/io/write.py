@@ -131,6 +131,8 @@ def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: in
     given = [checked_text(one, "id_column") for one in given]
     if trials.ids is None:
         return {"trial": np.arange(first, first + len(trials))}
+    if len(trials) == 0:
+        return dict.fromkeys(given or ("trial",), trials.ids)
     fields = list(zip(*trials.ids.tolist(), strict=True)) if isinstance(trials.ids[0], tuple) else [trials.ids]
     usual = {1: ("trial",), 2: ("enrol", "test")}.get(len(fields), tuple(f"id_{k + 1}" for k in range(len(fields))))
     names = given if len(given) == len(fields) else usual
