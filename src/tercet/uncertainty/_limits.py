@@ -105,8 +105,13 @@ class Proportion:
         """Which of the two limits was used."""
         errors = np.minimum(self.value, 1.0 - self.value) * self.size
         if self.grouped:
-            return "Korn-Graubard"
+            return self.family
         return "Clopper-Pearson" if np.all(errors < FEW) else "Wilson" if np.all(errors >= FEW) else _BOTH
+
+    @property
+    def family(self) -> str:
+        """What the limits are called whatever the number of errors."""
+        return "Korn-Graubard" if self.grouped else _BOTH
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
         """Clopper-Pearson's or Wilson's, of the effective counts."""
@@ -128,6 +133,53 @@ def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> 
     return np.minimum(size, most)
 
 
+@dataclass(frozen=True, eq=False)
+class MeanCost:
+    """The mean of costs from 0 to `most`: beta limits of a weighted count, Tiwari, Clegg and Zou (2006).
+
+    A limit is the quantile of the beta distribution that has the mean and the variance of the costs with one trial
+    more: a free one for the lower limit, an error for the upper one, so that there is room for errors not seen (Fay
+    and Feuer 1997). Costs of 0 and 1 have Clopper and Pearson's limits, and groups count as in `Proportion`.
+    """
+
+    value: float
+    spread: float  # the variance of a single cost
+    size: float
+    most: float
+    error: tuple[float, float]  # what an error costs: the mean, and the mean of the squares
+    freedom: float = math.inf
+    family: str = "Tiwari-Clegg-Zou"
+
+    @property
+    def method(self) -> str:
+        """The same for every cost."""
+        return self.family
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Both limits, each from the costs with one trial more."""
+        if self.most == 0.0:
+            return 0.0, 0.0
+        size = self.size * (normal_quantile(level) / float(student_quantile(level, self.freedom))) ** 2
+        mean, square = self.value / self.most, (self.spread + self.value**2) / self.most**2
+        more, squared = self.error[0] / self.most, self.error[1] / self.most**2
+        low = _beta_quantile(size * mean, size * square, size + 1.0, level, upper=False)
+        high = _beta_quantile(size * mean + more, size * square + squared, size + 1.0, level, upper=True)
+        return self.most * min(low, mean), self.most * max(high, mean)
+
+
+def _beta_quantile(total: float, squares: float, size: float, level: float, upper: bool) -> float:
+    """The limit of a mean of numbers between 0 and 1 by the beta distribution with its mean and variance."""
+    from scipy.special import betainccinv, betaincinv
+
+    mean, tail = total / size, (1.0 - level) / 2.0
+    variance = (squares / size - mean * mean) / (size + 1.0)
+    if variance <= 0.0 or not 0.0 < mean < 1.0:
+        return min(max(mean, 0.0), 1.0)
+    both = max(mean * (1.0 - mean) / variance - 1.0, 0.0)
+    quantile = betainccinv if upper else betaincinv
+    return float(quantile(mean * both, (1.0 - mean) * both, tail))
+
+
 def excluding(parts: Sequence[Proportion], samples: Sequence[int]) -> Floats:
     """Correlations of rates that exclude each other within the same sample: those of a multinomial."""
     found = np.eye(len(parts))
@@ -146,7 +198,7 @@ class Sum:
     L = sum - sqrt(d' R d), d_i the distance from each term to its own limit on that side, R the correlations.
     """
 
-    parts: tuple[Proportion, ...]
+    parts: Sequence[Proportion | MeanCost]
     factors: tuple[Reals, ...]
     correlations: Sequence[Sequence[Reals]] | Floats | None = None  # [part, part, ...]; None: independent
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -159,7 +211,7 @@ class Sum:
     @property
     def method(self) -> str:
         """MOVER, from the limits of its rates."""
-        return f"MOVER ({self.parts[0].method if self.parts[0].grouped else _BOTH})"
+        return f"MOVER ({' / '.join(dict.fromkeys(part.family for part in self.parts))})"
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
         """The sum minus and plus the root of the summed squared distances."""

@@ -13,7 +13,7 @@ from tercet.application import MulticlassApplication
 from tercet.metrics.costs import class_prior, entropy
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import FEW, Estimate, Mapped, Mean, Proportion, Sum, effective_size
+from tercet.uncertainty._limits import Estimate, Mapped, Mean, MeanCost, Proportion, Sum, effective_size
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import JACKKNIFE, LEAST_FOR_CLLR, Found, NotEstimable
 
@@ -39,16 +39,15 @@ def many_class_estimates(
     return found
 
 
-def _rate(rows: SampledRows, place: int, losses: Floats) -> Proportion:
-    """The mean loss of one class, each loss between 0 and 1."""
-    weights, own = rows.weights[place], rows.clusters
+def _rate(rows: SampledRows, place: int, losses: Floats, counted: bool = True) -> Proportion | MeanCost:
+    """The mean loss of one class, each loss between 0 and 1; `counted`: no loss is anything else than 0 or 1."""
+    own, size = rows.clusters, float(rows.weights[place].sum())
     found = rows.moments([(place, losses)])
     mean, variance = float(found.means[0]), float(found.covariance[0, 0])
-    if not rows.grouped and bool(((losses == 0.0) | (losses == 1.0)).all()):
-        return Proportion(mean, float(weights.sum()))
-    few = int((weights * (losses > 0.0)).sum()) < FEW
-    size = effective_size(mean, variance, own.units[place], own.rows[place] if rows.grouped or few else math.inf)
-    return Proportion(mean, size, own.freedoms[place] if rows.grouped else math.inf, rows.grouped)
+    if rows.grouped:
+        effective = effective_size(mean, variance, own.units[place], own.rows[place])
+        return Proportion(mean, effective, own.freedoms[place], True)
+    return Proportion(mean, size) if counted else MeanCost(mean, (size - 1.0) * variance, size, 1.0, (1.0, 1.0))
 
 
 def _over_all(whole: SampledRows, losses: Floats, least: float = 0.0) -> Estimate | NotEstimable:
@@ -77,7 +76,8 @@ def _share(rows: SampledRows, whole: SampledRows, right: Floats, sampling: str) 
 def _costs(rows: SampledRows, charged: Sequence[Floats], app: MulticlassApplication) -> Found:
     """Risk, normalised risk and each class's contribution: MOVER over the columns' mean costs."""
     most = [float(column.max()) for column in app.costs.T]
-    parts = tuple(_rate(rows, j, own / (most[j] or 1.0)) for j, own in enumerate(charged))
+    counted = [bool(np.isin(column, (0.0, top)).all()) for column, top in zip(app.costs.T, most, strict=True)]
+    parts = tuple(_rate(rows, j, own / (most[j] or 1.0), counted[j]) for j, own in enumerate(charged))
     factors = tuple(float(prior) * top for prior, top in zip(app.prior, most, strict=True))
     linked = rows.moments(list(enumerate(charged))).correlations() if rows.grouped else None
     risk = Sum(parts, factors, linked, (0.0, math.inf))
@@ -89,7 +89,7 @@ def _costs(rows: SampledRows, charged: Sequence[Floats], app: MulticlassApplicat
 class _Several:
     """Several rates, each times its factor, side by side."""
 
-    parts: tuple[Proportion, ...]
+    parts: Sequence[Proportion | MeanCost]
     factors: tuple[float, ...]
 
     @property
