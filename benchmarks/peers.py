@@ -565,7 +565,7 @@ def jobs(rows: int, folder: Path) -> Iterator[Job]:
 
 
 def table(lines: list[Line]) -> str:
-    head = ["| job | fastest peer | time of tercet / its time | least to largest |", "|---|---|---|---|"]
+    head = ["| job | fastest peer | time of tercet / time of peer | smallest to largest |", "|---|---|---|---|"]
     rows = [f"| {line.name} | {line.peer} | {line.ratio:.2f} | {line.low:.2f} to {line.high:.2f} |" for line in lines]
     return "\n".join(head + rows)
 
@@ -581,9 +581,9 @@ def machine() -> str:
 PAGE = """# Benchmarks
 
 `benchmarks/peers.py` runs the most common jobs in tercet and in the fastest public tool for each, checks that the
-answers agree, and prints the ratio of the times: the median of {repeats} turns in one run, the smallest and the
-largest. Below 1, tercet is faster. Its times include the counts and sums that make its results exact and independent
-of the order of the rows. Unless stated otherwise the data are {rows:,} trials with 10 % targets, or
+answers agree, and prints the ratio of the times: the median, the smallest and the largest of {repeats} rounds in one run. Below
+1, tercet is faster. Its times include the counts and sums that make its results exact and independent of the order of
+the rows. Unless stated otherwise, the data are {rows:,} trials with 10 % targets, or
 {rows:,} x {classes} log-likelihoods.
 
 Measured on {date} with numpy {numpy} on {cores} cores ({machine}).
@@ -596,21 +596,23 @@ The load average at the start of the run was {load:.1f}.
 
 ## Where the time goes, and what bounds it
 
-Sorting is most of an evaluation, and what it costs depends on the processor more than on anything else. Where the
-AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), `np.sort` of 1,000,000 doubles took 56 ms, and 9 ms
-after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes numpy's exp and log slower. tercet
-measures once per process which is the case; where it is, a sort of its own on numpy's radix sort takes 25 ms. There
-`evaluate` with `to_dict` of 10,000,000 llrs takes about 0.7 s of processor time, 0.4 s of it for fetching and sorting
-each class, 0.05 s for finding the smaller class's places in the larger one, 0.04 s for Cllr and 0.1 s on one core for
-the hull and the kept points.
+Sorting takes most of the time of an evaluation, and how long it takes depends on the processor more than on anything
+else. On processors where the AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), `np.sort` of 1,000,000
+doubles took 56 ms. It took 9 ms after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes
+numpy's exp and log slower. tercet measures once per process whether numpy's sort is slow; if so, it uses a sort of its
+own, built on numpy's radix sort, which takes 25 ms. On such a processor, `evaluate` with `to_dict` of 10,000,000 llrs
+takes about 0.7 s of processor time: 0.4 s for fetching and sorting each class, 0.05 s for locating the scores of the
+smaller class among those of the larger one, 0.04 s for Cllr, and 0.1 s on one core for the hull and the points of the
+curve that are kept.
 
-With weights the order costs more than the sums: after the keys are sorted, scores and weights are fetched in the
-order of the scores, about 30 ns per number of one core, first touches of new memory included. New memory costs as
-much as the work done in it, so totals are written over the weights that they are made of.
+With weights, putting the rows in order takes longer than the sums: after the keys are sorted, scores and weights are
+fetched in the order of the scores, which takes one core about 30 ns per number, including first access to new memory.
+Allocating new memory takes as long as the work done in it, so the totals overwrite the weights they are computed from.
 
-Extra memory is 2.6 x the scores and cannot fall below 2.1 x: Trials keep a copy of scores and labels, so that nobody
-can change them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with `to_dict` is about 1,800
-calls of small functions of Python and numpy, none of which takes more than a tenth of the time.
+Extra memory is 2.6 times the size of the scores and cannot fall below 2.1 times: Trials keep a copy of scores and
+labels, so that nobody can change them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with
+`to_dict` consists of about 1,800 calls to small Python and numpy functions, none of which takes more than a tenth of
+the time.
 """
 
 
