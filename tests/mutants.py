@@ -160,8 +160,8 @@ MUTANTS = (
         (
             (
                 "metrics/tally.py",
-                "scores, count = trials.scores, int(",
-                "scores, count = np.tanh(trials.scores / 2), int(",
+                "_of_class(trials.scores, labels",
+                "_of_class(np.tanh(trials.scores / 2), labels",
             ),
         ),
     ),
