@@ -151,7 +151,7 @@ class Trials(Shown):
         >>> Trials.of_llr([2.0, -1.0, 0.5], [1, 0, 0]).llr.tolist()
         [2.0, -1.0, 0.5]
         """
-        return _two_class(
+        return two_class_trials(
             "llr", llr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
@@ -196,7 +196,7 @@ class Trials(Shown):
         >>> Trials.of_lr([1.0, 0.0], [1, 0]).llr.tolist()
         [0.0, -inf]
         """
-        return _two_class(
+        return two_class_trials(
             "lr", lr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
@@ -241,7 +241,7 @@ class Trials(Shown):
         >>> round(float(Trials.of_log10_llr([1.0], [1]).llr[0]), 4)
         2.3026
         """
-        return _two_class(
+        return two_class_trials(
             "log10-llr", log10_llr, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
@@ -289,7 +289,7 @@ class Trials(Shown):
         >>> Trials.of_log_odds([0.0, 1.0], [0, 1], trained_prior=0.5).llr.tolist()
         [0.0, 1.0]
         """
-        return _two_class(
+        return two_class_trials(
             "log-odds", log_odds, labels, trained_prior=trained_prior, target=target, weights=weights, ids=ids,
             groups=groups, name=name,
         )  # fmt: skip
@@ -335,7 +335,7 @@ class Trials(Shown):
         >>> Trials.of_scores([0.3, 0.9], [0, 1]).meaning
         'raw'
         """
-        return _two_class(
+        return two_class_trials(
             "raw", scores, labels, target=target, weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
 
@@ -394,13 +394,13 @@ class Trials(Shown):
         if column(posteriors, "scores").ndim == 2:
             if target is not None:
                 raise InputError("target belongs to one column of posteriors: with K columns name the classes.")
-            return _matrix(
+            return matrix_trials(
                 "posteriors", posteriors, labels, trained_prior=trained_prior, classes=classes,
                 orientation=orientation, weights=weights, ids=ids, groups=groups, name=name,
             )  # fmt: skip
         if classes is not None or orientation is not None:
             raise InputError("classes and orientation belong to K columns of posteriors: with one column name target.")
-        return _two_class(
+        return two_class_trials(
             "posterior", posteriors, labels, trained_prior=trained_prior, target=target, weights=weights, ids=ids,
             groups=groups, name=name,
         )  # fmt: skip
@@ -449,7 +449,7 @@ class Trials(Shown):
         >>> Trials.of_log_likelihoods([[0.0, -1.0, -2.0]], [0]).classes
         ('0', '1', '2')
         """
-        return _matrix(
+        return matrix_trials(
             "log-likelihoods", log_likelihoods, labels, classes=classes, orientation=orientation, weights=weights,
             ids=ids, groups=groups, name=name,
         )  # fmt: skip
@@ -501,7 +501,7 @@ class Trials(Shown):
         >>> Trials.of_logits([[0.0, 0.0, 0.0]], [0], trained_prior=[0.25, 0.25, 0.5]).log_likelihoods.round(3).tolist()
         [[1.386, 1.386, 0.693]]
         """
-        return _matrix(
+        return matrix_trials(
             "logits", logits, labels, trained_prior=trained_prior, classes=classes, orientation=orientation,
             weights=weights, ids=ids, groups=groups, name=name,
         )  # fmt: skip
@@ -644,10 +644,10 @@ class Trials(Shown):
             if trained_prior is not None:
                 raise InputError("trained_prior belongs to probabilities, and the estimator has no predict_proba.")
             scores = margins(estimator, X, order)
-            return _two_class("raw", scores, y, target=None if y is None else labels[order[1]], **more)
+            return two_class_trials("raw", scores, y, target=None if y is None else labels[order[1]], **more)
         shares = column(asked(ask, X), "predict_proba")
         prior = estimator_prior(estimator, trained_prior, order)
-        return _matrix(
+        return matrix_trials(
             "posteriors", shares[:, order], y, trained_prior=prior, classes=[labels[place] for place in order],
             orientation="samples x classes", **more,
         )  # fmt: skip
@@ -856,12 +856,12 @@ def _framed(
     """Trials of columns: one score per trial, or one column per class."""
     check_meaning(meaning, TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS, prior)
     if one:
-        return _two_class(meaning, got[scores[0]], trained_prior=prior, target=target, **more)
+        return two_class_trials(meaning, got[scores[0]], trained_prior=prior, target=target, **more)
     if target is not None:
         raise InputError("target is for one column of scores: with one column per class the labels are their names.")
     table = np.stack([numbers(got[name], f"score {name!r}") for name in scores], axis=1)
     more["labels"] = None if more["labels"] is None else [str(value) for value in names(more["labels"], "labels")]
-    return _matrix(meaning, table, trained_prior=prior, classes=scores, orientation="samples x classes", **more)
+    return matrix_trials(meaning, table, trained_prior=prior, classes=scores, orientation="samples x classes", **more)
 
 
 def as_trials(trials: object, name: str = "trials") -> Trials:
@@ -924,7 +924,7 @@ def logit(probability: float) -> float:
     return math.log(probability) - math.log1p(-probability)
 
 
-def _two_class(
+def two_class_trials(
     meaning: str,
     scores: object,
     labels: object,
@@ -936,6 +936,7 @@ def _two_class(
     groups: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> Trials:
+    """Two-class trials of scores with this meaning."""
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
     mask, classes = (None, unlabelled_classes(target)) if labels is None else is_target(labels, target)
@@ -943,7 +944,7 @@ def _two_class(
     return _assembled(values, meaning, mask, classes, prior, weights, ids, groups, name)
 
 
-def _matrix(
+def matrix_trials(
     meaning: str,
     scores: object,
     labels: object,
@@ -956,6 +957,7 @@ def _matrix(
     groups: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> Trials:
+    """Trials of one column of scores per class, with this meaning."""
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     given = None if classes is None else label_list(classes, "classes")
     labels = None if labels is None else names(labels, "labels")

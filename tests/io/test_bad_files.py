@@ -326,7 +326,7 @@ def test_a_footer_that_lies_about_its_lengths_is_refused_before_duckdb_believes_
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        ({"meaning": "odds"}, "meaning='odds'"),
+        ({"meaning": "odds"}, "not 'odds'. Did you mean log-odds?"),
         ({"meaning": "decisions"}, "read_decisions"),
         ({"meaning": "posterior"}, "trained_prior"),
         ({"meaning": "posterior", "trained_prior": 0.5}, "0..1"),

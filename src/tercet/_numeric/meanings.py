@@ -14,19 +14,22 @@ from tercet.errors import InputError
 
 TWO_CLASS_MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
 MATRIX_MEANINGS = ("log-likelihoods", "logits", "posteriors")
-_WITH_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
-_RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
+MEANINGS = TWO_CLASS_MEANINGS + MATRIX_MEANINGS
+WITH_PRIOR = ("log-odds", "posterior", "logits", "posteriors")  # which it must be taken out of
+RANGES = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
 
 
 def check_meaning(meaning: str, meanings: Sequence[str], trained_prior: object) -> None:
     """Refuses a meaning that is not among these, and a prior that is missing or that nothing would take out."""
+    if isinstance(meaning, str) and meaning == "decisions":
+        raise InputError("meaning='decisions' is not one of scores: read decided labels with tercet.io.read_decisions.")
     chosen(meaning, "meaning", meanings)
-    if meaning in _WITH_PRIOR and trained_prior is None:
+    if meaning in WITH_PRIOR and trained_prior is None:
         raise InputError(
             f"trained_prior is needed with {meaning}: the prior that these scores were made with, so that it can be "
             f"taken out."
         )
-    if meaning not in _WITH_PRIOR and trained_prior is not None:
+    if meaning not in WITH_PRIOR and trained_prior is not None:
         raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
 
 
@@ -34,7 +37,7 @@ def check_scores(
     scores: Floats, meaning: str, classes: tuple[str, ...], labels: Array | None, trained_prior: object
 ) -> Array | None:
     """Refuses what does not belong together; gives the labels: true for a target, or the number of the class."""
-    check_meaning(meaning, TWO_CLASS_MEANINGS + MATRIX_MEANINGS, trained_prior)
+    check_meaning(meaning, MEANINGS, trained_prior)
     several = meaning in MATRIX_MEANINGS
     if scores.ndim != 1 + several:
         wanted = "one column per class" if several else "one number per trial"
@@ -45,7 +48,8 @@ def check_scores(
     if several:
         check_matrix(scores, meaning)
     else:
-        _check_range(scores, meaning)
+        way_out = " Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
+        check_range(scores, meaning, way_out)
     if trained_prior is not None:
         prior_vector(trained_prior, count, "trained_prior") if several else probability(trained_prior, "trained_prior")
     if labels is None or (not several and labels.dtype == np.bool_):
@@ -56,13 +60,12 @@ def check_scores(
     return labels if known else class_codes(labels, classes, None)
 
 
-def _check_range(scores: Floats, meaning: str) -> None:
-    if meaning in _RANGES:
-        low, high = _RANGES[meaning]
-        outside = np.flatnonzero((scores < low) | (scores > high))
-        if len(outside):
-            row = int(outside[0])
-            raise InputError(
-                f"scores that are {meaning} must lie in {low:g}..{high:g}: row {row} holds {scores[row]}. "
-                f"Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
-            )
+def check_range(scores: Floats, meaning: str, way_out: str = "") -> None:
+    """Refuses scores that cannot be posteriors or likelihood ratios."""
+    low, high = RANGES.get(meaning, (-math.inf, math.inf))
+    outside = np.flatnonzero((scores < low) | (scores > high))
+    if len(outside):
+        raise InputError(
+            f"scores that are {meaning} must lie in {low:g}..{high:g}: {len(outside)} of {len(scores)} rows, the first "
+            f"in row {outside[0]} (counting from 0) holds {scores[outside[0]]}.{way_out}"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -11,10 +10,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.meanings import check_range
 from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
 from tercet._typing import JSON, Floats
 from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
-from tercet.errors import CalibrationError, InputError
+from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull
 from tercet.metrics.tally import Tally, two_columns
 from tercet.trials import Trials, as_trials, log_odds
@@ -24,7 +24,6 @@ _NOT_TWO = (
     "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
     "Affine."
 )
-_RANGES = {"posterior": (0.0, 1.0), "lr": (0.0, math.inf)}
 _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
 
 
@@ -157,14 +156,7 @@ def facts_of(trials: int, targets: object, nontargets: object, meaning: str, tra
 
 def log_odds_of(scores: Floats, meaning: str) -> Floats:
     """The scores on the logarithmic scale of their meaning; posteriors and ratios outside their range are refused."""
-    low, high = _RANGES.get(meaning, (-math.inf, math.inf))
-    bad = np.flatnonzero((scores < low) | (scores > high))
-    if len(bad):
-        rule = "lie in 0..1" if high == 1.0 else "not be negative"
-        raise InputError(
-            f"scores that are {meaning} must {rule}: {len(bad)} of {len(scores)} rows, the first in row {bad[0]} "
-            f"(counting from 0) holds {scores[bad[0]]}."
-        )
+    check_range(scores, meaning)
     return log_odds(scores, meaning)
 
 

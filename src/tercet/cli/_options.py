@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
+from tercet._numeric.meanings import MATRIX_MEANINGS as SEVERAL
+from tercet._numeric.meanings import MEANINGS as SCORES
+from tercet._numeric.meanings import TWO_CLASS_MEANINGS as TWO_CLASS
+from tercet._numeric.meanings import WITH_PRIOR
 from tercet.cli._command import Decorator, option, options
 from tercet.cli._values import application, cost_matrix, level, numbers, point_or_mean, prior, words_of
 
-TWO_CLASS = ("llr", "lr", "log10-llr", "log-odds", "posterior", "raw")
-SEVERAL = ("log-likelihoods", "logits", "posteriors")
-SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
-NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
 LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
@@ -78,7 +78,7 @@ def source_options(
         option("--target", metavar="LABEL", meanings=(*TWO_CLASS, "decisions"), needs=truth,
                help="The label of the target class; not needed for 0/1, false/true and nontarget/target."),
         option("--meaning", type=click.Choice(meanings), default="llr", show_default=True, help="What the scores are."),
-        option("--trained-prior", metavar="P[,P...]", meanings=NEED_PRIOR, parse=prior,
+        option("--trained-prior", metavar="P[,P...]", meanings=WITH_PRIOR, parse=prior,
                help="The prior that log-odds, posteriors or logits were made with."),
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
                needs=("key",), help="What to do with trials of the key that have no score."),

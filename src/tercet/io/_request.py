@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, Unpack
 
+from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.validation import callback, chosen, flag, listed, shown, text
 from tercet._numeric.validation import path as path_text
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
-from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.trial_lists import Hints
 from tercet.trials import MATRIX_MEANINGS
 
@@ -93,7 +93,7 @@ class Request:
     def of(cls, path: Path, **options: Unpack[ReadOptions]) -> Request:
         """The request that the options of `tercet.read` make."""
         meaning, trained_prior = text(options.get("meaning", "llr"), "meaning"), options.get("trained_prior")
-        check_meaning(meaning, trained_prior)
+        check_meaning(meaning, MEANINGS, trained_prior)
         ids, classes = tuple_of(options.get("id_column"), "id_column"), options.get("class_columns")
         weight = options.get("weight_column")
         labels, key = options.get("labels"), options.get("key")

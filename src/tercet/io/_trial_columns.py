@@ -13,10 +13,7 @@ from tercet._typing import JSON, Array
 from tercet.errors import InputError
 from tercet.io.columns import LabelColumn, Labels
 from tercet.metrics.confusion import Confusion
-from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials
-
-MEANINGS = (*TWO_CLASS_MEANINGS, *MATRIX_MEANINGS)
-_NEED_PRIOR = ("log-odds", "posterior", "logits", "posteriors")
+from tercet.trials import MATRIX_MEANINGS, Trials, matrix_trials, two_class_trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,72 +65,41 @@ class TrialColumns:
     decided: tuple[str, ...] | None = None  # the scores are numbers of these decided labels
 
 
-def check_meaning(meaning: str, trained_prior: object) -> None:
-    """Refuses an unknown meaning, and posteriors without the prior that they were made with."""
-    if not isinstance(meaning, str) or meaning not in MEANINGS:
-        way = " Read decided labels with read_decisions." if isinstance(meaning, str) and meaning == "decisions" else ""
-        raise InputError(f"meaning={shown(meaning)} is none of {', '.join(MEANINGS)}.{way}")
-    if meaning in _NEED_PRIOR and trained_prior is None:
-        raise InputError(f"scores that are {meaning} need the prior they were made with: give trained_prior.")
-    if meaning not in _NEED_PRIOR and trained_prior is not None:
-        raise InputError(f"trained_prior has no effect on scores that are {meaning}: leave it out.")
-
-
 def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
     """The Trials of these columns; errors name the file."""
+    more: JSON = {"trained_prior": trained_prior, "name": name}
+    more |= {"weights": got.weights, "ids": got.ids, "groups": got.groups}
     try:
-        make = _matrix_trials if got.scores.ndim == 2 else _two_class_trials
-        return make(got, meaning, target, trained_prior, name)
+        make = _of_classes if got.scores.ndim == 2 else _of_two_classes
+        return make(got, meaning, target, more)
     except InputError as error:
         raise InputError(f"{got.called}: {error}") from None
 
 
-def _two_class_trials(
-    got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None
-) -> Trials:
-    labels, classes = _without_labels(target) if got.labels is None else target_mask(got.labels, target)
-    more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
-    if meaning in ("log-odds", "posterior"):
-        more["trained_prior"] = trained_prior
-    makers: JSON = {
-        "llr": Trials.of_llr,
-        "lr": Trials.of_lr,
-        "log10-llr": Trials.of_log10_llr,
-        "log-odds": Trials.of_log_odds,
-        "posterior": Trials.of_posteriors,
-        "raw": Trials.of_scores,
-    }
-    if meaning not in makers:
+def _of_two_classes(got: TrialColumns, meaning: str, target: object, more: JSON) -> Trials:
+    if meaning in MATRIX_MEANINGS:
         raise InputError(f"scores that are {meaning} have one column per class; there is a single column of scores.")
-    trials: Trials = makers[meaning](got.scores, labels, **more)
+    labels, classes = _without_labels(target) if got.labels is None else target_mask(got.labels, target)
+    trials = two_class_trials(meaning, got.scores, labels, **more)
     return trials if classes is None else replace(trials, classes=classes)
 
 
-def _matrix_trials(got: TrialColumns, meaning: str, target: object, trained_prior: object, name: str | None) -> Trials:
+def _of_classes(got: TrialColumns, meaning: str, target: object, more: JSON) -> Trials:
     if target is not None:
         raise InputError(
             "target belongs to two classes; for one class against the rest use .versus(...) on the trials."
         )
     meaning = "posteriors" if meaning == "posterior" else meaning
+    if meaning not in MATRIX_MEANINGS:
+        known = " or ".join(MATRIX_MEANINGS)
+        raise InputError(f"scores of shape {got.scores.shape} have one column per class: their meaning is {known}.")
     labels, classes = got.labels, got.classes
     if isinstance(labels, Labels) and classes is None:
         labels = _numbers_of(labels)
     elif isinstance(labels, Labels) and classes is not None:
         labels, classes = class_codes(np.array(labels.names, np.object_), tuple(classes), classes)[labels.codes], None
-    more: JSON = {"weights": got.weights, "ids": got.ids, "groups": got.groups, "name": name}
-    more["orientation"] = "samples x classes" if got.upright else None
-    if meaning in ("logits", "posteriors"):
-        more["trained_prior"] = trained_prior
-    makers: JSON = {
-        "log-likelihoods": Trials.of_log_likelihoods,
-        "logits": Trials.of_logits,
-        "posteriors": Trials.of_posteriors,
-    }
-    if meaning not in makers:
-        raise InputError(
-            f"scores of shape {got.scores.shape} have one column per class: their meaning is {' or '.join(makers)}."
-        )
-    trials: Trials = makers[meaning](got.scores, labels, classes=classes, **more)
+    orientation = "samples x classes" if got.upright else None
+    trials = matrix_trials(meaning, got.scores, labels, classes=classes, orientation=orientation, **more)
     return trials if got.classes is None else replace(trials, classes=tuple(got.classes))
 
 

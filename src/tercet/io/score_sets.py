@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tercet._numeric.validation import frozen, names, shown
+from tercet._numeric.validation import chosen, frozen, names, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.io.write import write_text_atomically
-from tercet.trials import Trials, as_trials
+from tercet.trials import Trials, as_trials, two_class_trials
 
 __all__ = [
     "chosen_by_id",
@@ -47,7 +47,7 @@ _ID_FIELDS = {
 }
 LAYOUTS = (*_ID_FIELDS, "numbers")
 _HEADERS = {"sre": ("modelid", "segmentid", "side"), "sre16": ("modelid", "segment", "side")}
-_MAKERS = {"llr": Trials.of_llr, "lr": Trials.of_lr, "log10-llr": Trials.of_log10_llr, "raw": Trials.of_scores}
+_MEANINGS = ("llr", "lr", "log10-llr", "raw")
 
 
 def read_group_map(path: FilePath) -> dict[str, str]:
@@ -203,7 +203,7 @@ def read_two_files(genuine: FilePath, impostor: FilePath, *, meaning: str = "raw
     """
     parts = [read_numbers(path) for path in (genuine, impostor)]
     labels = np.repeat([True, False], [len(part) for part in parts])
-    return _maker(meaning)(np.concatenate(parts), labels, name=name)
+    return two_class_trials(chosen(meaning, "meaning", _MEANINGS), np.concatenate(parts), labels, name=name)
 
 
 def read_beside(
@@ -257,7 +257,8 @@ def read_beside(
             f"first one of {len(fields[0])}."
         )
     ids = [row[0] for row in fields] if fields and len(fields[0]) == 1 else fields
-    return _maker(meaning)(values, labels, target=target, ids=ids, name=name)
+    known = chosen(meaning, "meaning", _MEANINGS)
+    return two_class_trials(known, values, labels, target=target, ids=ids, name=name)
 
 
 def _label_place(rows: Sequence[Sequence[str]], target: str | None) -> int | None:
@@ -510,12 +511,6 @@ def refuse_duplicates(ids: Sequence[object], where: str) -> None:
 def _shown_id(one: object) -> str:
     """A trial id as messages show it, its parts with spaces between."""
     return shown(" ".join(id_fields(one)))
-
-
-def _maker(meaning: str) -> Callable[..., Trials]:
-    if meaning not in _MAKERS:
-        raise InputError(f"meaning is {', '.join(_MAKERS)}, not {shown(meaning)}.")
-    return _MAKERS[meaning]
 
 
 def text_lines(path: FilePath) -> list[tuple[int, str]]:

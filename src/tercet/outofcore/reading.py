@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.meanings import RANGES
 from tercet._numeric.sorting import sort
 from tercet._numeric.validation import frozen, is_target, some
 from tercet._typing import Array, Facts
@@ -37,7 +38,6 @@ from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files
 from tercet.outofcore.plain_data import Plain
 from tercet.trials import MATRIX_MEANINGS, Trials
 
-_LIMITS = {"lr": (0.0, math.inf), "posterior": (0.0, 1.0)}
 _BLOCK = 1 << 16  # rows that stay in the cache
 _PIECE = 1 << 20  # rows that are read at a time
 _SMALL = 32 << 20  # bytes of a row group for which the memory of every part suffices
@@ -454,7 +454,7 @@ def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
         if values.dtype.kind in "iu" and len(values) and max(abs(int(values.min())), abs(int(values.max()))) >= 2**53:
             raise InputError(f"{called}: whole scores of 2**53 and more would merge neighbours. Rescale them.")
         values = values.astype(np.float64)
-    low, high = _LIMITS.get(meaning, (-math.inf, math.inf))
+    low, high = RANGES.get(meaning, (-math.inf, math.inf))
     with np.errstate(invalid="ignore"):
         if len(values) and not (values.min() >= low and values.max() <= high):  # a NaN makes both a NaN
             row = int(np.flatnonzero(~((values >= low) & (values <= high)))[0])

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.parallel import together
 from tercet._numeric.records import Record
 from tercet._numeric.validation import callback, flag, shown
@@ -24,7 +25,6 @@ from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, plain_file
 from tercet.io._request import Request, tuple_of
-from tercet.io._trial_columns import check_meaning
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
 from tercet.metrics.case_costs import CaseCostColumns, Parts
@@ -335,7 +335,7 @@ def scan(
     >>> tc.evaluate(source, [(0.5, 1, 1)]).applications[0].fnr
     0.3333333333333333
     """
-    check_meaning(meaning, trained_prior)
+    check_meaning(meaning, MEANINGS, trained_prior)
     options = {
         key_: value for key_, value in locals().items()
         if key_ not in ("source", "memory_limit", "engine", "scheduler", "workers", "resume", "hashes", "progress")

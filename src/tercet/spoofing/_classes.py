@@ -17,7 +17,7 @@ from tercet.biometrics import group_column, species_rows
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
-from tercet.trials import NO_LLR, Trials, as_trials, probability
+from tercet.trials import NO_LLR, Trials, as_trials, probability, two_class_trials
 
 CLASSES = ("target", "nontarget", "spoof")
 _PLAN = "ASVspoof organisers' evaluation package"
@@ -221,8 +221,7 @@ def of_key(
     kinds = np.array([places[value] for value in given.tolist()], "U9")
     groups: dict[str, ArrayLike] = {"class": kinds} | ({} if attacks is None else {"attack": attacks})
     chosen(meaning, "meaning", ("raw", "llr"))
-    make = Trials.of_llr if meaning == "llr" else Trials.of_scores
-    return make(scores, kinds == "target", ids=ids, groups=groups, name=name)
+    return two_class_trials(meaning, scores, kinds == "target", ids=ids, groups=groups, name=name)
 
 
 def mixture_llr(nontarget_llr: ArrayLike, spoof_llr: ArrayLike, point: object = "asvspoof5") -> Floats:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from numpy.typing import ArrayLike
 
+from tercet._numeric.validation import chosen
 from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, evaluate
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.report.plots._figure import Plot, plot
-from tercet.trials import Trials
+from tercet.trials import Trials, two_class_trials
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,10 +172,8 @@ class _Display:
 def _trials(y: ArrayLike, scores: ArrayLike, meaning: str, target: object, trained_prior: float | None) -> Trials:
     if meaning == "posterior":
         return Trials.of_posteriors(scores, y, target=target, trained_prior=trained_prior)
-    if meaning in ("llr", "raw"):
-        make = Trials.of_llr if meaning == "llr" else Trials.of_scores
-        return make(scores, y, target=target)
-    raise InputError(f'meaning must be "raw", "llr" or "posterior", not {meaning!r}.')
+    known = chosen(meaning, "meaning", ("raw", "llr", "posterior"))
+    return two_class_trials(known, scores, y, target=target, trained_prior=trained_prior)
 
 
 def _scores(estimator: object, X: ArrayLike, target: object) -> ArrayLike:
