@@ -17,10 +17,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record, checked_tuple
+from tercet._numeric.records import PlainRecord, Record, checked_tuple
 from tercet._numeric.validation import chosen, column, group_name, number, shown
-from tercet._typing import JSON, Array
+from tercet._typing import Array
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
@@ -73,7 +72,7 @@ class Rate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FnmrAtFmr(Record):
+class FnmrAtFmr(PlainRecord):
     """The false non-match rate at one requested false match rate.
 
     Attributes
@@ -105,19 +104,9 @@ class FnmrAtFmr(Record):
     reason: str | None = None
     warnings: tuple[str, ...] = ()
 
-    def to_dict(self) -> JSON:
-        """The row as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(self))
-
 
 @dataclass(frozen=True, slots=True)
-class VerificationRates(Record):
+class VerificationRates(PlainRecord):
     """Error rates of one threshold under their biometric names; a rate of an absent class is None.
 
     Attributes
@@ -159,16 +148,6 @@ class VerificationRates(Record):
     failure_to_acquire: float
     reasons: Mapping[str, str]
     intervals: Mapping[str, Interval] = field(default_factory=dict)
-
-    def to_dict(self) -> JSON:
-        """The rates as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(replace(self, reasons=dict(self.reasons), intervals=dict(self.intervals))))
 
 
 def threshold_at_fmr(trials: Trials, fmr: float) -> float:
@@ -522,7 +501,7 @@ class BpcerAt(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class PresentationAttacks(Record):
+class PresentationAttacks(PlainRecord):
     """What a presentation attack detector gets wrong, by species (ISO/IEC 30107-3).
 
     Attributes
@@ -562,16 +541,6 @@ class PresentationAttacks(Record):
     bpcer10: BpcerAt
     bpcer20: BpcerAt
     bpcer100: BpcerAt
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(self))
 
 
 def presentation_attacks(

@@ -9,10 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record
+from tercet._numeric.records import PlainRecord
 from tercet._numeric.validation import frozen, group_name, listed
-from tercet._typing import JSON
 from tercet.application import Application, ApplicationMean
 from tercet.conditions import equalised_trials
 from tercet.errors import UndefinedError
@@ -46,7 +44,7 @@ class PointCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Primary(Record):
+class Primary(PlainRecord):
     """C_primary: the mean of normalised costs over several operating points.
 
     Attributes
@@ -77,16 +75,6 @@ class Primary(Record):
     partitions: tuple[str, ...] = ()
     actual_interval: Interval | None = None
     minimum_interval: Interval | None = None
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text.
-
-        Returns
-        -------
-        dict
-            Plain values.
-        """
-        return dict(plain(self))
 
 
 def c_primary(

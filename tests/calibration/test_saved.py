@@ -168,7 +168,7 @@ def test_versions_methods_and_constants_are_checked():
             load_model(json.dumps(document | change))
     with pytest.raises(InputError, match="NaN is not JSON"):
         load_model(MODELS[0].to_json().replace('"slope": ', '"slope": NaN, "x": '))
-    with pytest.raises(InputError, match="there twice"):
+    with pytest.raises(InputError, match="occurs twice"):
         load_model(MODELS[0].to_json().replace('"offset":', '"slope": 1.0, "offset":'))
     with pytest.raises(InputError, match=r"tercet\.load"):
         Isotonic.from_json(MODELS[0].to_json())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable
 from dataclasses import fields
 from functools import cache
-from typing import cast
+from types import MappingProxyType
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -24,7 +26,7 @@ def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
         return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
-    if isinstance(value, dict):
+    if isinstance(value, dict | MappingProxyType):
         return {key: plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
@@ -33,6 +35,22 @@ def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+def strict_json(text: str | bytes) -> Value:
+    """What a JSON text holds; NaN, infinities and fields that occur twice, which Python reads, are ValueErrors."""
+    return json.loads(text, parse_constant=_not_json, object_pairs_hook=_once)
+
+
+def _not_json(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _once(pairs: list[tuple[str, object]]) -> JSON:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a field occurs twice")
+    return found
 
 
 @cache

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tercet._numeric.plain import plain as as_plain
 from tercet._numeric.validation import (
     callback,
     column,
@@ -29,7 +30,7 @@ from tercet._numeric.validation import (
     text,
     whole,
 )
-from tercet._typing import Array, Floats, Value
+from tercet._typing import JSON, Array, Floats, Value
 from tercet.errors import InputError
 
 Take = Callable[[Value, str], Value]  # a value and the name it is called by: the value converted, or an InputError
@@ -44,6 +45,22 @@ class Record:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+class PlainRecord(Record):
+    """A record whose fields are its JSON."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> JSON:
+        """Everything as plain numbers and text.
+
+        Returns
+        -------
+        dict
+            Plain values; infinities as text.
+        """
+        return dict(as_plain(self))
 
 
 def check_fields(record: object) -> None:

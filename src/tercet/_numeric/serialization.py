@@ -6,10 +6,11 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import ClassVar, NoReturn, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from tercet._numeric.plain import strict_json
 from tercet._numeric.records import check_fields
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import JSON, Facts, Floats, Value
@@ -115,7 +116,7 @@ def read(text: str | bytes) -> JSON:
     if not isinstance(text, str | bytes):
         raise InputError(f"text must be the JSON text that to_json wrote, not {shown(text)}.")
     try:
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        document = strict_json(text)
     except (ValueError, RecursionError) as error:  # bad JSON and bad UTF-8 are both ValueErrors
         raise InputError(
             f"text is not a tercet model file: {error}. It must be the JSON text that to_json wrote."
@@ -135,16 +136,6 @@ def _plain(value: object) -> Value:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0.0 else "-inf"
     return value
-
-
-def _once(pairs: list[tuple[str, object]]) -> JSON:
-    if len(dict(pairs)) < len(pairs):
-        raise InputError("text is not a tercet model file: a field is there twice.")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _exactly(part: object, wanted: Iterable[str], where: str) -> JSON:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, overload
 
@@ -17,8 +16,6 @@ from tercet.calibration.two_class import non_negative
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.posteriors import class_weights, likelihoods_of, prior_of
 from tercet.trials import Trials, as_trials
-
-Builder = Callable[[slice], Floats]
 
 _NOTHING = 1e-13  # a deviation so small, relative to the largest score, is rounding
 KINDS = ("temperature", "scale", "offsets", "matrix")

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record, checked_tuple
+from tercet._numeric.records import PlainRecord, checked_tuple
 from tercet._numeric.validation import chosen, frozen, function, mapping, numbers, shown, whole
 from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
@@ -184,7 +183,7 @@ class Misleading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MisleadingEvidence(Record):
+class MisleadingEvidence(PlainRecord):
     """Rates of misleading evidence by strength, and the strongest of it.
 
     Attributes
@@ -205,16 +204,6 @@ class MisleadingEvidence(Record):
     rows: tuple[Misleading, ...]
     lowest_target_lr: float
     highest_nontarget_lr: float
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(self))
 
 
 def misleading_evidence(

@@ -142,8 +142,8 @@ class Validation(Record):
         dict
             Plain values.
         """
-        kept = {"name": self.name, "counts": dict(self.counts), "level": self.level, "measures": self.measures}
-        kept |= {"misleading": self.misleading, "bounds": self.bounds, "bound_intervals": dict(self.bound_intervals)}
+        kept = {"name": self.name, "counts": self.counts, "level": self.level, "measures": self.measures}
+        kept |= {"misleading": self.misleading, "bounds": self.bounds, "bound_intervals": self.bound_intervals}
         kept |= {"by": self.by, "resamples": self.resamples, "seed": self.seed}
         return dict(plain(kept))
 

@@ -210,9 +210,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
         return k_sigma(count, out_of, k)
     if method == "wilson":
         return wilson(count, out_of, level)
-    if method == "clopper-pearson":
-        return clopper_pearson(count, out_of, level)
-    raise InputError(f"An interval is k-sigma, wilson or clopper-pearson, not {shown(method)}.")
+    return clopper_pearson(count, out_of, level)
 
 
 _MOST_EXACT = 10**16  # scipy's beta quantiles lose digits above 1e17

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NoReturn
 
+from tercet._numeric.plain import strict_json
 from tercet._numeric.validation import shown, shown_path
 from tercet._typing import JSON, Value
 from tercet.errors import InputError
@@ -119,7 +119,7 @@ def _read(path: str) -> tuple[Value, str]:
     except (OSError, ValueError) as error:
         raise InputError(f"{called} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        found = json.loads(content.decode("utf-8-sig"), parse_constant=_not_json, object_pairs_hook=_once)
+        found = strict_json(content.decode("utf-8-sig"))
     except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{called} is not a result of `tercet evaluate --json`: {_short(error)}.") from None
     return found, called
@@ -131,17 +131,6 @@ def _short(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return shown(str(error))[1:-1]
-
-
-def _not_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _once(pairs: list[tuple[str, object]]) -> JSON:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a field occurs twice")
-    return found
 
 
 def faults(

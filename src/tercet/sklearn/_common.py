@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import get_config
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 Labels = Array
-Response = Literal["auto", "decision_function", "log_odds", "predict_proba"]
 RESPONSES = ("auto", "decision_function", "log_odds", "predict_proba")
 
 

@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record
+from tercet._numeric.records import PlainRecord
 from tercet._numeric.validation import frozen, instance
 from tercet._typing import JSON
 from tercet.errors import UndefinedError
@@ -40,7 +39,7 @@ _NO_THRESHOLD = (
 
 
 @dataclass(frozen=True, slots=True)
-class ADcf(Record):
+class ADcf(PlainRecord):
     """The architecture-agnostic detection cost of one score.
 
     Attributes
@@ -85,16 +84,6 @@ class ADcf(Record):
     minimum_interval: Interval | None = None
     actual_interval: Interval | None = None
     reason: str | None = None
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(replace(self, trials=dict(self.trials))))
 
 
 def a_dcf(

@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record, checked_tuple
+from tercet._numeric.records import PlainRecord, checked_tuple
 from tercet._numeric.validation import chosen, frozen, instance, number, shown
-from tercet._typing import JSON, Reals
+from tercet._typing import Reals
 from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
@@ -97,7 +96,7 @@ def asv_rates(trials: Trials, threshold: float | None = None, *, key: str = "cla
 
 
 @dataclass(frozen=True, slots=True)
-class TDcf(Record):
+class TDcf(PlainRecord):
     """The tandem detection cost of a countermeasure in front of a fixed verification system.
 
     Attributes
@@ -150,16 +149,6 @@ class TDcf(Record):
     reason: str | None = None
     minimum_interval: Interval | None = None
     actual_interval: Interval | None = None
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(self))
 
 
 def t_dcf(

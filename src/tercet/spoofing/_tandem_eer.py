@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.plain import plain
-from tercet._numeric.records import Record
+from tercet._numeric.records import PlainRecord
 from tercet._numeric.validation import number
-from tercet._typing import JSON, Floats
+from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve
@@ -26,7 +25,7 @@ _ROUNDING = 1e-12  # rates closer than this are taken as equal
 
 
 @dataclass(frozen=True, slots=True)
-class TEer(Record):
+class TEer(PlainRecord):
     """A tandem equal error rate.
 
     Attributes
@@ -60,16 +59,6 @@ class TEer(Record):
     cm_threshold: float
     prevalence: float | None
     interval: Interval | None = None
-
-    def to_dict(self) -> JSON:
-        """Everything as plain numbers and text, infinities as text.
-
-        Returns
-        -------
-        dict
-            Plain values; infinities as text.
-        """
-        return dict(plain(self))
 
 
 def t_eer(
