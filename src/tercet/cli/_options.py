@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
-from tercet._numeric.meanings import MATRIX_MEANINGS as SEVERAL
-from tercet._numeric.meanings import MEANINGS as SCORES
-from tercet._numeric.meanings import TWO_CLASS_MEANINGS as TWO_CLASS
-from tercet._numeric.meanings import WITH_PRIOR
+from tercet._numeric.meanings import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, WITH_PRIOR
 from tercet.cli._command import Decorator, option, options
 from tercet.cli._values import application, cost_matrix, level, numbers, point_or_mean, prior, words_of
 
+TWO_CLASS, SEVERAL = TWO_CLASS_MEANINGS, MATRIX_MEANINGS
+SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")

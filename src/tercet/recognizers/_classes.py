@@ -50,7 +50,7 @@ def coded(labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, 
     if array.dtype.kind == "f":
         whole = np.array_equal(array, np.floor(array)) and bool(np.all(np.abs(array) < 2.0**53))
         array = array.astype(np.int64) if whole else array + 0.0  # -0.0 becomes 0.0
-    values = sorted(occurring(array), key=None if array.dtype.kind in "iuf" else str)  # type: ignore[type-var]
+    values = sorted(occurring(array), key=None if array.dtype.kind in "iuf" else str)  # type: ignore[arg-type,type-var]
     codes = codes_among(array, values)
     found = class_names(values, len(values))
     if classes is None:
