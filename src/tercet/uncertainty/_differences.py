@@ -17,7 +17,7 @@ from tercet.metrics.curves import Curve
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import Places
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, Wider, effective_size, excluding
+from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, Wider, effective_size, excluding, smallest_p
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
@@ -115,8 +115,7 @@ class PairedTrials(SampledRows):
 
     def least_p(self, first: Losses, second: Losses) -> float:
         """The smallest p-value that these trials can show: all units that differ fall on one side by chance."""
-        differing = int((self._units(first, second) != 0.0).sum())
-        return 2.0 ** (1 - min(max(differing, 1), 1000))
+        return smallest_p(int((self._units(first, second) != 0.0).sum()))
 
     def _units(self, first: Losses, second: Losses) -> Floats:
         """What each trial, or each group, adds to the difference of the means."""

@@ -109,6 +109,11 @@ class Proportion:
         return "Clopper-Pearson" if np.all(errors < FEW) else "Wilson" if np.all(errors >= FEW) else _BOTH
 
     @property
+    def spread(self) -> Reals:
+        """The variance of a single error."""
+        return self.value * (1.0 - self.value)
+
+    @property
     def family(self) -> str:
         """What the limits are called whatever the number of errors."""
         return "Korn-Graubard" if self.grouped else _BOTH
@@ -180,14 +185,14 @@ def _beta_quantile(total: float, squares: float, size: float, level: float, uppe
     return float(quantile(mean * both, (1.0 - mean) * both, tail))
 
 
-def excluding(parts: Sequence[Proportion], samples: Sequence[int]) -> Floats:
-    """Correlations of rates that exclude each other within the same sample: those of a multinomial."""
+def excluding(parts: Sequence[Proportion | MeanCost], samples: Sequence[int]) -> Floats:
+    """Correlations of means that exclude each other within the same sample; those of rates are a multinomial's."""
     found = np.eye(len(parts))
     for k, j in combinations(range(len(parts)), 2):
-        p, q = float(parts[k].value), float(parts[j].value)
-        room = (1.0 - p) * (1.0 - q)
-        if samples[k] == samples[j] and room > 0.0:
-            found[k, j] = found[j, k] = -math.sqrt(min(p * q / room, 1.0))
+        p, q = parts[k], parts[j]
+        spread = math.sqrt(float(p.spread)) * math.sqrt(float(q.spread))
+        if samples[k] == samples[j] and spread > 0.0:
+            found[k, j] = found[j, k] = -min(float(p.value) * float(q.value) / spread, 1.0)
     return found
 
 
@@ -350,6 +355,15 @@ class Mapped:
         """The function of both limits."""
         low, high = self.inner.limits(level)
         return self.function(low), self.function(high)
+
+
+def smallest_p(differing: int) -> float:
+    """The probability that so many differing units all fall on one side by chance, two-sided.
+
+    >>> smallest_p(5)
+    0.0625
+    """
+    return 2.0 ** (1 - min(max(differing, 1), 1000))
 
 
 def p_value(estimate: Estimate, null: float = 0.0, side: str = "two-sided") -> float:

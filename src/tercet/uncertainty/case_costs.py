@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -18,7 +19,6 @@ from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics._case_split import Flags, Side, Split
-from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.case_costs import (
     CaseCostColumns,
     CaseCostEvaluation,
@@ -32,12 +32,13 @@ from tercet.metrics.case_costs import (
 )
 from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import Mean
+from tercet.uncertainty._limits import FEW, MeanCost, Sum, excluding, smallest_p
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
-_FEW = "An interval needs at least two cases (or groups) of each class."
+_TOO_FEW = "An interval needs at least two cases (or groups) of each class."
+_LIMITS = MeanCost.family
 _LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
@@ -73,10 +74,10 @@ def evaluate_case_costs(
         Prior and costs: arrays or numbers for trials, names of columns or numbers for a scan. Costs that are the same
         in every case give the bits of the ordinary application.
     ci : float, optional
-        Level of the intervals, 0.95: Welch's for the two classes' mean costs; whole weights count cases. Where no
-        target was missed, or no non-target accepted, the upper end allows for unseen errors (none among n) at
-        the mean cost. The minimum's interval begins at the lower end of the apparent minimum and ends at the upper
-        end of the cost of shifts chosen out of fold, so a scan, which is read once more for the others, has none.
+        Level of the intervals, 0.95: MOVER over the mean cost of each class, whose limits (Tiwari, Clegg and Zou 2006)
+        have room for errors that were not seen; whole weights count cases. The minimum's interval begins at the lower
+        end of the apparent minimum and ends at the upper end of the cost of shifts chosen out of fold, so a scan, which
+        is read once more for the others, has none.
     by : str or tuple of two str, optional
         One or two columns of groups; then groups, not cases, are independent, and their sums vary. Not of a scan.
 
@@ -143,13 +144,53 @@ class Moments(NamedTuple):
         return Moments(size, self.mean + gap * other.size / size, self.squares + other.squares + between)
 
 
-def _welch(prior: float, classes: Sequence[Moments], how: str) -> Mean:
-    """prior x the mean of targets + (1 - prior) x that of non-targets, with the degrees of freedom of Welch."""
-    shares = (prior, 1.0 - prior)
-    parts = [s**2 * own.squares / (own.size * (own.size - 1.0)) for s, own in zip(shares, classes, strict=True)]
-    terms = sum(part**2 / (own.size - 1.0) for part, own in zip(parts, classes, strict=True))
-    total, value = sum(parts), sum(s * own.mean for s, own in zip(shares, classes, strict=True))
-    return Mean(value, total**0.5, freedom=total**2 / terms if terms > 0.0 else 1.0, how=how)
+class CostSums(NamedTuple):
+    """What the costs of one class's cases add up to, and what an error in each of them would cost."""
+
+    paid: Moments
+    errors: Moments
+    most: float
+
+    @classmethod
+    def of(cls, paid: Floats, errors: Floats, weights: Floats | float = 1.0) -> CostSums:
+        """Of at least one case."""
+        return cls(Moments.of(paid, weights), Moments.of(errors, weights), float(max(paid.max(), errors.max())))
+
+    def plus(self, other: CostSums) -> CostSums:
+        """Of both sets of cases."""
+        return CostSums(self.paid.plus(other.paid), self.errors.plus(other.errors), max(self.most, other.most))
+
+    def mean(self, size: float | None = None, freedom: float = math.inf) -> MeanCost:
+        """The mean cost; `size` is the effective number of cases where they are not independent."""
+        spread, error = self.paid.squares / self.paid.size, self.errors
+        squares = error.squares / error.size + error.mean**2
+        count, family = (self.paid.size, _LIMITS) if size is None else (size, f"{_LIMITS} by group")
+        return MeanCost(self.paid.mean, spread, count, self.most, (error.mean, squares), freedom, family)
+
+
+def _mean_cost(prior: float, classes: Sequence[MeanCost], linked: Floats | None = None) -> Sum:
+    """prior x the mean of targets + (1 - prior) x that of non-targets."""
+    return Sum(classes, (prior, 1.0 - prior), linked, (0.0, math.inf))
+
+
+def _mean_difference(prior: float, parts: Sequence[MeanCost], linked: Floats | None = None) -> Sum:
+    """The same of what cases cost more and of what they cost less, which no case does both, of both classes."""
+    factors = (prior, -prior, 1.0 - prior, prior - 1.0)
+    return Sum(parts, factors, excluding(parts, (1, 1, 0, 0)) if linked is None else linked)
+
+
+def _more_and_less(gaps: Floats) -> tuple[Floats, Floats]:
+    """What differences are above 0, and what they are below."""
+    return np.maximum(gaps, 0.0), np.maximum(0.0 - gaps, 0.0)
+
+
+class _Column(NamedTuple):
+    """What the cases of one class (0: targets) cost, what errors in them would, and how many are not free."""
+
+    place: int
+    paid: Floats
+    errors: Floats
+    seen: int
 
 
 class _Cases(NamedTuple):
@@ -174,27 +215,60 @@ class _Cases(NamedTuple):
         _check_prices(split)
         weights = heavy[labels], heavy[~labels]
         if min(map(len, weights)) < 2:
-            raise UndefinedError(_FEW)
+            raise UndefinedError(_TOO_FEW)
         if not names and not (heavy != np.floor(heavy)).any():
             return cls(own, costs, names, split, weights, None)
         rows = np.flatnonzero(labels), np.flatnonzero(~labels)
         codes, dyadic = numbered_groups(own, names, rows, own.classes[::-1])
         return cls(own, costs, names, split, weights, Clusters.of(codes, weights, dyadic))
 
-    @property
-    def how(self) -> str:
-        """The method by its name."""
-        return "welch over groups" if self.by else "welch"
-
-    def mean(self, paid: tuple[Floats, Floats]) -> Mean:
+    def cost(self, paid: tuple[Floats, Floats]) -> Sum:
         """prior x mean over targets + (1 - prior) x mean over non-targets of what each case costs."""
-        shares = np.array([self.costs.prior, 1.0 - self.costs.prior])
-        if self.clusters is not None:
-            found = self.clusters.means(list(enumerate(paid)))
-            variance, freedom = float(shares @ found.covariance @ shares), min(self.clusters.freedoms)
-            return Mean(float(shares @ found.means), max(variance, 0.0) ** 0.5, freedom=freedom, how=self.how)
-        moments = [Moments.of(own, heavy) for own, heavy in zip(paid, self.weights, strict=True)]
-        return _welch(self.costs.prior, moments, self.how)
+        worst = [np.maximum(side.accept, side.reject) for side in self.split.sides]
+        columns = [_Column(place, own, worst[place], int((own > 0.0).sum())) for place, own in enumerate(paid)]
+        return _mean_cost(self.costs.prior, *self._means(columns))
+
+    def difference(self, gaps: tuple[Floats, Floats], rooms: Sequence[tuple[Floats, Floats]]) -> Sum:
+        """The same of what each case costs more or less; `rooms` are what it could, by class."""
+        columns = [
+            _Column(place, own, room, int((gap != 0.0).sum()))
+            for place, gap in enumerate(gaps)
+            for own, room in zip(_more_and_less(gap), rooms[place], strict=True)
+        ]
+        return _mean_difference(self.costs.prior, *self._means(columns))
+
+    def _means(self, columns: Sequence[_Column]) -> tuple[list[MeanCost], Floats | None]:
+        """The mean of each column, and their correlations where cases vary together."""
+        sums = [
+            CostSums.of(one.paid, np.broadcast_to(one.errors, one.paid.shape), self.weights[one.place])
+            for one in columns
+        ]
+        if self.clusters is None:
+            return [one.mean() for one in sums], None
+        found = self.clusters.means([(one.place, one.paid) for one in columns])
+        parts = []
+        for own, one, variance in zip(columns, sums, np.diag(found.covariance), strict=True):
+            size = self.clusters.units[own.place]
+            if own.seen >= FEW and variance > 0.0:  # fewer do not show how alike a group's cases are
+                size = min(one.paid.squares / one.paid.size / float(variance), self.clusters.rows[own.place])
+            parts.append(one.mean(size, self.clusters.freedoms[own.place]))
+        return parts, found.correlations()
+
+    def prices(self) -> list[tuple[Floats, Floats]]:
+        """What a case of each class can cost more, and less, under another decision."""
+        return [(side.prices(), side.prices()) for side in self.split.sides]
+
+    def least_p(self, gaps: tuple[Floats, Floats]) -> float:
+        """The smallest p-value that these cases, or groups, can show: all that differ fall on one side by chance."""
+        if self.clusters is None:
+            return smallest_p(sum(int((own != 0.0).sum()) for own in gaps))
+        shares = (self.costs.prior, 1.0 - self.costs.prior)
+        way = self.clusters.ways[0]
+        sums = [
+            way.sums(place, share * heavy * own / heavy.sum())
+            for place, (share, heavy, own) in enumerate(zip(shares, self.weights, gaps, strict=True))
+        ]
+        return smallest_p(int((sums[0] + sums[1] != 0.0).sum()))
 
     def folds(self) -> tuple[NDArray[np.intp], int]:
         """The fold of each case, dealt by group, else in the order of the cases within the class."""
@@ -237,63 +311,69 @@ def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[n
 def _in_memory(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
     """The intervals of cases in memory, that of the minimum among them."""
     split = cases.split
-    accepted = split.accepted()
-    paid, dummy = split.paid(accepted), split.paid(_best_dummy(found, split))
-    errors = [
-        (int(wrong.sum()), len(wrong), float(np.mean(np.abs(np.asarray(side.reject) - side.accept))))
-        for side, wrong in zip(split.sides, (~accepted[0], accepted[1]), strict=True)
-    ]
-    room = _hidden_errors(split.prior, errors, level)
-    below = cases.mean(split.paid(split.accepted(found.min_shift))).limits(level)[0]
-    above = cases.mean(cases.paid_out_of_fold()).limits(level)[1] + room
-    least = min(max(below, 0.0), found.min_cost), max(above, found.min_cost)
-    saved = cases.mean((dummy[0] - paid[0], dummy[1] - paid[1]))
-    return _limited(replace(found, min_cost_ci=least), cases.mean(paid), saved, room, level)
+    paid, dummy = split.paid(split.accepted()), split.paid(_best_dummy(found, split))
+    cost = cases.cost(paid)
+    gaps = dummy[0] - paid[0], dummy[1] - paid[1]
+    saved = cases.difference(gaps, [_savable(*one) for one in zip(split.sides, dummy, strict=True)])
+    below = cases.cost(split.paid(split.accepted(found.min_shift))).limits(level)[0]
+    above = cases.cost(cases.paid_out_of_fold()).limits(level)[1]
+    return replace(
+        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method,
+        min_cost_ci=(min(float(below), found.min_cost), max(float(above), found.min_cost)),
+    )  # fmt: skip
 
 
 class _Class(NamedTuple):
-    """What one class's cases add up to."""
+    """What one class's cases add up to: their costs, and what they cost more and less than the dummy's decisions."""
 
-    paid: Moments
-    saved: Moments
-    wrong: int = 0
-    price: float = 0.0  # the sum of what an error costs
+    paid: CostSums
+    saved: CostSums
+    lost: CostSums
 
-    def plus(self, side: Side, paid: Floats, dummy: Floats, wrong: int) -> _Class:
-        """With the cases of one more part."""
-        if len(paid) == 0:
-            return self
-        price = float(np.sum(np.broadcast_to(np.abs(np.asarray(side.reject) - side.accept), paid.shape)))
-        saved = self.saved.plus(Moments.of(dummy - paid))
-        return _Class(self.paid.plus(Moments.of(paid)), saved, self.wrong + wrong, self.price + price)
+    @classmethod
+    def of(cls, side: Side, paid: Floats, dummy: Floats) -> _Class:
+        """Of one part's cases."""
+        worst = np.broadcast_to(np.maximum(side.accept, side.reject), paid.shape)
+        gained, room = _more_and_less(dummy - paid), _savable(side, dummy)
+        return cls(CostSums.of(paid, worst), CostSums.of(gained[0], room[0]), CostSums.of(gained[1], room[1]))
+
+    def plus(self, other: _Class) -> _Class:
+        """Of both parts."""
+        return _Class(*(one.plus(more) for one, more in zip(self, other, strict=True)))
 
 
 def _over_parts(found: CaseCostEvaluation, parts: Parts, prior: float, level: float) -> CaseCostEvaluation:
     """Intervals of the cost and of the savings, from one more pass over cases that come in parts."""
-    empty = Moments(0.0, 0.0, 0.0)
-    sums = [_Class(empty, empty), _Class(empty, empty)]
+    sums: list[_Class | None] = [None, None]
     for own, costs in parts():
         split = Split.of(own, costs)
         _check_prices(split)
-        accepted = split.accepted()
-        wrong = (int((~accepted[0]).sum()), int(accepted[1].sum()))
-        columns = zip(split.sides, split.paid(accepted), split.paid(_best_dummy(found, split)), wrong, strict=True)
-        sums = [one.plus(*column) for one, column in zip(sums, columns, strict=True)]
-    if min(one.paid.size for one in sums) < 2.0:
-        raise UndefinedError(_FEW)
-    paid, saved = (_welch(prior, [getattr(one, name) for one in sums], "welch") for name in ("paid", "saved"))
-    errors = [(one.wrong, int(one.paid.size), one.price / one.paid.size) for one in sums]
-    return _limited(found, paid, saved, _hidden_errors(prior, errors, level), level)
-
-
-def _limited(found: CaseCostEvaluation, paid: Mean, saved: Mean, room: float, level: float) -> CaseCostEvaluation:
-    """With the intervals of the cost and of the savings; `room` is for errors that were not seen."""
-    (low, high), (least, most) = paid.limits(level), saved.limits(level)
-    unseen = ", allowing for unseen errors where there were none (clopper-pearson x mean cost)" if room > 0.0 else ""
+        columns = zip(split.sides, split.paid(split.accepted()), split.paid(_best_dummy(found, split)), strict=True)
+        for place, column in enumerate(columns):
+            if len(column[1]):
+                seen, more = sums[place], _Class.of(*column)
+                sums[place] = more if seen is None else seen.plus(more)
+    targets, nontargets = sums
+    if targets is None or nontargets is None or min(one.paid.paid.size for one in (targets, nontargets)) < 2.0:
+        raise UndefinedError(_TOO_FEW)
+    cost = _mean_cost(prior, [targets.paid.mean(), nontargets.paid.mean()])
+    compared = targets.saved, targets.lost, nontargets.saved, nontargets.lost
+    saved = _mean_difference(prior, [one.mean() for one in compared])
     return replace(
-        found, cost_ci=(max(low, 0.0), high + room), savings_ci=(least - room, most), level=level,
-        method=f"{paid.method}{unseen}",
+        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method
     )  # fmt: skip
+
+
+def ends(estimate: Sum, level: float) -> tuple[float, float]:
+    """Both limits as numbers."""
+    low, high = estimate.limits(level)
+    return float(low), float(high)
+
+
+def _savable(side: Side, dummy: Floats) -> tuple[Floats, Floats]:
+    """What each case can save against the dummy's cost of it, and what it can cost more."""
+    other = np.asarray(side.accept) + side.reject - dummy
+    return _more_and_less(np.where(side.prices() > 0.0, dummy - other, 0.0))
 
 
 def _check_prices(split: Split) -> None:
@@ -314,18 +394,6 @@ def _best_dummy(found: CaseCostEvaluation, split: Split) -> tuple[Flags, Flags]:
         return split.targets.blind, split.nontargets.blind
     accept = found.constant_action == "accept"
     return np.full(len(split.targets.margins), accept), np.full(len(split.nontargets.margins), accept)
-
-
-def _hidden_errors(prior: float, classes: Sequence[tuple[int, int, float]], level: float) -> float:
-    """The possible cost of errors of a class that had none: the upper bound of their rate times their mean cost.
-
-    From (errors, cases, mean price) of targets and non-targets.
-    """
-    room = 0.0
-    for (wrong, cases, price), share in zip(classes, (prior, 1.0 - prior), strict=True):
-        if wrong == 0:
-            room += share * price * clopper_pearson(0, cases, level).high
-    return room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -447,7 +515,7 @@ def case_cost_calibration_loss(
     costs : CaseCosts
         Prior and costs.
     ci : float, default 0.95
-        Level of Welch's interval of the paired difference.
+        Level of the interval of the paired difference.
     by : str or tuple of two str, optional
         Columns of groups, which vary as a whole; those of the first are never on both sides of a fold.
 
@@ -469,10 +537,10 @@ def case_cost_calibration_loss(
     level, before = probability(ci, "ci"), _Cases.of(trials, costs, by)
     after = before._replace(split=split_by_class(_calibrated_trials(before), before.costs))
     paid = [one.split.paid(one.split.accepted()) for one in (before, after)]
-    found = before.mean((paid[0][0] - paid[1][0], paid[0][1] - paid[1][1]))
-    method = f"welch, paired{' over groups' if before.by else ''}; logistic, 5 folds"
-    actual, calibrated = (before.mean(one).value for one in paid)
-    return CaseCostLoss(found.value, *found.limits(level), actual, calibrated, level, method)
+    found = before.difference((paid[0][0] - paid[1][0], paid[0][1] - paid[1][1]), before.prices())
+    actual, calibrated = (float(before.cost(one).value) for one in paid)
+    method = f"{found.method}, paired; logistic, 5 folds"
+    return CaseCostLoss(float(found.value), *ends(found, level), actual, calibrated, level, method)
 
 
 class CaseEstimates(NamedTuple):
@@ -483,27 +551,28 @@ class CaseEstimates(NamedTuple):
     alone : dict
         By the name of the number, one estimate per system.
     differences : dict
-        By the name of the number and the places of two systems, the estimate of their difference.
+        By the name of the number and the places of two systems, the estimate of their difference and the smallest
+        p-value that it can have.
     """
 
-    alone: dict[str, list[Mean]]
-    differences: dict[tuple[str, int, int], Mean]
+    alone: dict[str, list[Sum]]
+    differences: dict[tuple[str, int, int], tuple[Sum, float]]
 
 
 def case_cost_estimates(systems: Sequence[Trials], every: Sequence[CaseCosts], by: tuple[str, ...]) -> CaseEstimates:
     """The cost per case of each system under each set of costs, and the differences on the same cases."""
-    alone: dict[str, list[Mean]] = {}
-    differences: dict[tuple[str, int, int], Mean] = {}
+    alone: dict[str, list[Sum]] = {}
+    differences: dict[tuple[str, int, int], tuple[Sum, float]] = {}
     for place, costs in enumerate(every):
         name = f"applications.{place}.cost"
         cases = _Cases.of(systems[0], costs, by)
         order = _own_order(systems[0], costs, by)
         splits = [split_by_class(one.select(order), cases.costs) for one in systems]
         paid = [split.paid(split.accepted()) for split in splits]
-        alone[name] = [cases.mean(one) for one in paid]
+        alone[name] = [cases.cost(one) for one in paid]
         for i, j in combinations(range(len(paid)), 2):
-            found = cases.mean((paid[i][0] - paid[j][0], paid[i][1] - paid[j][1]))
-            differences[name, i, j] = replace(found, how=f"{found.how}, paired by case")
+            gaps = paid[i][0] - paid[j][0], paid[i][1] - paid[j][1]
+            differences[name, i, j] = cases.difference(gaps, cases.prices()), cases.least_p(gaps)
     return CaseEstimates(alone, differences)
 
 

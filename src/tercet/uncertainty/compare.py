@@ -39,7 +39,7 @@ from tercet.uncertainty._rows import SampledRows, class_rows, flattened, groupin
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
 from tercet.uncertainty.bootstrap import Method, planned, summed_up
-from tercet.uncertainty.case_costs import case_cost_estimates
+from tercet.uncertainty.case_costs import case_cost_estimates, ends
 from tercet.uncertainty.comparison import Comparison, Difference, ExactTest
 from tercet.uncertainty.intervals import (
     QUANTITIES,
@@ -188,12 +188,11 @@ def _compared_by_case(
     same = sharing_groups(pairing.systems, names, groups)
     found = case_cost_estimates(same, costs, groups)
     values = {
-        name: tuple(Bound(one.value, *one.limits(level), one.method) for one in row)
+        name: tuple(Bound(float(one.value), *ends(one, level), one.method) for one in row)
         for name, row in found.alone.items()
     }
     points = tuple(f"prior {one.prior:g}, costs per case" for one in costs)
-    differences = {key: (one, 0.0) for key, one in found.differences.items()}
-    return paired_comparison(names, values, differences, level, groups, correction, pairing.by, points)
+    return paired_comparison(names, values, found.differences, level, groups, correction, pairing.by, points)
 
 
 def paired_comparison(
