@@ -239,7 +239,7 @@ def test_a_list_of_the_field_is_written_back_as_it_was_read(tmp_path, kind):
         run(*command, "--meaning", "llr", *more, "--layout", layout, "-o", out)
         assert out.read_text() == text
     run("decide", file, "--app", "0.5", *more, "--layout", layout, "-o", out)
-    words = ("spoof", "bonafide") if kind == "asvspoof with labels" else ("nontarget", "target")
+    words = ("spoof", "bonafide") if layout == "asvspoof" else ("nontarget", "target")
     pairs = [line.rsplit(maxsplit=1) for line in text.splitlines()]
     named = [(start, "decision" if end == "LLR" else words[float(end) > 0.0]) for start, end in pairs]
     separator = "\t" if layout.startswith("sre") else " "

@@ -572,6 +572,8 @@ def unlabelled_classes(target: object) -> tuple[str, str]:
     """The names (non-target, target) of trials without labels: those of a label column that holds only the target."""
     if target is None:
         return ("nontarget", "target")
+    if target == "bonafide":
+        return ("spoof", "bonafide")  # as ASVspoof calls the classes
     return is_target([target], target)[1]
 
 

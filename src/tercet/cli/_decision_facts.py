@@ -57,8 +57,9 @@ def cost_columns(options: Facts, apps: Sequence[Value]) -> dict[str, str]:
     return found
 
 
-def case_costs(trials: Trials, app: Application, columns: dict[str, str]) -> CaseCosts:
+def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCosts:
     """The application with the costs of its cases; a cost without a column is the application's own."""
+    assert isinstance(app, Application)  # cost_columns refuses others
     costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
         costs[name] = number_column(trials, column, "costs")

@@ -441,8 +441,8 @@ def _write_lines(path: FilePath, trials: Trials, layout: str, words: Sequence[st
         raise InputError(f"layout is one of {', '.join(LAYOUTS)}, not {shown(layout)}.")
     if trials.is_matrix:
         raise InputError("These layouts hold one score per trial, not one per class.")
-    fields = [] if layout == "numbers" else _fields(trials, layout)
-    lines = [[*own, word] for own, word in zip(fields or [()] * len(words), words, strict=True)]
+    fields = [[] for _ in words] if layout == "numbers" else _fields(trials, layout)
+    lines = [[*own, word] for own, word in zip(fields, words, strict=True)]
     _refuse_separators(lines, layout)
     if layout in _HEADERS:
         lines.insert(0, [*_HEADERS[layout], called])
