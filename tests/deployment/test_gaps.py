@@ -164,3 +164,43 @@ def test_numbers_that_most_resamples_lack_keep_their_closed_form():
     found = tc.group_gaps(trials, "site", 0.5, by="speaker", resamples=999)
     assert "bootstrap" in found.of("fnr")[0].difference_ci.method
     assert "student" in found.of("dcf_u")[0].difference_ci.method
+
+
+@pytest.mark.parametrize("errors", [(0, 0), (0, 20), (3, 20)])
+def test_a_ratio_of_costs_has_width_where_a_rate_is_0_or_1(errors):
+    misses, alarms = errors
+    rows = [(-1 if k < misses else 1, 1) for k in range(20)] + [(1 if k < alarms else -1, 0) for k in range(20)]
+    rows[0], rows[20] = (-1, 1) if misses else rows[0], (1, 0)  # so that every cost is above 0
+    found = tc.group_gaps(trials_of(rows * 2, site=["a"] * 40 + ["b"] * 40), "site", 0.5).of("dcf_u")[0]
+    assert found.ratio == 1.0
+    assert found.ratio_ci.low < 0.95
+    assert found.ratio_ci.high > 1.05
+    assert found.ratio_ci.low * found.ratio_ci.high == pytest.approx(1.0)  # the two groups are alike
+
+
+def test_the_ratio_of_costs_covers_with_few_errors():
+    rng, held, sets, true = np.random.default_rng(5), 0, 600, (0.6 * 0.05 + 0.4 * 0.02) / (0.6 * 0.1 + 0.4 * 0.02)
+    labels, site = np.tile(np.repeat([1, 0], [20, 100]), 2), np.repeat(["a", "b"], 120)
+    for _ in range(sets):
+        wrong = rng.random(240) < np.where(labels == 0, 0.02, np.where(site == "a", 0.05, 0.1))
+        trials = tc.Trials.of_llr(np.where(wrong, -1.0, 1.0) * (2 * labels - 1), labels, groups={"site": site})
+        ends = tc.group_gaps(trials, "site", (0.5, 0.6, 0.4)).of("dcf_u")[0].ratio_ci
+        held += ends is None or ends.low <= true <= ends.high
+    assert held / sets >= 0.93
+
+
+def test_intervals_over_groups_are_never_narrower_than_those_of_independent_trials():
+    trials = speakers_of(np.random.default_rng(6), 0.0, 400, 40)
+    alone, grouped = (tc.group_gaps(trials, "site", (0.2, 3, 1), by=by) for by in (None, "speaker"))
+    for one, other in zip(alone.gaps, grouped.gaps, strict=True):
+        for name in ("difference_ci", "ratio_ci"):
+            assert getattr(other, name).low <= getattr(one, name).low
+            assert getattr(other, name).high >= getattr(one, name).high
+
+
+def test_a_compared_group_in_one_cluster_is_refused():
+    trials = trials_of(ROWS, site=list("aaaabbbb"), region=list("nnnnsstt"), patient=list("ababcdcd"))
+    for by in ("site", "region"):
+        with pytest.raises(tc.InputError, match=f"by='{by}': all trials of 'a' are in one group"):
+            tc.group_gaps(trials, "site", 0.5, by=by)
+    assert tc.group_gaps(trials, "site", 0.5, by="patient", ci=0.99999).of("acceptance_rate")[0].ratio_ci.high > 1.0

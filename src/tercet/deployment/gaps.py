@@ -20,7 +20,7 @@ from tercet.calibration.training import one_column
 from tercet.decision import decide
 from tercet.errors import InputError
 from tercet.metrics.binomial import Interval, wilson
-from tercet.metrics.counting import ratio_interval
+from tercet.metrics.counting import mover_ratio
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty._limits import Mean
@@ -204,10 +204,10 @@ def group_gaps(
     by : str, optional
         Another column of groups whose trials depend on each other (speakers, patients), also across the compared
         groups: intervals then come from the sums over these groups (linearisation, Student's t), and are never
-        narrower than those of independent trials.
+        narrower than those of independent trials. Each compared group needs at least two of them.
     ci : float, default 0.95
-        Level of the intervals: MOVER with Wilson's for differences, MOVER-R for ratios of rates, Student's t on the log
-        scale for ratios of costs.
+        Level of the intervals: MOVER with Wilson's for differences, MOVER-R for ratios, with `by` Student's t, for ratios
+        on the log scale.
     resamples : int, default 0
         Where above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
         within each compared group, or whole groups of `by` across all of them. Where more than half of them lack a
@@ -237,6 +237,8 @@ def group_gaps(
     counts = _Counts.of(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
     if len(counts.names) < 2:
         raise InputError(f"{column} has one group only: gaps need at least two.")
+    if by is not None:
+        _check_clusters(counts, by)
     rows = tuple(_rates(counts, place, level) for place in range(len(counts.names)))
     draws = whole(resamples, "resamples", 0, _MOST_RESAMPLES)
     drawn = counts.resampled(draws, whole(seed, "seed", 0)) if draws else None
@@ -316,6 +318,11 @@ class _Counts(NamedTuple):
         parts = self.parts(quantity, self.totals[place])
         return math.fsum(weight * (int(counted) / int(out_of)) for weight, counted, out_of in parts)
 
+    def interval(self, quantity: str, place: int, level: float) -> Interval:
+        """The quantity's interval in one group of independent trials."""
+        samples = self.shares(quantity, place)
+        return wilson(*samples[0][0][1:], level) if quantity != "dcf_u" else mover(samples, level)
+
     def values(self, quantity: str) -> Floats:
         """The quantity in each resample and group; NaN where a class was not drawn."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -353,8 +360,7 @@ def _rates(counts: _Counts, place: int, level: float) -> GroupRates:
             missing = next(_CALLED[kind] for kind in _NEEDS[quantity] if totals[0 if kind else 2] == 0)
             values[quantity], reasons[quantity] = None, f"{quantity} is undefined: there are no {missing} in {group}."
             continue
-        samples, values[quantity] = counts.shares(quantity, place), counts.value(quantity, place)
-        ends = wilson(*samples[0][0][1:], level) if quantity != "dcf_u" else mover(samples, level)
+        ends, values[quantity] = counts.interval(quantity, place, level), counts.value(quantity, place)
         if counts.clustered:
             ends = _wider(ends, _student(counts.moves(quantity, place), counts.value(quantity, place)), level)
         intervals[quantity] = ends._replace(low=max(ends.low, 0.0))
@@ -373,12 +379,7 @@ def _gap(counts: _Counts, quantity: str, pair: tuple[int, int], level: float, dr
         found = _student(one - other, value - under)
         ends, p_value = _wider(ends, found, level), max(p_value, _two_sided(found))
     ratio = value / under if under > 0.0 else None
-    ratio_ci = None
-    if quantity != "dcf_u" and not counts.clustered and value + under > 0.0:
-        above, below = (counts.shares(quantity, place)[0][0][1:] for place in pair)
-        ratio_ci = ratio_interval(above, below, level)
-    elif value > 0.0 and under > 0.0:
-        ratio_ci = _log_ratio(counts, quantity, pair, level)
+    ratio_ci = _ratio_interval(counts, quantity, pair, level)
     if drawn is not None:
         a, b = (drawn.values(quantity)[:, place] for place in pair)
         if np.isnan(a - b).mean() <= _MOST_UNDEFINED:
@@ -409,21 +410,20 @@ def _two_sided(found: Mean) -> float:
     return 2.0 * float(stdtr(found.freedom, -abs(found.value) / found.error)) if found.error > 0.0 else 0.0
 
 
-def _log_ratio(counts: _Counts, quantity: str, pair: tuple[int, int], level: float) -> Interval:
-    """Student's t of the log ratio, by linearisation over clusters or over independent trials."""
+def _ratio_interval(counts: _Counts, quantity: str, pair: tuple[int, int], level: float) -> Interval | None:
+    """MOVER-R for independent trials; over clusters Student's t of the log ratio, but never narrower."""
     value, under = (counts.value(quantity, place) for place in pair)
-    if counts.clustered:
-        one, other = (counts.moves(quantity, place) for place in pair)
-        found = _student(one / value - other / under, math.log(value / under))
-    else:
-        variances = [
-            weight**2 * (counted / out_of) * (1.0 - counted / out_of) / out_of / size**2
-            for place, size in zip(pair, (value, under), strict=True)
-            for weight, counted, out_of in counts.parts(quantity, counts.totals[place])
-        ]
-        found = Mean(math.log(value / under), math.sqrt(sum(variances)), how="normal, linearised")
-    low, high = found.limits(level)
-    return Interval(math.exp(low), math.exp(high), f"{found.method}, on the log scale")
+    if value + under == 0.0 or (counts.clustered and min(value, under) == 0.0):
+        return None
+    ends = mover_ratio(value, under, *(counts.interval(quantity, place, level) for place in pair))
+    if not counts.clustered:
+        return ends
+    one, other = (counts.moves(quantity, place) for place in pair)
+    found = _student(one / value - other / under, math.log(value / under))
+    with np.errstate(over="ignore"):  # an end beyond every number is inf
+        low, high = np.exp(found.limits(level)).tolist()
+    method = f"{found.method}, on the log scale, at least {ends.method}"
+    return Interval(min(low, ends.low), max(high, ends.high), method)
 
 
 def _percentiles(values: Floats, level: float) -> Interval:
@@ -461,6 +461,16 @@ def _pairs(found: list[str], reference: object) -> list[tuple[int, int]]:
         raise InputError(f"reference={shown(reference)} is not among the groups {some(found)}.")
     base = found.index(str(reference))
     return [(place, base) for place in range(len(found)) if place != base]
+
+
+def _check_clusters(counts: _Counts, by: str) -> None:
+    """Refuses a compared group whose trials are all in one cluster."""
+    for name, clusters in zip(counts.names, counts.cells.any(axis=2).sum(axis=0).tolist(), strict=True):
+        if clusters < 2:
+            raise InputError(
+                f"by={shown(by)}: all trials of {shown(name)} are in one group, so the variation between groups cannot "
+                f"be estimated. Leave these trials out, or leave by out."
+            )
 
 
 def _groups(trials: Trials, column: str, name: str) -> NDArray[np.str_]:

@@ -291,10 +291,14 @@ def ratio_interval(above: tuple[int, int], below: tuple[int, int], level: float 
     >>> round(found.low, 2), round(found.high, 2)
     (1.31, 3.1)
     """
-    t, f = above[0] / above[1], below[0] / below[1]
-    (tl, tu, _), (fl, fu, _) = wilson(*above, level), wilson(*below, level)
-    low = _ratio_end(t, f, tl, fu, -1.0) if t > 0.0 else 0.0
-    high = _ratio_end(t, f, tu, fl, 1.0) if f > 0.0 else math.inf
+    ends = wilson(*above, level), wilson(*below, level)
+    return mover_ratio(above[0] / above[1], below[0] / below[1], *ends)
+
+
+def mover_ratio(above: float, below: float, ends: Interval, under: Interval) -> Interval:
+    """MOVER-R: the interval of a ratio of two independent numbers that are not negative, from their own intervals."""
+    low = _ratio_end(above, below, max(ends.low, 0.0), under.high, -1.0) if above > 0.0 else 0.0
+    high = _ratio_end(above, below, ends.high, max(under.low, 0.0), 1.0) if below > 0.0 else math.inf
     return Interval(max(low, 0.0), high, "mover-r-wilson")
 
 
