@@ -223,7 +223,7 @@ class Evaluation(EvaluationViews, Record):
 
     def _headline(self) -> str:
         return (
-            f"{_title(self.name)}: {self.input['targets']} targets, {self.input['nontargets']} non-targets, "
+            f"{_title(self.name)}: {_size(self.input['targets'])} targets, {_size(self.input['nontargets'])} non-targets, "
             f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self._auc()}, "
             f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
         )
@@ -343,7 +343,7 @@ class MulticlassEvaluation(EvaluationViews, Record):
 
     def _headline(self) -> str:
         return (
-            f"{_title(self.name)}: {self.input['trials']} trials of {len(self.classes)} classes, accuracy "
+            f"{_title(self.name)}: {_size(self.input['trials'])} trials of {len(self.classes)} classes, accuracy "
             f"{_short(self.accuracy)}, log-loss {_short(self.log_loss)} bits"
         )
 
@@ -845,6 +845,10 @@ def _threshold(row: Result, meaning: str) -> str:
         return "no threshold"
     own = "" if meaning == "llr" else f", {meaning} {row.threshold_score:.4g}"
     return f"llr threshold {row.threshold:.4g}{own}"
+
+
+def _size(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.10g}"  # a sum of weights
 
 
 def _short(value: float | None) -> str:

@@ -212,3 +212,8 @@ def test_an_undefined_rate_of_one_class_does_not_hide_in_an_average():
     undefined(lambda: table.average("recall", "macro"), "undefined")
     undefined(lambda: table.rates, "'1'")
     undefined(lambda: table.risk(multiclass([0.2, 0.3, 0.5])), "'1'")
+
+
+def test_a_sum_of_weights_is_shown_without_its_rounding():
+    trials = tc.Trials.of_llr([1.0, 2.0, -1.0, -2.0], [1, 1, 0, 0], weights=[0.1, 0.2, 1.0, 0.5])
+    assert "0.3 targets, 1.5 non-targets" in repr(tc.evaluate(trials))

@@ -206,8 +206,8 @@ def group_gaps(
         groups: intervals then come from the sums over these groups (linearisation, Student's t), and are never
         narrower than those of independent trials. Each compared group needs at least two of them.
     ci : float, default 0.95
-        Level of the intervals: MOVER with Wilson's for differences, MOVER-R for ratios, with `by` Student's t, for ratios
-        on the log scale.
+        Level of the intervals: MOVER with Wilson's for differences and MOVER-R for ratios; with `by` Student's t, of
+        ratios on the log scale.
     resamples : int, default 0
         Where above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
         within each compared group, or whole groups of `by` across all of them. Where more than half of them lack a
