@@ -222,8 +222,9 @@ class Evaluation(EvaluationViews, Record):
         return result if self.intervals is None else beside(result, self.intervals)
 
     def _headline(self) -> str:
+        targets, others = (_size(self.input[side]) for side in ("targets", "nontargets"))
         return (
-            f"{_title(self.name)}: {_size(self.input['targets'])} targets, {_size(self.input['nontargets'])} non-targets, "
+            f"{_title(self.name)}: {targets} targets, {others} non-targets, "
             f"EER {self.eer.value:.4f} ({self.eer.definition}), AUC {self._auc()}, "
             f"Cllr {_short(self.cllr)}, min Cllr {self.min_cllr:.4f}"
         )

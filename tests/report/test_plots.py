@@ -595,3 +595,14 @@ def test_a_cross_entropy_drawn_from_quantiles_is_that_of_all_trials():
     drawn = data["y"][data["series"] == "actual"]
     exact = [tc.empirical_cross_entropy(result.curve, 1 / (1 + np.exp(-x))) for x in (-5.0, 0.0, 5.0)]
     assert drawn[[0, 20, 40]].tolist() == pytest.approx(exact, rel=3e-3)
+
+
+def test_no_edge_of_a_band_is_a_solid_line_like_a_curve():
+    task = tc.datasets.detection(200, prior=0.3, seed=1)
+    curve = tc.decision_curve(task.trials, ci=0.95)
+    figure = tc.plot(curve, "decision-curve")
+    edges = [line for line in figure.ax_.lines if np.array_equal(line.get_ydata(), curve.high)]
+    best = [line for line in figure.ax_.lines if np.array_equal(line.get_ydata(), curve.best_apparent)]
+    assert [line.get_linestyle() for line in best] == ["-"]
+    assert len(edges) == 1
+    assert edges[0].get_linestyle() != "-"

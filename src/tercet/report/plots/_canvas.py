@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 MOST_POINTS = 4000  # the most points that a line of a figure can show
+_EDGE = (0, (1.0, 2.0))  # fine dots
 
 
 @dataclass(eq=False)
@@ -66,7 +67,7 @@ class Canvas:
         self.record(series, [x], [y])
 
     def band(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, series: str, *, step: bool = False) -> None:
-        """A light band with fine edges, so that it shows in grey and over another."""
+        """A light band with finely dotted edges, so that it shows in grey and over another."""
         colour, how = self.look.color, "post" if step else None
         self.axes.fill_between(x, low, high, facecolor=colour, alpha=0.16, linewidth=0, step=how)  # type: ignore[arg-type]
         self.edges(x, low, high, drawstyle="steps-post" if step else "default")
@@ -74,9 +75,10 @@ class Canvas:
         self.record(f"{series} high", x, high)
 
     def edges(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, **style: Value) -> None:
-        """Both edges of a band as fine lines."""
+        """Both edges of a band as fine lines; a solid one would look like the thin lines that are curves."""
+        look: JSON = {"color": self.look.color, "linestyle": _EDGE, "linewidth": 0.6, "alpha": 0.7, "label": "_"} | style
         for edge in (low, high):
-            self.axes.plot(x, edge, color=self.look.color, linewidth=0.6, alpha=0.7, label="_", **style)
+            self.axes.plot(x, edge, **look)
 
     def record(self, series: str, x: ArrayLike, y: ArrayLike) -> None:
         """Keeps the drawn numbers."""
