@@ -76,9 +76,9 @@ class Canvas:
 
     def edges(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, **style: Value) -> None:
         """Both edges of a band as fine lines; a solid one would look like the thin lines that are curves."""
-        look: JSON = {"color": self.look.color, "linestyle": _EDGE, "linewidth": 0.6, "alpha": 0.7, "label": "_"} | style
+        look: JSON = {"linestyle": _EDGE, "linewidth": 0.6, "alpha": 0.7, "label": "_"} | style
         for edge in (low, high):
-            self.axes.plot(x, edge, **look)
+            self.axes.plot(x, edge, color=self.look.color, **look)
 
     def record(self, series: str, x: ArrayLike, y: ArrayLike) -> None:
         """Keeps the drawn numbers."""
