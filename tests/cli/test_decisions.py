@@ -338,6 +338,8 @@ def test_what_has_no_calibration_line_is_assessed_all_the_same(tmp_path, scores,
     assert debiased["value"] is None
     assert "no bin has two rows" in debiased["note"]
     assert found["spiegelhalter"]["value"] is not None
+    assert found["observed expected"]["value"] == pytest.approx(2.0 / sum(scores))
+    assert found["observed expected"]["low"] < 1.0 < found["observed expected"]["high"]
 
 
 def test_a_matrix_with_rows_of_different_lengths_is_refused_in_words():
@@ -376,3 +378,14 @@ def test_a_missing_column_of_scores_is_named_with_its_option(tmp_path):
 def test_the_points_of_a_mean_take_costs_of_each_case(scores):
     facts = json.loads(run("evaluate", scores[0], "--app", "sre16", "--cost-fn-column", "amount", "--json").stdout)
     assert [row["prior"] for row in facts["systems"][0]["case_costs"]] == [0.01, 0.005]
+
+
+def test_notes_are_never_cut_and_go_on_below_their_first_word(scores, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("calibration", scores[0], "--bootstrap", "19", "--format", "table").stdout
+    assert "the more so the fewer rows a bin has" in " ".join(shown.split())
+    assert "…" not in shown
+    lines = shown.splitlines()
+    first = next(place for place, line in enumerate(lines) if "note " in line)
+    assert lines[first + 1].startswith(" " * lines[first].index("no interval"))
+    assert "the more so the fewer rows a bin has" in run("calibration", scores[0], "--bootstrap", "19").stdout

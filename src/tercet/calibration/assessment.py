@@ -249,16 +249,33 @@ def calibration_line(trials: Trials, *, ci: float = 0.95, as_given: bool = False
     errors = _standard_errors(odds, model.slope * odds + intercept)
     shift = _in_the_large(odds, share)
     alone = 1.0 / math.sqrt(float(_steepness(odds + shift).sum()))
-    expected = math.fsum(forecast) / len(forecast)
-    ends = wilson(int(seen.sum()), len(seen), level)
 
     def wald(value: float, error: float) -> Interval:
         return Interval(value - reach * error, value + reach * error, "wald")
 
     return CalibrationLine(
         model.slope, wald(model.slope, errors[0]), intercept, wald(intercept, errors[1]), shift, wald(shift, alone),
-        share / expected, Interval(ends.low / expected, ends.high / expected, "wilson / expected"),
+        *_observed_expected(forecast, seen, level),
     )  # fmt: skip
+
+
+def observed_expected(trials: Trials, *, ci: float = 0.95, as_given: bool = False) -> tuple[float, Interval]:
+    """The share of targets over the mean forecast, with its interval; it exists for certain forecasts too.
+
+    Examples
+    --------
+    >>> observed_expected(Trials.of_posteriors([0.0, 0.5, 0.5, 0.5], [0, 1, 1, 1], trained_prior=0.5), as_given=True)[0]
+    2.0
+    """
+    forecast, seen = _columns(trials, "target", as_given)[0]["target"]
+    return _observed_expected(forecast, seen, probability(ci, "ci"))
+
+
+def _observed_expected(forecast: Floats, seen: Floats, level: float) -> tuple[float, Interval]:
+    expected, ends = math.fsum(forecast) / len(forecast), wilson(int(seen.sum()), len(seen), level)
+    if expected == 0.0:
+        raise UndefinedError("Observed over expected is undefined: every forecast is 0.")
+    return float(seen.mean()) / expected, Interval(ends.low / expected, ends.high / expected, "wilson / expected")
 
 
 class CalibrationTest(NamedTuple):

@@ -28,6 +28,7 @@ from tercet.report.terminal import print_one, print_table, width
 Facts = JSON
 Row = JSON
 _PATIENCE = 2.0  # seconds before a progress bar appears
+_LONGEST = 1000  # characters of a cell: notes are shown whole, an endless name is not
 
 
 def verbosity() -> int:
@@ -106,7 +107,7 @@ def _cell(value: object, output: str) -> str:
         return "-"
     if isinstance(value, float):
         return repr(value) if output == "tsv" else text.number(value)
-    return text.harmless(str(value), 200)
+    return text.harmless(str(value), _LONGEST)
 
 
 def print_json(facts: Facts) -> None:

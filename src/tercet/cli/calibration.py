@@ -16,6 +16,7 @@ from tercet.calibration.assessment import (
     corp_diagram,
     expected_calibration_error,
     full_name,
+    observed_expected,
     spiegelhalter_test,
 )
 from tercet.cli._command import new_command, option
@@ -77,7 +78,7 @@ def _errors(trials: Trials, options: Facts) -> list[Row]:
 def _two_class(trials: Trials, options: Facts) -> list[Row]:
     """Slope, intercepts, observed over expected, and Spiegelhalter's test; where one has no value, the reason."""
     given = {"as_given": options["as_given"]}
-    names = {name: name.replace("_", " ") for name in ("slope", "intercept", "in_the_large", "observed_expected")}
+    names = {name: name.replace("_", " ") for name in ("slope", "intercept", "in_the_large")}
     try:
         line = calibration_line(trials, ci=options["ci"], **given)
         rows: list[Row] = [
@@ -86,6 +87,11 @@ def _two_class(trials: Trials, options: Facts) -> list[Row]:
         ]
     except (InputError, UndefinedError) as error:  # certain forecasts, separable classes
         rows = _undefined(names.values(), error)
+    try:
+        ratio, around = observed_expected(trials, ci=options["ci"], **given)
+        rows.append({"quantity": "observed expected", "value": ratio} | ends(around))
+    except UndefinedError as error:  # every forecast is 0
+        rows += _undefined(["observed expected"], error)
     try:
         return [*rows, _test(spiegelhalter_test(trials, **given))]
     except UndefinedError as error:

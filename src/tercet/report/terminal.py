@@ -235,7 +235,7 @@ def _print_records(table: Table, wide: int) -> None:
         print_lines([_cut(row[0].words, wide)], wide)
         for head, cell in zip(table.head[1:], row[1:], strict=True):
             if str(cell):
-                print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"], wide)
+                print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"], wide, " " * min(label + 2, wide // 2))
 
 
 def _keys(systems: Sequence[Facts], wide: int) -> dict[str, str]:
