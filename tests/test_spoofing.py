@@ -400,11 +400,73 @@ def test_the_agnostic_curve_is_the_cost_at_every_threshold():
         spoofing.a_dcf_curve(trials, 0.3)
 
 
+def slow_equal_rate(scores, kinds, genuine, fake, cut, share):
+    """The tandem equal error rate at one verification threshold, by trying every countermeasure threshold."""
+    miss, nontarget, spoof = rates(scores, kinds, lambda score: score > cut)
+    pairs = []
+    for front in [None, *sorted({*genuine, *fake})]:
+        passed = [Fraction(sum(front is None or one > front for one in side), len(side)) for side in (genuine, fake)]
+        misses = 1 - passed[0] + passed[0] * miss
+        alarms = (1 - share) * passed[0] * nontarget + share * passed[1] * spoof
+        pairs.append((misses - alarms, (misses + alarms) / 2))
+    above = next((place for place, (gap, _) in enumerate(pairs) if gap >= 0), len(pairs) - 1)
+    return min((pairs[max(above - 1, 0)], pairs[above]), key=lambda pair: abs(pair[0]))[1]
+
+
+def test_the_curve_of_the_tandem_equal_error_rate_is_the_slow_one():
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        scores, kinds = random_key(rng)
+        genuine, fake = ((rng.integers(-3, 4, rng.integers(1, 9)) / 2).tolist() for _ in range(2))
+        front = tc.Trials.of_scores([*genuine, *fake], [True] * len(genuine) + [False] * len(fake))
+        asv = spoofing.of_key(scores, kinds)
+        if not np.isfinite(scores).any():
+            continue
+        for share in (None, 0.0, 0.25):
+            found = spoofing.t_eer(asv, front, prevalence=share)
+            curve = spoofing.t_eer_curve(asv, front, found)
+            assert curve.prevalence.tolist() == ([0.0, 0.5, 1.0] if share is None else [share])
+            assert set(curve.threshold.tolist()) == {score for score in scores.tolist() if math.isfinite(score)}
+            for line, own in zip(curve.rate, curve.prevalence.tolist(), strict=True):
+                slow = [slow_equal_rate(scores, kinds, genuine, fake, cut, Fraction(own)) for cut in curve.threshold]
+                assert line.tolist() == pytest.approx([float(one) for one in slow], abs=1e-12)
+            if share is not None and math.isfinite(found.asv_threshold):
+                assert found.value == pytest.approx(curve.rate.min(), abs=1e-12)
+    with pytest.raises(tc.InputError, match="found"):
+        spoofing.t_eer_curve(asv, front, 0.3)
+
+
+def test_the_figure_of_the_tandem_equal_error_rate_marks_it_with_its_interval():
+    asv, cm = tandem(3)
+    found = spoofing.t_eer(asv, cm, ci=0.9, resamples=39)
+    data = tc.plot(spoofing.t_eer_curve(asv, cm, found), "t-eer").data
+    marked = data["series"] == "t-EER"
+    assert (data["x"][marked].item(), data["y"][marked].item()) == (found.asv_threshold, found.value)
+    assert data["y"][data["series"] == "interval"].tolist() == [found.interval.low, found.interval.high]
+    at = {
+        share: data["y"][(data["series"] == share) & (data["x"] == found.asv_threshold)] for share in ("0", "0.5", "1")
+    }
+    assert all(rate == pytest.approx(found.value, abs=0.02) for rate in at.values())  # the lines meet there
+
+
+def test_a_curve_is_drawn_as_what_it_is():
+    asv, cm = tandem(3)
+    curve = spoofing.a_dcf_curve(asv, spoofing.a_dcf(asv))
+    with pytest.raises(tc.InputError, match='This curve is an a-DCF: draw it as "a-dcf"'):
+        tc.plot(curve, "t-dcf")
+    assert spoofing.t_dcf_curve(cm, spoofing.t_dcf(cm, asv)).measure == "t-DCF"
+
+
 def test_scores_that_are_all_infinite_have_no_curve():
     front = tc.Trials.of_scores([math.inf, -math.inf], [1, 0])
     found = spoofing.t_dcf(front, spoofing.AsvRates(0.02, 0.02, 0.4))
-    with pytest.raises(tc.UndefinedError, match="Every score is infinite"):
-        spoofing.t_dcf_curve(front, found)
+    asv = spoofing.of_key([math.inf, -math.inf, -math.inf], ["target", "nontarget", "spoof"])
+    for draw in (
+        lambda: spoofing.t_dcf_curve(front, found),
+        lambda: spoofing.t_eer_curve(asv, front, spoofing.t_eer(asv, front)),
+    ):
+        with pytest.raises(tc.UndefinedError, match="Every score is infinite"):
+            draw()
 
 
 def test_a_curve_of_one_threshold_that_costs_too_much_is_drawn():

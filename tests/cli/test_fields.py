@@ -341,6 +341,10 @@ def test_attacks_have_intervals_and_the_tandem_cost_a_figure(made, tmp_path):
             assert one["actual_interval"]["low"] < one["actual_interval"]["high"]
     drawn = figure.read_text(encoding="utf-8")
     assert all(word in drawn for word in ("Normalised t-DCF", "A1", "A2", "all"))
+    figure = tmp_path / "t-eer.svg"
+    as_json("spoofing", "t-eer", made / "sasv.csv", made / "cm.csv", "--target", "bonafide", "--plot", figure)
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("0 % spoofs", "50 % spoofs", "100 % spoofs", "concurrent t-EER"))
 
 
 def test_a_sweep_has_intervals(made):

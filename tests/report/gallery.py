@@ -51,11 +51,19 @@ def rows(shape, count=4):
 def drawable(kind, shape, seed):
     """What the kind draws, of data of this shape."""
     of = plots.KINDS[kind].of
-    return _made(frozenset(one.__name__ for one in (of if isinstance(of, tuple) else (of,))), shape, seed)
+    names = frozenset(one.__name__ for one in (of if isinstance(of, tuple) else (of,)))
+    return _made(names, shape, seed, kind if "SpoofingCurve" in names else None)
+
+
+def with_spoofs(given):
+    """The trials with every other non-target as a spoof."""
+    labels = given.known_labels().astype(bool)
+    kinds = np.where(labels, "target", np.where(np.cumsum(~labels) % 2, "nontarget", "spoof"))
+    return tc.spoofing.of_key(given.scores, kinds, name=given.name)
 
 
 @cache
-def _made(names, shape, seed):
+def _made(names, shape, seed, kind=None):
     """A result of one of these types; kinds that draw the same one share it."""
     if "Evaluation" in names:
         return tc.evaluate(trials(shape, seed), APPS.get(shape, ["sre08", (0.5, 1, 1)]))
@@ -77,13 +85,13 @@ def _made(names, shape, seed):
     if "CaseCostCurve" in names:
         amounts = 1.0 + np.random.default_rng(seed).exponential(100.0, len(given))
         return tc.case_cost_curve(given, tc.CaseCosts(0.1, amounts, 5.0), ci=0.95)
-    if "AgnosticCurve" in names:
-        labels = given.known_labels().astype(bool)
-        kinds = np.where(labels, "target", np.where(np.cumsum(~labels) % 2, "nontarget", "spoof"))
-        scored = tc.spoofing.of_key(given.scores, kinds, name=given.name)
-        found = tc.spoofing.a_dcf(scored, threshold=0.5, ci=0.9, resamples=39)
-        return tc.spoofing.a_dcf_curve(scored, found)
-    if "TandemCurve" in names:
+    if "SpoofingCurve" in names and kind == "a-dcf":
+        scored = with_spoofs(given)
+        return tc.spoofing.a_dcf_curve(scored, tc.spoofing.a_dcf(scored, threshold=0.5, ci=0.9, resamples=39))
+    if "TandemEerCurve" in names:
+        scored = with_spoofs(given)
+        return tc.spoofing.t_eer_curve(scored, given, tc.spoofing.t_eer(scored, given, ci=0.9, resamples=39))
+    if "SpoofingCurve" in names:
         found = tc.spoofing.t_dcf(given, tc.spoofing.AsvRates(0.02, 0.02, 0.4), threshold="bayes", ci=0.9, resamples=39)
         return tc.spoofing.t_dcf_curve(given, found)
     if "DifferenceBand" in names:

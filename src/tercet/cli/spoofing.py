@@ -17,7 +17,7 @@ from tercet.errors import InputError
 from tercet.trials import Trials
 
 if TYPE_CHECKING:
-    from tercet.spoofing import ADcf, AgnosticCurve, TDcf
+    from tercet.spoofing import ADcf, SpoofingCurve, TDcf
 
 
 def _point(words: str, flag: str) -> Value:
@@ -70,7 +70,7 @@ def a_dcf_command(
     more: Facts = {"threshold": options["threshold"], **_asked(options, source)}
     rows: list[Row] = []
     facts: list[Facts] = []
-    curves: dict[str, AgnosticCurve] = {}
+    curves: dict[str, SpoofingCurve] = {}
     for path in scores:
         trials = three_class_trials(path, {"target": "target", **source}, by_attack)
         with working(f"evaluating {name_of(path)}"):
@@ -95,7 +95,7 @@ def a_dcf_command(
 
 def _agnostic_curves(
     trials: Trials, found: Mapping[str, ADcf], key: str, by: str | None, system: str
-) -> dict[str, AgnosticCurve]:
+) -> dict[str, SpoofingCurve]:
     """The cost along the threshold, of all attacks together and of each, named by system and attack."""
     from tercet.spoofing import a_dcf_curve
     from tercet.spoofing._classes import attack_rows, three_classes
@@ -172,17 +172,28 @@ def _draw(front: Trials, found: Mapping[str, TDcf | str], by: str | None, path: 
 @source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @_DRAWS
+@figure_option
 @format_options
 def t_eer_command(
-    asv: str, countermeasure: str, source: Facts, prevalence: float | None, output: str, **options: Value
+    asv: str,
+    countermeasure: str,
+    source: Facts,
+    prevalence: float | None,
+    figure: str | None,
+    output: str,
+    **options: Value,
 ) -> int:
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
-    from tercet.spoofing import t_eer
+    from tercet.spoofing import t_eer, t_eer_curve
 
     behind = three_class_trials(asv, source | {"target": "target"})
     front = read_trials(countermeasure, source)
     with working(f"evaluating {name_of(asv)}"):
-        found = t_eer(behind, front, prevalence=prevalence, **_asked(options, source))
+        asked = _asked(options, source)
+        found = t_eer(behind, front, prevalence=prevalence, **asked)
+    if figure is not None:
+        draw(figure, {name_of(asv): t_eer_curve(behind, front, found, key=asked["key"])}, "t-eer")
+        say(f"the figure is in {figure}.")
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
     print_rows([row | ends(found.interval, "value")], output, {"t_eer": found.to_dict()})
     return 0

@@ -18,8 +18,8 @@ from tercet._typing import JSON
 from tercet.errors import UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
+from tercet.metrics.spoofing_curve import SpoofingCurve
 from tercet.metrics.tally import Tally
-from tercet.metrics.tandem_curve import AgnosticCurve
 from tercet.spoofing._classes import (
     SpoofingPoint,
     attack_rows,
@@ -209,7 +209,7 @@ def a_dcf_by_attack(
     })  # fmt: skip
 
 
-def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> AgnosticCurve:
+def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> SpoofingCurve:
     """The normalised a-DCF at every threshold of a score, for `tercet.plot(curve, "a-dcf")`.
 
     Parameters
@@ -223,7 +223,7 @@ def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> AgnosticC
 
     Returns
     -------
-    AgnosticCurve
+    SpoofingCurve
         Thresholds and costs.
 
     Examples
@@ -235,14 +235,15 @@ def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> AgnosticC
     ([1.0, 2.0, 3.0], [0.5, 0.0, 1.0])
     """
     given, sides = instance(found, ADcf, "found", "See a_dcf."), three_classes(trials, key)
-    cuts = finite_thresholds(Curve.of(trials))
+    every = Curve.of(trials).thresholds
+    cuts = every[finite_thresholds(every)]
     tallies = [Tally.of(trials.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
     miss = tallies[0].at(cuts)[0] / tallies[0].targets.total
     alarms = [tally.at(cuts)[1] / tally.nontargets.total for tally in tallies]
     cost = np.asarray(normalised_cost(given.point, miss, *alarms), np.float64)
-    return AgnosticCurve(
-        frozen(cuts), frozen(cost), given.minimum, given.min_threshold, given.actual, given.threshold,
-        given.minimum_interval, given.actual_interval, trials.name,
+    return SpoofingCurve(
+        "a-DCF", frozen(cuts), frozen(cost), given.minimum, given.min_threshold, given.actual, given.threshold,
+        given.minimum_interval, given.actual_interval, name=trials.name,
     )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from tercet._typing import Floats, Reals
 from tercet.application import Application
 from tercet.biometrics import group_column, species_rows
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import NO_LLR, Trials, as_trials, probability, two_class_trials
 
@@ -304,12 +303,12 @@ def rates_of_three(
     return pairs[0][0], pairs[0][1], pairs[1][1]
 
 
-def finite_thresholds(curve: Curve) -> Floats:
-    """The thresholds of a curve that can be drawn; scores that are all infinite have none."""
-    finite = curve.thresholds[np.isfinite(curve.thresholds)]
-    if len(finite) == 0:
-        raise UndefinedError("Every score is infinite: there is no threshold along which a cost could be drawn.")
-    return np.array(finite)
+def finite_thresholds(thresholds: Floats) -> NDArray[np.bool_]:
+    """Which thresholds can be drawn; scores that are all infinite have none."""
+    finite = np.isfinite(thresholds)
+    if not finite.any():
+        raise UndefinedError("Every score is infinite: there is no threshold along which anything could be drawn.")
+    return finite
 
 
 def both_rates(tally: Tally, threshold: float) -> tuple[float, float]:

@@ -17,8 +17,8 @@ from tercet.application import Application, tau
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve, Minimum
+from tercet.metrics.spoofing_curve import SpoofingCurve
 from tercet.metrics.tally import Tally
-from tercet.metrics.tandem_curve import TandemCurve
 from tercet.spoofing._classes import (
     SpoofingPoint,
     attack_rows,
@@ -237,7 +237,7 @@ def t_dcf(
     return replace(found, minimum_interval=ends["minimum"], actual_interval=ends.get("actual"))
 
 
-def t_dcf_curve(countermeasure: Trials, found: TDcf) -> TandemCurve:
+def t_dcf_curve(countermeasure: Trials, found: TDcf) -> SpoofingCurve:
     """The normalised t-DCF at every threshold of the countermeasure, for `tercet.plot(curve, "t-dcf")`.
 
     Parameters
@@ -249,7 +249,7 @@ def t_dcf_curve(countermeasure: Trials, found: TDcf) -> TandemCurve:
 
     Returns
     -------
-    TandemCurve
+    SpoofingCurve
         Thresholds and costs.
 
     Examples
@@ -261,10 +261,10 @@ def t_dcf_curve(countermeasure: Trials, found: TDcf) -> TandemCurve:
     ([0.0, 1.0, 2.0, 3.0], [0.5, 1.0, 0.5, 1.0])
     """
     own, given = Curve.of(as_trials(countermeasure, "countermeasure")), instance(found, TDcf, "found", "See t_dcf.")
-    cuts, finite = finite_thresholds(own), np.isfinite(own.thresholds)
+    finite = finite_thresholds(own.thresholds)
     cost = np.asarray(_normalised(given, own.fnr[finite], own.fpr[finite]))
-    return TandemCurve(
-        frozen(cuts), frozen(cost), given.minimum, given.min_threshold, given.actual,
+    return SpoofingCurve(
+        "t-DCF", frozen(own.thresholds[finite]), frozen(cost), given.minimum, given.min_threshold, given.actual,
         given.threshold, given.minimum_interval, given.actual_interval, given.c0 / given.normaliser,
         countermeasure.name,
     )  # fmt: skip

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.records import PlainRecord
-from tercet._numeric.validation import number
+from tercet._numeric.validation import frozen, instance, number
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.curves import Curve
+from tercet.metrics.spoofing_curve import TandemEerCurve
 from tercet.metrics.tally import Tally
-from tercet.spoofing._classes import three_classes
+from tercet.spoofing._classes import finite_thresholds, three_classes
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty.several_sets import percentile_intervals
 
@@ -131,41 +132,83 @@ def t_eer(
     return replace(found, interval=ends["value"])
 
 
+def t_eer_curve(asv: Trials, countermeasure: Trials, found: TEer, *, key: str = "class") -> TandemEerCurve:
+    """The tandem equal error rate along the verification threshold, for `tercet.plot(curve, "t-eer")`.
+
+    Parameters
+    ----------
+    asv : Trials
+        The verification scores that `found` was computed of.
+    countermeasure : Trials
+        The countermeasure scores that it was computed of.
+    found : TEer
+        What `t_eer` gave; it is marked. The concurrent t-EER has lines for shares of spoofs of 0, 1/2 and 1, which meet
+        there; one at a given prevalence has the line of that prevalence.
+    key : str, optional
+        Name of the group column with the classes of `asv`.
+
+    Returns
+    -------
+    TandemEerCurve
+        Thresholds and rates.
+
+    Examples
+    --------
+    >>> from tercet.spoofing import of_key
+    >>> asv = of_key([3., 2., 1., 0., 3.], ["target", "target", "nontarget", "nontarget", "spoof"])
+    >>> front = Trials.of_scores([3., 2., 1.], [1, 1, 0])
+    >>> t_eer_curve(asv, front, t_eer(asv, front, prevalence=0.0)).rate.tolist()    # accepting above 0, 1, 2 and 3
+    [[0.375, 0.0, 0.25, 0.5]]
+    """
+    given = instance(found, TEer, "found", "See t_eer.")
+    rates = _Tandem.of(as_trials(asv, "asv"), as_trials(countermeasure, "countermeasure"), key)
+    finite = finite_thresholds(rates.threshold)
+    shares = np.array([0.0, 0.5, 1.0] if given.prevalence is None else [given.prevalence])
+    lines = np.stack([_equal_rates(rates, share)[finite] for share in shares.tolist()])
+    return TandemEerCurve(
+        frozen(rates.threshold[finite]), frozen(shares), frozen(lines), given.value, given.asv_threshold,
+        given.interval, given.prevalence is None, asv.name,
+    )  # fmt: skip
+
+
 def _found(asv: Trials, countermeasure: Trials, share: float, prevalence: float | None, key: str) -> TEer:
     """The tandem equal error rate of these trials."""
-    sides = three_classes(asv, key)
-    behind = [Tally.of(asv.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
-    scores = np.unique(np.concatenate((behind[0].targets.scores, *(tally.nontargets.scores for tally in behind))))
-    cuts = np.concatenate(([-math.inf], scores))  # first everything is accepted, scores of -inf too
-    miss = np.concatenate(([0.0], behind[0].at(scores)[0] / behind[0].targets.total))
-    alarms = [np.concatenate(([1.0], tally.at(scores)[1] / tally.nontargets.total)) for tally in behind]
-    front = Curve.of(countermeasure)
-    rates = _Tandem(front.fnr, front.fpr, miss, *alarms)
+    rates = _Tandem.of(asv, countermeasure, key)
     cm, row = _path(rates, share)
     values = rates.at(cm, row)
-    totals = (1.0 - share) * values[1] + share * values[2]
     if prevalence is None:
-        gaps = values.max(axis=0) - values.min(axis=0)
-        best = _first_least(gaps, row)
+        best = _first_least(values.max(axis=0) - values.min(axis=0), row)
         value = float(values[:, best].max() + values[:, best].min()) / 2.0
     else:
-        mean = (values[0] + totals) / 2.0
-        best = _nearest_first(np.abs(values[0] - totals), mean, row)
+        nearer, mean = _nearer(values, share)
+        best = int(nearer[_first_least(mean[nearer], nearer)])
         value = float(mean[best])
-    miss_rate, nontarget, spoof = values[:, best].tolist()
-    return TEer(
-        value, miss_rate, nontarget, spoof, float(cuts[row[best]]), float(front.thresholds[cm[best]]), prevalence
-    )
+    miss, nontarget, spoof = values[:, best].tolist()
+    cuts = float(rates.threshold[row[best]]), float(rates.cm_threshold[cm[best]])
+    return TEer(value, miss, nontarget, spoof, *cuts, prevalence)
 
 
 class _Tandem(NamedTuple):
     """Rates of the countermeasure at its thresholds, and of the verification system at its own."""
 
+    cm_threshold: Floats
     cm_miss: Floats
     cm_alarm: Floats
+    threshold: Floats
     miss: Floats
     nontarget: Floats
     spoof: Floats
+
+    @classmethod
+    def of(cls, asv: Trials, countermeasure: Trials, key: str) -> _Tandem:
+        """The rates of these trials."""
+        sides, front = three_classes(asv, key), Curve.of(countermeasure)
+        behind = [Tally.of(asv.select(sides["target"] | sides[other])) for other in ("nontarget", "spoof")]
+        scores = np.unique(np.concatenate((behind[0].targets.scores, *(tally.nontargets.scores for tally in behind))))
+        cuts = np.concatenate(([-math.inf], scores))  # first everything is accepted, scores of -inf too
+        miss = np.concatenate(([0.0], behind[0].at(scores)[0] / behind[0].targets.total))
+        alarms = [np.concatenate(([1.0], tally.at(scores)[1] / tally.nontargets.total)) for tally in behind]
+        return cls(front.thresholds, front.fnr, front.fpr, cuts, miss, *alarms)
 
     def at(self, cm: NDArray[np.intp], row: NDArray[np.intp]) -> Floats:
         """Tandem rates (miss, nontarget, spoof) of pairs of thresholds."""
@@ -177,6 +220,12 @@ class _Tandem(NamedTuple):
                 self.cm_alarm[cm] * self.spoof[row],
             )
         )
+
+
+def _equal_rates(rates: _Tandem, share: float) -> Floats:
+    """The equal error rate at each verification threshold."""
+    nearer, mean = _nearer(rates.at(*_path(rates, share)), share)
+    return mean[nearer]
 
 
 def _path(rates: _Tandem, share: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -194,11 +243,12 @@ def _path(rates: _Tandem, share: float) -> tuple[NDArray[np.intp], NDArray[np.in
     return np.concatenate((np.maximum(high - 1, 0), high)), np.concatenate((rows, rows))
 
 
-def _nearest_first(gaps: Floats, means: Floats, row: NDArray[np.intp]) -> int:
-    """Of each verification threshold's two pairs the nearer to equality; of these the lowest mean."""
-    half = len(row) // 2
+def _nearer(values: Floats, share: float) -> tuple[NDArray[np.intp], Floats]:
+    """The nearer to equality of each verification threshold's two pairs, and the mean of both rates of every pair."""
+    totals = (1.0 - share) * values[1] + share * values[2]
+    gaps, half = np.abs(values[0] - totals), len(totals) // 2
     nearer = np.where(gaps[:half] <= gaps[half:] + _ROUNDING, np.arange(half), np.arange(half) + half)
-    return int(nearer[_first_least(means[nearer], nearer)])
+    return nearer, (values[0] + totals) / 2.0
 
 
 def _first_least(values: Floats, row: NDArray[np.intp]) -> int:

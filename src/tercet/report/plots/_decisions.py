@@ -1,4 +1,4 @@
-"""Risk against coverage, shares of targets, tandem costs, and the isotonic reliability diagram with its band."""
+"""Risk against coverage, shares of targets, costs and errors of three classes, and the isotonic reliability diagram."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy as np
 from tercet.calibration.assessment import CorpDiagram
 from tercet.deployment.abstention import RiskCoverage
 from tercet.deployment.prevalence import Prevalence
-from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
+from tercet.errors import InputError
+from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
+from tercet.report.numbers import percent
 from tercet.report.plots._canvas import Canvas, thinned
+from tercet.report.plots._style import look_of
 
 
 def risk_coverage(canvas: Canvas, curve: RiskCoverage) -> None:
@@ -36,7 +39,7 @@ def prevalence(canvas: Canvas, found: Prevalence) -> None:
     canvas.words("Share of targets", "Estimates")
 
 
-def t_dcf(canvas: Canvas, curve: TandemCurve) -> None:
+def t_dcf(canvas: Canvas, curve: SpoofingCurve) -> None:
     """Normalised t-DCF against the countermeasure's threshold; dashed: the cost of a perfect countermeasure."""
     _cost_along(canvas, curve, "t-DCF")
     if curve.floor > 0.0:
@@ -46,14 +49,16 @@ def t_dcf(canvas: Canvas, curve: TandemCurve) -> None:
     canvas.words("Threshold of the countermeasure", "Normalised t-DCF")
 
 
-def a_dcf(canvas: Canvas, curve: AgnosticCurve) -> None:
+def a_dcf(canvas: Canvas, curve: SpoofingCurve) -> None:
     """Normalised a-DCF against the threshold of the score."""
     _cost_along(canvas, curve, "a-DCF")
     canvas.words("Threshold", "Normalised a-DCF")
 
 
-def _cost_along(canvas: Canvas, curve: TandemCurve | AgnosticCurve, name: str) -> None:
+def _cost_along(canvas: Canvas, curve: SpoofingCurve, name: str) -> None:
     """A normalised cost along a threshold; open: the threshold in use, filled: the minimum, bars: their intervals."""
+    if curve.measure != name:
+        raise InputError(f'This curve is an {curve.measure}: draw it as "{curve.measure.lower()}".')
     first, xlim = canvas.is_empty, canvas.axes.get_xlim()
     x, y = thinned(curve.threshold, curve.cost)
     canvas.line(x, y, name, named=canvas.system)
@@ -81,6 +86,23 @@ def _cost_along(canvas: Canvas, curve: TandemCurve | AgnosticCurve, name: str) -
     if across[0] == across[1]:
         across = (across[0] - 0.5, across[1] + 0.5)
     canvas.axes.set(xlim=across, ylim=(0.0, top))
+
+
+def t_eer(canvas: Canvas, curve: TandemEerCurve) -> None:
+    """Tandem equal error rates against the verification threshold, one line per share of spoofs among impostors."""
+    for place, (share, rate) in enumerate(zip(curve.prevalence.tolist(), curve.rate, strict=True)):
+        x, y = thinned(curve.threshold, rate)
+        look = look_of(place)
+        canvas.line(x, y, f"{share:g}", named=f"{100 * share:g} % spoofs", color=look.color, linestyle=look.dash)
+    if math.isfinite(curve.asv_threshold):
+        if curve.interval is not None:
+            ends = [curve.interval.low, curve.interval.high]
+            canvas.line([curve.asv_threshold] * 2, ends, "interval", linestyle="-", linewidth=1.0)
+            canvas.key("bar: interval")
+        canvas.point(curve.asv_threshold, curve.value, "t-EER", filled=True)
+        canvas.key(f"marked: {'concurrent' if curve.concurrent else 'lowest'} t-EER")
+    canvas.axes.set_ylim(0.0, 1.1 * max(float(curve.rate.max()), curve.value) or 1.0)
+    canvas.words("Threshold of the verification system", f"Tandem error rate (t-EER {percent(curve.value)})")
 
 
 def corp(canvas: Canvas, diagram: CorpDiagram) -> None:

@@ -30,7 +30,7 @@ from tercet.evaluation import Evaluation, MulticlassEvaluation, RiskCurve
 from tercet.io.write import whole_file
 from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
-from tercet.metrics.tandem_curve import AgnosticCurve, TandemCurve
+from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
 from tercet.report.plots._canvas import Canvas
@@ -50,7 +50,7 @@ Band: TypeAlias = "Bands | RocBand | NetBenefitBand"
 Drawable: TypeAlias = (
     Evaluation | MulticlassEvaluation | DecisionCurve | RiskCoverage | CorpDiagram | Sweep | Comparison | Conditions
     | Calibrator | GaussianRecognizer | RiskCurve | GroupGaps | Prevalence | CountReport | CaseCostCurve
-    | DifferenceBand | TandemCurve | AgnosticCurve
+    | DifferenceBand | SpoofingCurve | TandemEerCurve
 )  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
@@ -103,8 +103,9 @@ KINDS: dict[str, Kind] = {
     "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
     "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
     "count": Kind("Decisions by class", _tables.count, options=("normalise",), of=CountReport),
-    "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=TandemCurve),
-    "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=AgnosticCurve),
+    "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=SpoofingCurve),
+    "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=SpoofingCurve),
+    "t-eer": Kind("Tandem equal error rate", _decisions.t_eer, of=TandemEerCurve),
     "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold", "posteriors")
@@ -214,13 +215,13 @@ def plot(
         class. Other kinds draw other results: "decision-curve", "risk-coverage", "corp", "risk-curve" and "sweep" what
         the functions of these names give, "forest" what `compare`, `by_condition` and `group_gaps` give, "prevalence"
         what `estimate_prevalence` gives, "count" what `count_report` gives, "case-costs" what `case_cost_curve` gives,
-        "cost-difference" what `difference_band` gives, "t-dcf" and "a-dcf" what
-        `tercet.spoofing.t_dcf_curve` and `a_dcf_curve` give, "score-to-llr" calibrators.
+        "cost-difference" what `difference_band` gives, "t-dcf", "a-dcf" and "t-eer" what
+        `t_dcf_curve`, `a_dcf_curve` and `t_eer_curve` of `tercet.spoofing` give, "score-to-llr" calibrators.
     kind : str
         One of "roc", "det", "precision-recall", "errors", "histogram", "bayes-error", "cost-by-threshold",
         "cost-curve", "brier-curve", "reliability", "calibration-map", "tippett", "cross-entropy", "confusion",
         "posteriors", "decision-curve", "risk-coverage", "corp", "score-to-llr", "risk-curve", "forest",
-        "prevalence", "count", "sweep", "case-costs", "cost-difference", "t-dcf", "a-dcf".
+        "prevalence", "count", "sweep", "case-costs", "cost-difference", "t-dcf", "a-dcf", "t-eer".
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure is made.
     labels : list of str, optional
