@@ -328,3 +328,11 @@ def test_bare_numbers_do_not_take_the_options_of_tables(tmp_path):
         for option in ("--group-column", "--key", "--id-column", "--weight-column", "--score-column"):
             error = run("assemble", *words, option, "x", "-o", tmp_path / "out.csv", code=2).stderr
             assert f"does not go with {option}" in error
+
+
+def test_a_table_keeps_the_names_of_its_columns_and_labels(tmp_path):
+    text = "pair,score,source,count,truth\na,1.5,s1,2.0,same\nb,-0.5,s2,0.5,different\n"
+    file, out = write(tmp_path, "scores.csv", text), tmp_path / "out.csv"
+    columns = ("--id-column", "pair", "--group-column", "source", "--weight-column", "count", "--label-column", "truth")
+    run("assemble", file, *columns, "--target", "same", "-o", out)
+    assert out.read_text() == text
