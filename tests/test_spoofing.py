@@ -449,6 +449,12 @@ def test_the_figure_of_the_tandem_equal_error_rate_marks_it_with_its_interval():
     assert all(rate == pytest.approx(found.value, abs=0.02) for rate in at.values())  # the lines meet there
 
 
+def test_with_misses_free_the_lowest_of_the_best_thresholds_is_taken():
+    front = tc.Trials.of_scores([3.0, 2.0, 0.0, 1.0, 0.5], [1, 1, 1, 0, 0])
+    found = spoofing.t_dcf(front, spoofing.AsvRates(1.0, 0.0, 0.4))  # c1 = 0: verification rejects every target
+    assert (found.c1, found.minimum, found.min_threshold) == (0.0, 1.0, 1.0)
+
+
 def test_a_curve_is_drawn_as_what_it_is():
     asv, cm = tandem(3)
     curve = spoofing.a_dcf_curve(asv, spoofing.a_dcf(asv))

@@ -635,7 +635,7 @@ def species_rows(trials: Trials, labels: NDArray[np.bool_], column: str) -> dict
     if twice is not None:
         sizes = dict(zip(found.tolist(), counts.tolist(), strict=True))
         told = " and ".join(f"{shown(name)} ({sizes[name]} attacks)" for name in twice)
-        raise InputError(f"species={shown(column)} holds one name spelt in two ways: {told}. Spell it in one way.")
+        raise InputError(f"species={shown(column)} holds one name in several spellings: {told}. Spell it in one way.")
     return {name: ~labels & (values == name) for name in found.tolist()}
 
 

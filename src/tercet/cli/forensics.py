@@ -45,11 +45,16 @@ def report(scores: str, source: Facts, out: str | None, title: str | None, outpu
         write_text_atomically(out, found.to_html(title))
         say(f"the sheet is in {out}.")
     rows: list[Row] = [
-        {"measure": one.name, "value": one.value} | _ends(one.interval) | {"note": one.note} for one in found.measures
+        {"measure": one.name, "value": one.value} | _ends(one.interval) | {"note": one.note or None}
+        for one in found.measures
     ]
     for row in found.misleading.rows:
-        for name, rate in (("same source, LR below 1/", row.targets), ("different source, LR above ", row.nontargets)):
-            rows.append({"measure": f"{name}{row.strength:g}", "value": rate.value} | _ends(rate.interval))
+        below = "1" if row.strength == 1.0 else f"1/{row.strength:g}"
+        rows.append(
+            {"measure": f"same source, LR below {below}", "value": row.targets.value} | _ends(row.targets.interval)
+        )
+        words = f"different source, LR above {row.strength:g}"
+        rows.append({"measure": words, "value": row.nontargets.value} | _ends(row.nontargets.interval))
     for bounds in found.bounds:
         for name, side in (("lowest", "lower"), ("highest", "upper")):
             words = f"{name} supported LR ({bounds.method})"

@@ -404,7 +404,8 @@ def _coefficients(point: SpoofingPoint, asv: AsvRates, form: str) -> tuple[float
 
 
 def _least(curve: Curve, c1: float, c2: float) -> Minimum:
-    """Where c1 P_miss + c2 P_fa is least; with misses free, rejecting everything is."""
+    """Where c1 P_miss + c2 P_fa is least; with misses free, at the lowest threshold that accepts no spoof."""
     if c1 > 0.0:
         return curve.min_dcf(Application(0.5, c1, c2))
-    return Minimum(0.0, float(curve.thresholds[-1]), curve.tally.weight(curve.targets), 0)
+    place = int(np.argmax(curve.fpr == 0.0))
+    return Minimum(0.0, float(curve.thresholds[place]), curve.tally.weight(curve.misses[place]), 0)
