@@ -174,6 +174,7 @@ VALUES = {
     "memory_limit": "900MB", "resume": "parts", "ci": "90", "resamples": "49", "seed": "3", "bayes_plot": "-2,2,9",
     "sigma": "2", "condition_columns": "channel", "calibrate_on": "c.csv", "calibrate_prior": "0.2",
     "calibrate_labels": "labels.csv", "calibrate_key": "key.csv", "report": "page.html", "plots": "figures",
+    "asv_key": "key.csv",
     "names": "named", "sort": "dcf", "title": "A title", "metrics": "ppv,cllr", "fpr_at_most": "0.1",
     "calibrator": "model.json", "out": "out.csv", "prior": "0.2", "priors_to_try": "0.2", "folds": "3", "by": "speaker",
     "fnr": "0.2", "fpr": "0.2", "half_width": "0.2", "band": "-1,1,5", "margin": "0.1", "assurance": "60",

@@ -1,5 +1,6 @@
 """The commands of speech, biometrics, anti-spoofing and forensics, on small made data."""
 
+import itertools
 import json
 
 import numpy as np
@@ -129,6 +130,44 @@ def test_t_dcf_and_t_eer_are_those_of_python(made):
     assert set(found["t_dcf"]) == {"all", "A1", "A2"}
     equal = as_json("spoofing", "t-eer", made / "sasv.csv", made / "cm.csv", *words)
     assert equal["t_eer"] == spoofing.t_eer(asv, front, key="label").to_dict()
+
+
+def test_files_of_asvspoof_are_read_as_they_are(tmp_path):
+    rng = np.random.default_rng(4)
+    kinds = np.repeat(["spoof", "target", "nontarget"], 30)
+    scores = rng.normal(np.select([kinds == "target", kinds == "spoof"], [3.0, 1.5], 0.0)).round(3).tolist()
+    attacks = [f"A{k % 2}" if kind == "spoof" else "-" for k, kind in enumerate(kinds.tolist())]
+    rows = list(zip(range(90), scores, kinds.tolist(), attacks, strict=True))
+    real = {kind: "spoof" if kind == "spoof" else "bonafide" for kind in set(kinds.tolist())}
+    files = {
+        "asv.csv": "score,label,source\n" + "".join(f"{s},{k},{a}\n" for _, s, k, a in rows),
+        "asv.txt": "".join(f"{a} {k} {s}\n" for _, s, k, a in rows),
+        "lists.txt": "".join(f"m{n % 5} u{n} {s}\n" for n, s, _, _ in rows),
+        "lists.key": "".join(f"m{n % 5} u{n} {k}\n" for n, _, k, _ in rows),
+        "cm.csv": "score,label,source\n" + "".join(f"{s},{real[k]},{a}\n" for _, s, k, a in rows),
+        "cm.txt": "".join(f"u{n} {a} {real[k]} {s}\n" for n, s, k, a in rows),
+        "short.txt": "".join(f"u{n} {s}\n" for n, s, _, _ in rows),
+        "protocol.txt": "".join(f"p{n % 3} u{n} - {a} {real[k]}\n" for n, _, k, a in rows),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    raw = ("--meaning", "raw")
+    agnostic = {
+        as_json("spoofing", "a-dcf", tmp_path / name, *raw, *more)["systems"][0]["a_dcf"]["minimum"]
+        for name, more in (("asv.csv", ()), ("asv.txt", ()), ("lists.txt", ("--key", tmp_path / "lists.key")))
+    }
+    assert len(agnostic) == 1
+    fronts = (("cm.csv", "--target", "bonafide"), ("cm.txt",), ("short.txt", "--key", tmp_path / "protocol.txt"))
+    behinds = (("asv.csv",), ("asv.txt",), ("lists.txt", "--asv-key", tmp_path / "lists.key"))
+    tandem, equal = set(), set()
+    for (front, *more), (behind, *key) in itertools.product(fronts, behinds):
+        words = (*more, *key, *raw)
+        costs = as_json("spoofing", "t-dcf", tmp_path / front, "--asv", tmp_path / behind, *words)["t_dcf"]
+        tandem.add(costs["all"]["minimum"])
+        equal.add(as_json("spoofing", "t-eer", tmp_path / behind, tmp_path / front, *words)["t_eer"]["value"])
+    assert len(tandem) == len(equal) == 1
+    words = ("--asv", tmp_path / "asv.txt", *raw, "--by-attack", "source")
+    assert {"A0", "A1"} < set(as_json("spoofing", "t-dcf", tmp_path / "cm.txt", *words)["t_dcf"])
 
 
 def test_a_key_without_spoofs_is_refused_in_words(made):

@@ -48,6 +48,10 @@ _DRAWS = options(
 )  # fmt: skip
 
 
+_ASV_KEY = option("--asv-key", reads=True, metavar="FILE",
+                  help="A trial list with the labels of the verification scores; --key is for the others.")  # fmt: skip
+
+
 @click.group()
 def command() -> None:
     """Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs."""
@@ -110,9 +114,10 @@ def _agnostic_curves(
 
 @new_command("t-dcf", epilog=WORDS)
 @click.argument("scores")
-@source_options(_MEANINGS, groups=("ci",), ids=("key",))
+@source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
 @option("--asv", required=True, reads=True, metavar="FILE",
         help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
+@_ASV_KEY
 @option("--asv-threshold", type=float, metavar="T",
         help="Threshold of the verification system. [default: that of its EER]")  # fmt: skip
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True,
@@ -122,13 +127,20 @@ def _agnostic_curves(
 @figure_option
 @format_options
 def t_dcf_command(
-    scores: str, source: Facts, asv: str, by_attack: str | None, figure: str | None, output: str, **options: Value
+    scores: str,
+    source: Facts,
+    asv: str,
+    asv_key: str | None,
+    by_attack: str | None,
+    figure: str | None,
+    output: str,
+    **options: Value,
 ) -> int:
     """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
     from tercet.spoofing import t_dcf, t_dcf_by_attack
 
     point = options["point"] or "asvspoof2021"
-    behind = three_class_trials(asv, source | {"target": "target"}, by_attack)
+    behind = _verification(asv, source, asv_key, by_attack)
     front = read_trials(scores, with_columns(source, [by_attack] if by_attack else []))
     more = {name: options[name] for name in ("form", "threshold", "asv_threshold")} | _asked(options, source)
     with working(f"evaluating {name_of(scores)}"):
@@ -169,7 +181,8 @@ def _draw(front: Trials, found: Mapping[str, TDcf | str], by: str | None, path: 
 @new_command("t-eer", epilog=WORDS)
 @click.argument("asv")
 @click.argument("countermeasure")
-@source_options(_MEANINGS, groups=("ci",), ids=("key",))
+@source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
+@_ASV_KEY
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
 @_DRAWS
 @figure_option
@@ -178,6 +191,7 @@ def t_eer_command(
     asv: str,
     countermeasure: str,
     source: Facts,
+    asv_key: str | None,
     prevalence: float | None,
     figure: str | None,
     output: str,
@@ -186,7 +200,7 @@ def t_eer_command(
     """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
     from tercet.spoofing import t_eer, t_eer_curve
 
-    behind = three_class_trials(asv, source | {"target": "target"})
+    behind = _verification(asv, source, asv_key)
     front = read_trials(countermeasure, source)
     with working(f"evaluating {name_of(asv)}"):
         asked = _asked(options, source)
@@ -197,6 +211,12 @@ def t_eer_command(
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
     print_rows([row | ends(found.interval, "value")], output, {"t_eer": found.to_dict()})
     return 0
+
+
+def _verification(path: str, source: Facts, key: str | None, attack: str | None = None) -> Trials:
+    """Verification scores: read like those of the countermeasure, but for where their labels are."""
+    own = {name: value for name, value in source.items() if name not in ("labels", "key")}
+    return three_class_trials(path, own | {"target": "target"} | ({} if key is None else {"key": key}), attack)
 
 
 def three_class_trials(path: str, source: Facts, attack: str | None = None) -> Trials:

@@ -16,6 +16,7 @@ from tercet.io.formats.text import WHITESPACE, Dialect, fields_of, first_lines, 
 LISTS = ("kaldi", "voxceleb", "sre", "asvspoof", "bosaris", "bob")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "npy", "npz", *LISTS)
 _LABEL_WORDS = {"0", "1", "target", "nontarget", "true", "false"}
+_THREE_CLASSES = {"target", "nontarget", "spoof"}
 _SPOOF_WORDS = {"bonafide", "spoof"}
 _BOB = {
     4: ("claimed_id", "real_id", "test_label", "score"),
@@ -60,6 +61,8 @@ def score_layout(file: PlainFile, hints: Hints) -> Layout:
         return Layout(_list(_BOB[width]), "score", None, (*_BOB[width][: width - 3], "test_label"), _claims(width))
     if name == "asvspoof" and width == 2:
         return Layout(_list(("utt", "score")), "score", None, ("utt",), target="bonafide")
+    if name == "asvspoof" and width == 3:
+        return Layout(_list(("source", "label", "score")), "score", "label")
     if name == "asvspoof" and width == 4:
         return Layout(_list(("utt", "source", "label", "score")), "score", "label", ("utt",), target="bonafide")
     if name in ("kaldi", "voxceleb", "bosaris") and width == 3:
@@ -75,7 +78,8 @@ def key_layout(file: PlainFile, hints: Hints) -> Layout:
     lines = first_lines(file)
     fields = _fields(file, lines, hints.format or "trial list")
     spoof = [place for place in range(len(fields[0])) if {row[place] for row in fields} <= _SPOOF_WORDS]
-    if hints.format == "asvspoof" or (hints.format is None and spoof):
+    three = len(fields[0]) == 3 and not any("bonafide" in row for row in fields)  # a key that begins with spoofs
+    if hints.format == "asvspoof" or (hints.format is None and spoof and not three):
         return _protocol(file, len(fields[0]), spoof)
     if len(fields[0]) == 3 and hints.format != "bob":
         first = _label_first(file, fields, hints.format)
@@ -182,7 +186,7 @@ def _sniffed_scores(file: PlainFile, lines: Sequence[str]) -> str:
     columns = [set(column) for column in zip(*fields, strict=True)]
     if not all(is_number(row[-1]) for row in fields) or not 2 <= width <= 5:
         raise InputError(f"{file.called}: its first lines match no known format. {_WAY_OUT}")
-    if width == 4 and columns[2] <= _SPOOF_WORDS:
+    if (width == 4 and columns[2] <= _SPOOF_WORDS) or (width == 3 and columns[1] <= _THREE_CLASSES):
         return "asvspoof"
     labelled = [place for place in range(width - 1) if columns[place] <= _LABEL_WORDS]
     if labelled:
@@ -195,14 +199,14 @@ def _sniffed_scores(file: PlainFile, lines: Sequence[str]) -> str:
 
 
 def _label_first(file: PlainFile, fields: Sequence[Sequence[str]], name: str | None) -> bool:
-    first, last = ({row[place] for row in fields} <= _LABEL_WORDS for place in (0, 2))
+    first, last = ({row[place] for row in fields} <= _LABEL_WORDS | _THREE_CLASSES for place in (0, 2))
     if name in ("voxceleb", "bosaris"):
         first, last = name == "voxceleb", name == "bosaris"
     if first == last:
         what = "both its first and its last field" if first else "neither its first nor its last field"
         raise InputError(
-            f"{file.called}: {what} may be the label (0/1, nontarget/target). Say format='voxceleb' (label enrol test) "
-            f"or format='bosaris' (enrol test label)."
+            f"{file.called}: {what} may be the label (0/1, nontarget/target/spoof). Say format='voxceleb' (label enrol "
+            f"test) or format='bosaris' (enrol test label)."
         )
     return first
 
