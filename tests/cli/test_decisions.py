@@ -389,3 +389,12 @@ def test_notes_are_never_cut_and_go_on_below_their_first_word(scores, monkeypatc
     first = next(place for place, line in enumerate(lines) if "note " in line)
     assert lines[first + 1].startswith(" " * lines[first].index("no interval"))
     assert "the more so the fewer rows a bin has" in run("calibration", scores[0], "--bootstrap", "19").stdout
+
+
+@pytest.mark.parametrize("engine", [(), ("--engine", "local")])
+def test_a_cost_is_a_number_only_where_a_score_would_be_one(tmp_path, engine):
+    path = tmp_path / "a.csv"
+    for word in ("1_200", "\u0661", "12 EUR"):
+        path.write_text(f"score,label,amount\n1.0,1,5\n-1.0,0,{word}\n2.0,1,3\n-2.0,0,3\n", encoding="utf-8")
+        asked = ("--app", "0.1", "--cost-fn-column", "amount", *engine)
+        assert "must hold numbers: row 1 (counting from 0) holds" in run("evaluate", path, *asked, code=1).stderr

@@ -415,7 +415,7 @@ def test_numbers_beyond_a_double_are_refused_and_infinities_are_not(tmp_path):
     assert found.weights.tolist() == [1e300, 2.0, 0.5, 1.0]
 
 
-@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN is not a score"), (None, "the value is missing")])
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN is not a number"), (None, "the value is missing")])
 def test_parquet_tells_nan_from_a_missing_value(tmp_path, value, said):
     columns = {"score": pa.array([1.0, value, 0.5]), "label": [True, False, True]}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")

@@ -299,7 +299,7 @@ def test_labels_that_are_not_marks_are_read_as_everywhere():
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"meaning": "nonsense"}, "meaning='nonsense' is none of"),
+        ({"meaning": "nonsense"}, "meaning must be one of"),
         ({"eer": "nonsense"}, "eer must be"),
         ({"meaning": "posterior"}, "give trained_prior"),
         ({"bayes_plot": (3, -3, 5)}, "bayes_plot must be"),

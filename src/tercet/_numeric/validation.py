@@ -305,7 +305,7 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
     if any(over_parts(copied, len(wide))):
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
         way_out = {
-            "scores": " Drop these rows, or write -inf for a score that counts as a rejection.",
+            "scores": " Drop these rows; a score that stands for a rejection is -inf (0 for lr and posterior).",
             "weights": " Drop these rows, or give them the weight 0.",
         }.get(name, " Drop these rows, or fill them in.")
         raise InputError(

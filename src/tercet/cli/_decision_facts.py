@@ -16,10 +16,11 @@ from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, draw, print_rows
-from tercet.cli._systems import System, number_column
+from tercet.cli._systems import System
 from tercet.cli._values import numbers, points_of
 from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError, TercetError
+from tercet.io._trial_columns import group_numbers
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts
 from tercet.outofcore.scan import Scan
 from tercet.trials import Trials
@@ -62,7 +63,7 @@ def case_costs(trials: Trials, app: object, columns: dict[str, str]) -> CaseCost
     assert isinstance(app, Application)  # cost_columns refuses others
     costs: JSON = {"cost_fn": app.cost_fn, "cost_fp": app.cost_fp}
     for name, column in columns.items():
-        costs[name] = number_column(trials, column, "costs")
+        costs[name] = group_numbers(trials, column, "costs")
     with in_columns(columns):
         return CaseCosts(app.prior, **costs)
 

@@ -16,9 +16,10 @@ import tercet
 from tercet._typing import Array
 from tercet.application import Application
 from tercet.cli._output import Facts, say, working
-from tercet.cli._systems import System, names_in, number_column
+from tercet.cli._systems import System, names_in
 from tercet.cli._values import DEFAULT_PRIORS
 from tercet.errors import InputError
+from tercet.io._trial_columns import group_numbers
 from tercet.report import tables
 from tercet.report.terminal import print_table
 from tercet.trials import Trials
@@ -73,7 +74,7 @@ def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Array | None, Tr
     """The measures in these columns, one row per trial, and the trials without them."""
     if not columns:
         return None, trials
-    measures = [number_column(trials, name, "quality measures") for name in columns]
+    measures = [group_numbers(trials, name, "quality measures") for name in columns]
     groups = {name: values for name, values in trials.groups.items() if name not in columns}
     return np.stack(measures, axis=1), replace(trials, groups=MappingProxyType(groups))
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tercet._typing import Array, Floats
+from tercet._typing import Array
 from tercet.cli._output import Bar, Facts, printable, say
 from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
@@ -195,14 +195,6 @@ def with_files(facts: Facts, path: str, source: Facts) -> Facts:
 
     files = [path, *(source[key] for key in ("labels", "key") if key in source)]
     return facts | {"input": {"files": [fingerprint(file) for file in files], **facts["input"]}}
-
-
-def number_column(trials: Trials, name: str, what: str) -> Floats:
-    """A column that was read as a group, as numbers."""
-    try:
-        return np.array([float(value) for value in trials.groups[name].tolist()])
-    except ValueError as error:
-        raise InputError(f"The column {name!a} of {what} must hold numbers: {error}.") from None
 
 
 def names_in(source: Facts) -> Facts:

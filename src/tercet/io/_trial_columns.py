@@ -9,9 +9,10 @@ import numpy as np
 
 from tercet._numeric.validation import class_codes, is_target, shown, unlabelled_classes
 from tercet._numeric.validation import words_of as text_of
-from tercet._typing import JSON, Array
+from tercet._typing import JSON, Array, Floats
 from tercet.errors import InputError
 from tercet.io.columns import LabelColumn, Labels
+from tercet.io.formats.text import is_number
 from tercet.metrics.confusion import Confusion
 from tercet.trials import MATRIX_MEANINGS, Trials, matrix_trials, two_class_trials
 
@@ -167,6 +168,21 @@ def id_column(columns: Sequence[Array]) -> Array | None:
     if not columns:
         return None
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def group_numbers(trials: Trials, name: str, what: str) -> Floats:
+    """A column that was read as a group, as numbers; 1_000 is not one, as in a column of scores."""
+    words = trials.groups[name].tolist()
+    together = "".join(map(str, words))  # one look at all of them
+    try:
+        if together.isascii() and "_" not in together:
+            return np.array([float(one) for one in words])
+    except ValueError:
+        pass
+    row, held = next((row, one) for row, one in enumerate(words) if not is_number(str(one)))
+    raise InputError(
+        f"The column {name!a} of {what} must hold numbers: row {row} (counting from 0) holds {shown(held)}."
+    )
 
 
 def word(value: object) -> str:

@@ -51,6 +51,7 @@ _NUMERIC = (
 )
 _EXACT = 2**53  # whole numbers up to this are doubles
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+REJECTION = "Drop the row; a score that stands for a rejection is -inf (0 for lr and posterior)."
 _MERGED = "a 64-bit number would merge it with its neighbours. Rescale it, or write it as a label."
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _DOUBTFUL = r"(?i),\s*[}\]]|[:\[,]\s*[+-]?(inf|nan)|\\u0000"
@@ -222,9 +223,9 @@ class Table:
         value = held if value is None else value
         first = f"{count} such rows, this is the first. " if count > 1 else ""
         if value is None or not value.strip():
-            return self.refuse(row, name, f"the value is missing. {first}Drop the row, or write -inf for a rejection.")
+            return self.refuse(row, name, f"the value is missing. {first}{REJECTION}")
         if value.strip().lower().lstrip("+-") == "nan":
-            return self.refuse(row, name, f"NaN is not a score. {first}Drop the row, or write -inf for a rejection.")
+            return self.refuse(row, name, f"NaN is not a number. {first}{REJECTION}")
         if value.count(",") == 1 and value.replace(",", "").lstrip("+-").isdigit():
             return self.refuse(row, name, f"not a number. {first}Write a decimal point, not a comma.")
         return self.refuse(row, name, f"not a number. {first}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from tercet._numeric.validation import shown, shown_path
-from tercet._typing import Facts, Floats
+from tercet._typing import Facts
 from tercet.errors import InputError
+from tercet.io._trial_columns import group_numbers
 from tercet.io.read import read_chunks
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts, Parts
 from tercet.trials import Trials
@@ -27,17 +26,20 @@ def case_parts(files: Sequence[Path], options: Facts, memory: int, costs: CaseCo
         for file in files:
             first = 0
             for part in _named(read_chunks(file, rows, **{**options, "group_columns": columns}), asked):
-                own = {name: _numbers(part, one) if isinstance(one, str) else one for name, one in asked.items()}
-                yield part, _part(costs.prior, own, file, first)
+                yield part, _part(part, costs, file, first)
                 first += len(part)
 
     return parts
 
 
-def _part(prior: float, costs: Mapping[str, float | Floats], file: object, first: int) -> CaseCosts:
+def _part(part: Trials, costs: CaseCostColumns, file: object, first: int) -> CaseCosts:
     """The costs of some rows of a file; invalid ones are refused with the number of the first of these rows."""
     try:
-        return CaseCosts._part(prior, **costs)
+        own = {
+            name: group_numbers(part, one, "costs") if isinstance(one, str) else one
+            for name, one in costs.costs.items()
+        }
+        return CaseCosts._part(costs.prior, **own)
     except InputError as error:
         raise InputError(f"{shown_path(file)}, rows from {first} on: {error}") from None
 
@@ -51,10 +53,3 @@ def _named(parts: Iterator[Trials], asked: Mapping[str, str | float]) -> Iterato
             if isinstance(column, str) and f"no column {shown(column)[:8]}" in str(error):
                 raise InputError(f"{name}={shown(column)} must be a column or a number: {error}") from None
         raise
-
-
-def _numbers(part: Trials, name: str) -> Floats:
-    try:
-        return part.groups[name].astype(np.float64)
-    except ValueError as error:
-        raise InputError(f"The column {name!a} of costs must hold numbers: {error}.") from None

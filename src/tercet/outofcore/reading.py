@@ -30,7 +30,7 @@ from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
-from tercet.io.columns import LabelColumn, Labels
+from tercet.io.columns import REJECTION, LabelColumn, Labels
 from tercet.io.formats.parquet_arrow import plain_columns
 from tercet.io.source import TrialSource, open_source
 from tercet.metrics.tally import Ranked, Tally
@@ -464,5 +464,5 @@ def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
 
 def _why(value: float, meaning: str, low: float, high: float) -> str:
     if np.isnan(value):
-        return "scores must not hold NaN. Drop the row, or write -inf for a rejection."
+        return f"scores must not hold NaN. {REJECTION}"
     return f"scores that are {meaning} must lie in {low:g}..{high:g}, not {float(value)}."

@@ -67,7 +67,7 @@ def is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return "_" not in text and text.isascii()
 
 
 def fields_of(line: str) -> list[str]:
