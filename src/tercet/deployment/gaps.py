@@ -235,10 +235,7 @@ def group_gaps(
         raise InputError("Gaps are taken of trials without weights: repeat rows instead.")
     values, clusters = _groups(own, column, "column"), None if by is None else _groups(own, by, "by")
     counts = _Counts.of(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
-    if len(counts.names) < 2:
-        raise InputError(f"{column} has one group only: gaps need at least two.")
-    if by is not None:
-        _check_clusters(counts, by)
+    _check_groups(counts, column, by)
     rows = tuple(_rates(counts, place, level) for place in range(len(counts.names)))
     draws = whole(resamples, "resamples", 0, _MOST_RESAMPLES)
     drawn = counts.resampled(draws, whole(seed, "seed", 0)) if draws else None
@@ -463,10 +460,12 @@ def _pairs(found: list[str], reference: object) -> list[tuple[int, int]]:
     return [(place, base) for place in range(len(found)) if place != base]
 
 
-def _check_clusters(counts: _Counts, by: str) -> None:
-    """Refuses a compared group whose trials are all in one cluster."""
+def _check_groups(counts: _Counts, column: str, by: str | None) -> None:
+    """Refuses a single group, and a compared group whose trials are all in one cluster."""
+    if len(counts.names) < 2:
+        raise InputError(f"{column} has one group only: gaps need at least two.")
     for name, clusters in zip(counts.names, counts.cells.any(axis=2).sum(axis=0).tolist(), strict=True):
-        if clusters < 2:
+        if counts.clustered and clusters < 2:
             raise InputError(
                 f"by={shown(by)}: all trials of {shown(name)} are in one group, so the variation between groups cannot "
                 f"be estimated. Leave these trials out, or leave by out."
