@@ -44,6 +44,13 @@ REFUSED = [  # words, exit code, what the sentence holds
     ("plot a.csv --kind corp --app 0.1 -o f.png", 2, "--app has no effect with --kind corp"),
     ("plot a.csv --kind bayes-error --bands simultaneous -o f.png", 2, "--bands simultaneous goes with"),
     ("plot a.csv --kind risk-coverage --app 0.1 --app 0.5 -o f.png", 2, "one operating point"),
+    ("plot a.csv --kind rok -o f.png", 2, "--kind must be one of roc, det"),
+    ("plot a.csv --kind forest -o f.png", 2, "--kind must be one of roc, det"),
+    ("plot a.csv b.csv --kind corp -o f.png", 2, "corp shows one system; several can be drawn as roc, det"),
+    ("evaluate a.csv --app 0.1 --sort dcf", 2, "--sort has no effect on one system"),
+    ("evaluate a.csv b.csv --app 0.1 --sort nothing", 2, "--sort: no quantity is called 'nothing'"),
+    ("evaluate a.csv --priors 0.5,0.5 --cost-fn-column speaker", 2, "two-class operating point"),
+    ("calibrate fit a.csv --method gaussian --prior 0.3 -o m.json", 2, "--prior has no effect on gaussian"),
     ("sample-size --app 0.1 --fnr 0.1 --half-width 0.1", 2, "--app needs both --fnr and --fpr"),
     ("sample-size raw.json --half-width 0.1", 1, "calibrate its scores first"),
     ("card decided.json", 1, "decided labels have no card"),
@@ -84,6 +91,12 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(files, monkeypatch, words,
     found = run(*words.split())
     assert (found.exit_code, sentence in found.stderr) == (code, True), found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("words", [words for words, code, _ in REFUSED if code == 2])
+def test_wrong_use_is_refused_before_a_missing_file(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    assert run(*words.split()).exit_code == 2
 
 
 @pytest.mark.parametrize("kind", ["decision-curve", "risk-coverage", "corp"])

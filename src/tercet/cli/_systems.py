@@ -83,13 +83,18 @@ class System:
         return self.trials
 
 
+def check_order(quantity: str | None, systems: int) -> None:
+    """Refuses to sort by an unknown quantity, or to sort a single system."""
+    if quantity is not None:
+        quantity_named(quantity, "--sort")
+        if systems < 2:
+            raise click.UsageError("--sort has no effect on one system.")
+
+
 def arranged(systems: Sequence[System], quantity: str | None) -> list[System]:
     """The systems in the order given, or by a quantity, the best first and undefined ones last."""
     if quantity is None:
         return list(systems)
-    quantity_named(quantity, "--sort")
-    if len(systems) < 2:
-        raise click.UsageError("--sort has no effect on one system.")
     values = [_first(one.known(), quantity) for one in systems]
     if all(value is None for value in values):
         raise InputError(f"--sort: no system has a number called {quantity}; --metrics {quantity} computes it.")

@@ -59,7 +59,7 @@ def training_settings(prior: Value, method: str, flag: str) -> Facts:
     if prior is None:
         return {}
     if method in PRIOR_FREE:
-        raise InputError(f"{flag} has no effect on {method}, which is the same at every prior: leave it out.")
+        raise click.UsageError(f"{flag} has no effect on {method}, which is the same at every prior: leave it out.")
     return {"prior": prior}
 
 

@@ -40,7 +40,7 @@ from tercet.cli._options import (
 from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
 from tercet.cli._parts import choose_road, limits_of, scanned
 from tercet.cli._resampling import calibrated, draws_of, with_intervals
-from tercet.cli._systems import System, arranged, local_files, name_of, named, read_systems, with_files
+from tercet.cli._systems import System, arranged, check_order, local_files, name_of, named, read_systems, with_files
 from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, points_of, prior, with_columns
 from tercet.conditions import by_condition
 from tercet.errors import InputError, TercetError
@@ -114,6 +114,7 @@ def command(scores: tuple[str, ...], source: Facts, **options: Value) -> int:
     style = Style(options["output"], options["title"], chosen(options["metrics"]), by_default)
     _check_eer(options, style)
     options["names"] = named(scores, options["names"], together=options["engine"] is not None)
+    check_order(options["sort"], 1 if options["engine"] is not None else len(scores))
     conditions: list[Facts] = []
     if source["meaning"] == "decisions":
         systems = [_with_wanted(one, style) for one in decided_systems(scores, options["names"], asked, source)]

@@ -7,18 +7,21 @@ from dataclasses import replace
 
 import click
 
+from tercet._numeric.validation import shown
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, draw, say, working
 from tercet.cli._systems import distinct_names, named, read_trials
 from tercet.cli._values import application
-from tercet.evaluation import evaluate
+from tercet.errors import did_you_mean
+from tercet.evaluation import Evaluation, evaluate
 from tercet.trials import Trials
 
 _BANDED = ("kind=roc", "kind=det", "kind=bayes-error", "kind=reliability", "kind=decision-curve")
 _AT_ONCE = ("roc", "det", "decision-curve")  # figures with a band that holds at all points at once
 _LEVEL = 0.95
+_OF_OTHER_RESULTS = ("decision-curve", "risk-coverage", "corp")  # which this command computes
 _WITHOUT_POINTS = ("decision-curve", "corp")
 
 
@@ -40,10 +43,7 @@ _WITHOUT_POINTS = ("decision-curve", "corp")
 def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **options: Value) -> int:  # fmt: skip
     """One figure of one system, or of several in one figure."""
     points = options["apps"]
-    if points and kind in _WITHOUT_POINTS:
-        raise click.UsageError(f"--app has no effect with --kind {kind}: leave it out.")
-    if options["bands"] == "simultaneous" and kind not in _AT_ONCE:
-        raise click.UsageError(f"--bands simultaneous goes with {', '.join(_AT_ONCE)}, not with {kind}.")
+    _check_kind(kind, len(scores), len(points), options["bands"])
     names, bands = named(scores, options["names"]) or distinct_names(scores), options["bands"]
     trials = [read_trials(path, source) for path in scores]
     with working("evaluating"):
@@ -57,6 +57,25 @@ def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **optio
     return 0
 
 
+def _check_kind(kind: str, systems: int, points: int, bands: str | None) -> None:
+    """Refuses a figure that this command does not draw, and what does not go with it, before anything is read."""
+    from tercet.report.plots import KINDS
+
+    drawn = [name for name, one in KINDS.items() if one.of is Evaluation or name in _OF_OTHER_RESULTS]
+    if kind not in drawn:
+        hint = did_you_mean(kind, drawn)
+        raise click.UsageError(f"--kind must be one of {', '.join(drawn)}, not {shown(kind)}.{hint}")
+    if systems > 1 and not KINDS[kind].overlaid:
+        several = ", ".join(name for name in drawn if KINDS[name].overlaid)
+        raise click.UsageError(f"{kind} shows one system; several can be drawn as {several}.")
+    if points and kind in _WITHOUT_POINTS:
+        raise click.UsageError(f"--app has no effect with --kind {kind}: leave it out.")
+    if points > 1 and kind == "risk-coverage":
+        raise click.UsageError("risk-coverage takes one operating point.")
+    if bands == "simultaneous" and kind not in _AT_ONCE:
+        raise click.UsageError(f"--bands simultaneous goes with {', '.join(_AT_ONCE)}, not with {kind}.")
+
+
 def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None) -> Value:
     """What the figure draws: an evaluation, unless it is of another result."""
     if kind == "decision-curve":
@@ -66,8 +85,6 @@ def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, ban
     if kind == "risk-coverage":
         from tercet.deployment.abstention import risk_coverage
 
-        if len(points) > 1:
-            raise click.UsageError("risk-coverage takes one operating point.")
         return replace(risk_coverage(trials, points[0] if points else None), name=name)
     if kind == "corp":
         from tercet.calibration.assessment import corp_diagram
