@@ -422,7 +422,7 @@ def test_a_group_column_and_a_map_of_the_same_name_are_refused(folder):
 )
 def test_a_training_prior_is_refused_by_calibrators_without_one(words, folder):
     code, _, err, _ = outcome(words)
-    assert code == 1
+    assert code == 2
     assert "has no effect on" in err
 
 

@@ -398,3 +398,25 @@ def test_a_cost_is_a_number_only_where_a_score_would_be_one(tmp_path, engine):
         path.write_text(f"score,label,amount\n1.0,1,5\n-1.0,0,{word}\n2.0,1,3\n-2.0,0,3\n", encoding="utf-8")
         asked = ("--app", "0.1", "--cost-fn-column", "amount", *engine)
         assert "must hold numbers: row 1 (counting from 0) holds" in run("evaluate", path, *asked, code=1).stderr
+
+
+def test_a_gate_judges_costs_per_case(scores, tmp_path):
+    results = []
+    for path in scores:
+        results.append(tmp_path / f"{path.stem}.json")
+        asked = ("--app", "0.02,1,5", "--app", "0.02,1,9", "--cost-fn-column", "amount", "--ci", "95", "--name", "new")
+        results[-1].write_text(run("evaluate", path, *asked, "--json").stdout)
+    found = [json.loads(path.read_text())["systems"][0]["case_costs"] for path in results]
+    costs = sorted(row["cost"] for row in found[0])
+    run("check", results[0], "--fail-if", f"cost > {costs[1]!r}")
+    done = run("check", results[0], "--fail-if", f"cost > {(costs[0] + costs[1]) / 2!r}", code=3)
+    assert "new, prior 0.02, costs per case: cost is" in done.stderr
+    run("check", results[0], "--fail-if", f"cost.high > {max(row['cost_ci'][1] for row in found[0])!r}")
+    gap = max(one["cost"] - other["cost"] for one, other in zip(*found, strict=True))
+    for margin, code in ((gap + 0.001, 0), (gap - 0.001, 3)):
+        words = f"cost > baseline {margin:+.6f}".replace("+", "+ ").replace("-", "- ")
+        run("check", results[0], "--baseline", results[1], "--other-trials", "--fail-if", words, code=code)
+    assert (
+        "no number is called 'cots'. Did you mean cost"
+        in run("check", results[0], "--fail-if", "cots>1", code=2).stderr
+    )

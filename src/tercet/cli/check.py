@@ -16,7 +16,8 @@ from tercet.report.terminal import print_lines, width
 @click.argument("result")
 @option("--fail-if", "conditions", multiple=True, required=True, metavar="CONDITION",
         help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
-             "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; repeat it.")  # fmt: skip
+             "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; of costs per case cost, min_cost, "
+             "savings, relative_savings and cost_per_1000; repeat it.")  # fmt: skip
 @option("--system", "systems", multiple=True, metavar="NAME", help="Check this system only; repeat it.")
 @option("--baseline", metavar="RESULT.json", reads=True, help="A result that conditions may compare with.")
 @option("--other-trials", is_flag=True, needs=("baseline",), help="The baseline was evaluated on other trials.")

@@ -28,6 +28,8 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
 }  # fmt: skip
 
+_OF_CASES = ("cost", "min_cost", "savings", "relative_savings", "cost_per_1000")  # numbers of costs per case
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -301,15 +303,24 @@ def _verdicts(systems: Sequence[Facts], baseline: Sequence[Facts | None], condit
 
 
 def _places(system: Facts, name: str) -> Iterator[tuple[str, Facts]]:
-    """Where a number of this name is: the system itself, its operating points."""
+    """Where a number of this name is: the system itself, its operating points, their costs per case."""
     if _is_number(system.get(name, "")):
         yield name_of(system), system
     for app in system["applications"]:
         if _is_number(app.get(name, "")):
             yield f"{name_of(system)}, {point(app)}", app
+    for row in _case_costs(system) if name in _OF_CASES else ():
+        yield f"{name_of(system)}, prior {row['prior']:g}, costs per case", row
+
+
+def _case_costs(system: Facts) -> list[Facts]:
+    """The costs per case at each operating point, with the prior and the costs of the point."""
+    return [app | row for app, row in zip(system["applications"], system.get("case_costs", ()), strict=False)]
 
 
 def _names(system: Facts) -> Iterator[str]:
+    if system.get("case_costs"):
+        yield from _OF_CASES
     for facts in (system, *system["applications"]):
         yield from (name for name, value in facts.items() if _is_number(value) and not name.startswith("prior"))
 
@@ -324,9 +335,9 @@ def _same_place(other: Facts, facts: Facts, name: str) -> Facts:
     if "applications" in facts:
         return other
     keys = ("prior", "cost_fn", "cost_fp") if "prior" in facts else ("priors", "costs")
-    apps: list[Facts] = other["applications"]
+    apps: list[Facts] = _case_costs(other) if name in _OF_CASES else other["applications"]
     for app in apps:
-        if all(app.get(key) == facts[key] for key in keys):
+        if all(app.get(key) == facts[key] for key in keys) and app.get("columns") == facts.get("columns"):
             return app
     raise InputError(f"the baseline was not evaluated at {point(facts)}.")
 
