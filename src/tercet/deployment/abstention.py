@@ -15,7 +15,7 @@ from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decisions
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval, wilson
+from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.costs import class_prior
 from tercet.metrics.pairing import paired
@@ -40,7 +40,7 @@ class SelectivePoint(NamedTuple):
     error : float
         Share of wrong decisions among them.
     error_ci : Interval
-        Wilson's 95 % interval of that share.
+        95 % interval of that share: Clopper-Pearson's below 13 errors, else Wilson's.
     cost : float
         Mean cost of them.
 
@@ -183,7 +183,7 @@ class RiskCoverage(Record):
         wrong = round(self.error[place] * answered)
         return SelectivePoint(
             float(self.threshold[place]), float(self.coverage[place]), answered, float(self.error[place]),
-            wilson(wrong, answered, self._level), float(self.cost[place]),
+            rate_interval(wrong, answered, self._level), float(self.cost[place]),
         )  # fmt: skip
 
     def abstention_costs(self, prices: ArrayLike) -> AbstentionCosts:

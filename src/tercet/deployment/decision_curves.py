@@ -130,7 +130,7 @@ def _of_counts(found: DecisionCurve, errors: Errors, natural: bool, level: float
             share = found.prevalence
             samples = [[Share(share, hits, targets)], [Share(-(1.0 - share) * price, false, nontargets)]]
         ends.append(mover(samples, level)[:2])
-    kind = "mover-wilson, class sizes " + ("sampled" if natural else "fixed")
+    kind = "mover, class sizes " + ("sampled" if natural else "fixed")
     return _with_ends(found, ends, level, kind)
 
 

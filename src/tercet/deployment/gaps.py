@@ -19,7 +19,7 @@ from tercet.application import Application
 from tercet.calibration.training import one_column
 from tercet.decision import decide
 from tercet.errors import InputError
-from tercet.metrics.binomial import Interval, wilson
+from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.counting import mover_ratio
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, as_trials, probability
@@ -206,8 +206,8 @@ def group_gaps(
         groups: intervals then come from the sums over these groups (linearisation, Student's t), and are never
         narrower than those of independent trials. Each compared group needs at least two of them.
     ci : float, default 0.95
-        Level of the intervals: MOVER with Wilson's for differences and MOVER-R for ratios; with `by` Student's t, of
-        ratios on the log scale.
+        Level of the intervals: MOVER for differences and MOVER-R for ratios; with `by` Student's t, of ratios on the
+        log scale.
     resamples : int, default 0
         Where above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
         within each compared group, or whole groups of `by` across all of them. Where more than half of them lack a
@@ -318,7 +318,7 @@ class _Counts(NamedTuple):
     def interval(self, quantity: str, place: int, level: float) -> Interval:
         """The quantity's interval in one group of independent trials."""
         samples = self.shares(quantity, place)
-        return wilson(*samples[0][0][1:], level) if quantity != "dcf_u" else mover(samples, level)
+        return rate_interval(*samples[0][0][1:], level) if quantity != "dcf_u" else mover(samples, level)
 
     def values(self, quantity: str) -> Floats:
         """The quantity in each resample and group; NaN where a class was not drawn."""

@@ -20,7 +20,7 @@ from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.training import one_column
 from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval, interval
+from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials, as_trials, probability
@@ -260,7 +260,7 @@ class Rule(Model):
         return _table(*(self.training[key] for key in ("targets", "nontargets", "misses", "false_alarms")))
 
     def rates(self, ci: float = 0.95) -> Mapping[str, Reached]:
-        """The rates reached on the trials that the rule was fitted on, with Wilson intervals.
+        """The rates reached on the trials that the rule was fitted on, with their intervals.
 
         They are apparent: the same trials chose the threshold.
 
@@ -309,7 +309,7 @@ class Rule(Model):
         trials : Trials
             Labelled two-class trials that had no part in choosing the threshold.
         ci : float, default 0.95
-            Level of the Wilson intervals.
+            Level of the intervals.
 
         Returns
         -------
@@ -356,7 +356,7 @@ class Rule(Model):
         seed : int, default 0
             Seed of the shuffle.
         ci : float, default 0.95
-            Level of the Wilson intervals.
+            Level of the intervals.
 
         Returns
         -------
@@ -624,7 +624,7 @@ def _reached(table: Confusion, name: str, level: float) -> Reached:
     except UndefinedError:
         return Reached(None, None)
     whole = table.unit >= 0
-    return Reached(value, interval(table, name, "wilson", level) if whole else None)
+    return Reached(value, rate_interval(*table.proportion(name), level) if whole else None)
 
 
 def _plain(one: Reached) -> object:

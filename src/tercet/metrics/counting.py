@@ -14,7 +14,7 @@ from tercet._numeric.validation import listed, rate
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval, interval, wilson
+from tercet.metrics.binomial import Interval, rate_interval, wilson
 from tercet.metrics.classification import ClassificationReport, classification_report
 from tercet.metrics.confusion import RATES, Confusion, as_matrix
 from tercet.metrics.mover import Share, mover
@@ -147,10 +147,11 @@ def count_report(
     application : optional
         Priors and costs: risk, normalised risk and the best action without the scores.
     ci : float, default 0.95
-        Level of the intervals: Wilson for proportions, F1 and Jaccard's index, MOVER for balanced accuracy and for
-        error rate and risk at a prevalence, MOVER-R for likelihood ratios and for PPV and NPV there, Woolf's for the
-        odds ratio, the delta method on the scale of Fisher's z for kappa (Fleiss, Cohen and Everitt 1969) and Matthews'
-        correlation, all trials being one sample. Fractional counts have none.
+        Level of the intervals: for proportions, F1 and Jaccard's index Clopper-Pearson's below 13 counts and Wilson's
+        from there on, MOVER for balanced accuracy and for error rate and risk at a prevalence, MOVER-R for likelihood
+        ratios and for PPV and NPV there, Woolf's for the odds ratio, the delta method on the scale of Fisher's z for
+        kappa (Fleiss, Cohen and Everitt 1969) and Matthews' correlation, all trials being one sample. Fractional counts
+        have none.
 
     Returns
     -------
@@ -316,7 +317,7 @@ def _proportions(table: Confusion, level: float, two: bool) -> list[Rate]:
     found = []
     for name in wanted if two else ("accuracy", "error_rate"):
         value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
-        ends = None if value is None or table.unit < 0 else interval(table, name, "wilson", level)
+        ends = None if value is None or table.unit < 0 else rate_interval(*table.proportion(name), level)
         found.append(Rate(name, _aliases(name), value, ends, why))
     return found
 
@@ -355,7 +356,7 @@ def _derived_interval(table: Confusion, name: str, value: float, level: float) -
         above, below = (tp, fp) if name == "lr_plus" else (fn, tn)
         return ratio_interval((above, tp + fn), (below, fp + tn), level)
     if name in ("f1", "jaccard"):
-        ends = wilson(tp, tp + fp + fn, level)
+        ends = rate_interval(tp, tp + fp + fn, level)
         return ends if name == "jaccard" else ends._replace(low=_f1_of(ends.low), high=_f1_of(ends.high))
     if name == "dor":
         if min(tp, fp, fn, tn) == 0:

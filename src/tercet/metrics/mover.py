@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tercet._typing import Array, Floats, Reals
-from tercet.metrics.binomial import Interval, wilson
+from tercet.metrics.binomial import Interval, rate_interval
 
 
 class Share(NamedTuple):
@@ -21,9 +21,9 @@ class Share(NamedTuple):
 
 
 def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
-    """The interval of a weighted sum of rates, by the method of variance estimates recovery with Wilson's intervals.
+    """The interval of a weighted sum of rates, by the method of variance estimates recovery.
 
-    The distance from the estimate to each end of a rate's Wilson interval stands for its standard error on that side;
+    The distance from the estimate to each end of a rate's interval stands for its standard error on that side;
     the distances of all terms are added in squares, with the correlation of shares that exclude each other.
 
     Parameters
@@ -37,7 +37,7 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
     Returns
     -------
     Interval
-        Low and high end, method "mover-wilson".
+        Low and high end, method "mover".
 
     References
     ----------
@@ -46,11 +46,11 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
 
     Examples
     --------
-    The difference of 9 of 10 and 3 of 10, Newcombe's method 10:
+    The difference of 56 of 70 and 48 of 80, Newcombe's method 10 (his example a):
 
-    >>> found = mover([[Share(1.0, 9, 10)], [Share(-1.0, 3, 10)]])
+    >>> found = mover([[Share(1.0, 56, 70)], [Share(-1.0, 48, 80)]])
     >>> round(found.low, 4), round(found.high, 4)
-    (0.1705, 0.809)
+    (0.0524, 0.3339)
     """
     value = math.fsum(share.coefficient * (share.counted / share.out_of) for part in samples for share in part)
     down, up = [], []
@@ -59,7 +59,7 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
         signs, table = [math.copysign(1.0, share.coefficient) for share in part], _correlation(part)
         down.append(float(recovered([low for low, _ in spans], signs, table)))
         up.append(float(recovered([high for _, high in spans], signs, table)))
-    return Interval(value - math.hypot(*down), value + math.hypot(*up), "mover-wilson")
+    return Interval(value - math.hypot(*down), value + math.hypot(*up), "mover")
 
 
 def recovered(
@@ -80,7 +80,7 @@ def recovered(
 
 def _spans(share: Share, level: float) -> tuple[float, float]:
     """The distances from the term to its lower and upper limit."""
-    rate, found = share.counted / share.out_of, wilson(share.counted, share.out_of, level)
+    rate, found = share.counted / share.out_of, rate_interval(share.counted, share.out_of, level)
     ends = [share.coefficient * (rate - found.low), share.coefficient * (found.high - rate)]
     return (ends[0], ends[1]) if share.coefficient >= 0.0 else (-ends[1], -ends[0])
 

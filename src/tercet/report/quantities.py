@@ -12,7 +12,7 @@ from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, shown, text
 from tercet._typing import JSON
 from tercet.errors import InputError, UndefinedError, WordError, did_you_mean
-from tercet.metrics.binomial import wilson
+from tercet.metrics.binomial import rate_interval
 from tercet.metrics.classification import hand_till_auc, log_loss_as_given, log_loss_of_ranked, one_vs_rest_auc
 from tercet.metrics.confusion import RATES, Confusion
 from tercet.metrics.costs import (
@@ -311,7 +311,7 @@ def with_quantities(facts: Facts, evaluation: Any, wanted: Sequence[Quantity]) -
 
 
 def _with_rates(facts: Facts, app: Facts, wanted: Sequence[Quantity]) -> Facts:
-    """The facts of an operating point with these rates of its confusion matrix, and Wilson intervals if asked for."""
+    """The facts of an operating point with these rates of its confusion matrix, and their intervals if asked for."""
     new, table = dict(app), _table(facts, app)
     level = _binomial_level(facts)
     for one in wanted:
@@ -325,11 +325,11 @@ def _with_rates(facts: Facts, app: Facts, wanted: Sequence[Quantity]) -> Facts:
 
 
 def _binomial_ends(table: Confusion | None, name: str, level: float) -> Facts:
-    """The Wilson interval of a rate that is a proportion of whole counts; others have none."""
+    """The interval of a rate that is a proportion of whole counts; others have none."""
     own = RATES.get("for_" if name == "for" else name)
     if table is None or own is None or table.unit < 0:
         return {}
-    return {f"{name}_ci": list(wilson(*table.proportion(own.name), level)[:2])}
+    return {f"{name}_ci": list(rate_interval(*table.proportion(own.name), level)[:2])}
 
 
 def _binomial_level(facts: Facts) -> float | None:

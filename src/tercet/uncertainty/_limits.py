@@ -15,11 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from tercet._typing import Floats, Reals
+from tercet.metrics.binomial import FEW
 from tercet.metrics.mover import recovered
 
-FEW = (
-    13.0  # with exact limits below, a 95 % interval covers at least 93 % whatever the size and the rate; 12 is too few
-)
 _SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
 _HALVINGS = 40
 

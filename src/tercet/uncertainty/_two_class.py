@@ -17,14 +17,13 @@ from tercet._typing import Counts, EerDefinition, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, delong
+from tercet.metrics.binomial import ENOUGH, FEW, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Hull
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr
 from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
 from tercet.uncertainty._limits import (
-    FEW,
     Bracket,
     Estimate,
     Mapped,

@@ -19,6 +19,7 @@ from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics._case_split import Flags, Side, Split
+from tercet.metrics.binomial import FEW
 from tercet.metrics.case_costs import (
     CaseCostColumns,
     CaseCostEvaluation,
@@ -32,7 +33,7 @@ from tercet.metrics.case_costs import (
 )
 from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import FEW, MeanCost, Sum, excluding, smallest_p
+from tercet.uncertainty._limits import MeanCost, Sum, excluding, smallest_p
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
