@@ -333,3 +333,20 @@ def _discordant(size, errors, own):
     """The llrs of one speaker's non-targets: `own` errors of the first system alone, the others of the second."""
     place = np.arange(size)
     return np.where(place < own, 9.0, -9.0), np.where((place >= own) & (place < errors), 9.0, -9.0)
+
+
+def test_crossed_groupings_have_no_sign_flip_test_and_the_least_p_value_of_the_fewer_groups():
+    """Flipping whole enrolment speakers would take the three test speakers, which decide, as independent."""
+    rng = np.random.default_rng(3)
+    labels = np.arange(240) % 2
+    groups = {"enrol": np.char.add("e", (np.arange(240) // 2 % 40).astype(str)),
+              "test": np.char.add("t", (np.arange(240) // 2 % 3).astype(str))}  # fmt: skip
+    systems = [
+        tc.Trials.of_llr(2.0 * labels - 1.0 + rng.normal(size=240) + shift, labels, groups=groups, name=name)
+        for name, shift in (("a", 0.0), ("b", 1.0))
+    ]
+    found = tc.compare(*systems, [(0.5, 1, 1)], by=("enrol", "test"))
+    assert found.tests == ()
+    assert {one.least_p for one in found.differences if one.quantity.endswith("fpr")} == {0.25}
+    assert min(one.p_value for one in found.differences) >= 0.25
+    assert {one.test for one in tc.compare(*systems, [(0.5, 1, 1)], by="test").tests} == {"sign-flip"}

@@ -15,7 +15,7 @@ from tercet.calibration.two_class import Isotonic
 from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Places
+from tercet.uncertainty._clusters import Places, Way
 from tercet.uncertainty._kernel.classes import RowCosts, charges
 from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, Wider, effective_size, excluding, smallest_p
 from tercet.uncertainty._rows import SampledRows
@@ -114,28 +114,32 @@ class PairedTrials(SampledRows):
         return units
 
     def least_p(self, first: Losses, second: Losses) -> float:
-        """The smallest p-value that these trials can show: all units that differ fall on one side by chance."""
-        return smallest_p(int((self._units(first, second) != 0.0).sum()))
+        """The smallest p-value that these trials can show: all units that differ fall on one side by chance.
 
-    def _units(self, first: Losses, second: Losses) -> Floats:
+        Of two groupings that cross, the one with fewer groups that differ decides.
+        """
+        ways = [way for way in self.clusters.ways if way.sign > 0.0]
+        return smallest_p(min(int((self._units(first, second, way) != 0.0).sum()) for way in ways))
+
+    def _units(self, first: Losses, second: Losses, way: Way) -> Floats:
         """What each trial, or each group, adds to the difference of the means."""
-        units = np.zeros(self.clusters.ways[0].groups)
+        units = np.zeros(way.groups)
         for place, factor, other_factor, one, other in zip(
             first.classes, first.factors, second.factors, first.columns, second.columns, strict=True
         ):
             heavy = self.weights[place]
             with np.errstate(invalid="ignore"):  # two infinite losses
                 gap = heavy * (factor * one - other_factor * other) / float(heavy.sum())
-            units += self.clusters.ways[0].sums(place, gap)
+            units += way.sums(place, gap)
         return units
 
     def sign_flip(self, first: Losses, second: Losses, seed: int = 0) -> float:
         """The p-value of a sign-flip test: without a difference, the sign of each trial (or group) is arbitrary.
 
         All flips of up to 13 units are tried; of more, 9,999 at random. The p-value is never below one in the number
-        of flips.
+        of flips. Two groupings that cross have no units whose signs are arbitrary one by one, and so no such test.
         """
-        units = self._units(first, second)
+        units = self._units(first, second, self.clusters.ways[0])
         units = units[units != 0.0]
         if len(units) == 0:
             return 1.0

@@ -264,12 +264,9 @@ class _Cases(NamedTuple):
         if self.clusters is None:
             return smallest_p(sum(int((own != 0.0).sum()) for own in gaps))
         shares = (self.costs.prior, 1.0 - self.costs.prior)
-        way = self.clusters.ways[0]
-        sums = [
-            way.sums(place, share * heavy * own / heavy.sum())
-            for place, (share, heavy, own) in enumerate(zip(shares, self.weights, gaps, strict=True))
-        ]
-        return smallest_p(int((sums[0] + sums[1] != 0.0).sum()))
+        moved = [s * heavy * own / heavy.sum() for s, heavy, own in zip(shares, self.weights, gaps, strict=True)]
+        ways = [way for way in self.clusters.ways if way.sign > 0.0]
+        return smallest_p(min(int((way.sums(0, moved[0]) + way.sums(1, moved[1]) != 0.0).sum()) for way in ways))
 
     def folds(self) -> tuple[NDArray[np.intp], int]:
         """The fold of each case, dealt by group, else in the order of the cases within the class."""

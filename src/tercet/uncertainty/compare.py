@@ -478,7 +478,7 @@ def _exact_tests(
     systems: Sequence[Trials], names: Sequence[str], apps: Sequence[object], by: tuple[str, ...], seed: int,
     every: Sequence[PairedLosses],
 ) -> tuple[ExactTest, ...]:  # fmt: skip
-    """Sign-flip tests of the costs for every pair; DeLong and McNemar where trials are independent and unweighted."""
+    """DeLong and McNemar where trials are independent and unweighted, sign flips of the costs unless groups cross."""
     if not every:
         return _unpaired_tests(systems, names, apps, by)
     found = []
@@ -495,6 +495,8 @@ def _exact_tests(
                 continue
             if alone:
                 found.append(_mcnemar(systems[i], systems[j], app, (f"applications.{k}.confusion", *called)))
+            if len(by) == 2:
+                continue
             cost = f"applications.{k}.{'risk' if many else 'dcf_u'}"
             p = rows.sign_flip(losses[i][cost], losses[j][cost], seed)
             effect = float(rows.difference(losses[i][cost], losses[j][cost]).value)
