@@ -17,7 +17,17 @@ from tercet.metrics.curves import Curve
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import Places, Way
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import Estimate, Mean, Proportion, Sum, Wider, effective_size, excluding, smallest_p
+from tercet.uncertainty._limits import (
+    Estimate,
+    Mapped,
+    Mean,
+    Proportion,
+    Sum,
+    Wider,
+    effective_size,
+    excluding,
+    smallest_p,
+)
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
@@ -41,7 +51,12 @@ class Losses:
     columns: tuple[Floats, ...]
     value: float | None = None  # where it is not the sum of the means
     is_rate: bool = False  # losses are errors (0 or 1), or costs between 0 and 1: limits come from discordant trials
-    bounded: bool = True
+    most: float | None = None  # that the number can be, where it is not the sum of the factors
+
+    @property
+    def bound(self) -> float:
+        """What two systems can differ by at most."""
+        return sum(self.factors) if self.most is None else self.most
 
 
 class PairedTrials(SampledRows):
@@ -51,8 +66,13 @@ class PairedTrials(SampledRows):
         """First minus second.
 
         Rates and costs of grouped trials take the wider of two intervals: limits of discordant errors alone are too
-        short where the errors cluster strongly, and Student's t alone where there are few of them.
+        short where the errors cluster strongly, and Student's t alone where there are few of them. No limit is beyond
+        what numbers with a bound can differ by.
         """
+        found = self._unbounded(first, second)
+        return Mapped(found, lambda x: np.clip(x, -first.bound, first.bound))
+
+    def _unbounded(self, first: Losses, second: Losses) -> Estimate:
         if not first.is_rate:
             return self._jackknifed(first, second)
         discordant = self._of_discordant(first, second)
@@ -76,7 +96,7 @@ class PairedTrials(SampledRows):
             value = first.value - second.value
         if variance <= _ROUNDING**2:
             units = min(self.clusters.units[place] for place in first.classes)
-            return Alike(value, units if first.bounded else 0.0)
+            return Alike(value, units if first.bound <= 1.0 else 0.0)
         freedom = min(self.clusters.freedoms[place] for place in first.classes) if self.grouped else math.inf
         return Mean(value, math.sqrt(variance), "", freedom, "paired jackknife, Student's t")
 
@@ -224,7 +244,7 @@ def two_class_losses(
         if not free:
             threshold = curve.min_dcf(app).threshold
             kept = [np.asarray((own > threshold) | (threshold == -math.inf)) for own in scores]
-            found[f"{at}min_dcf"] = _cost(_ones(~kept[1]), _ones(kept[0]), miss, alarm)
+            found[f"{at}min_dcf"] = _cost(_ones(~kept[1]), _ones(kept[0]), miss, alarm, 1.0)
     return found
 
 
@@ -236,14 +256,14 @@ def _rate(place: int, errors: Floats) -> Losses:
     return Losses((place,), (1.0,), (errors,), is_rate=True)
 
 
-def _cost(missed: Floats, accepted: Floats, miss: float, alarm: float) -> Losses:
-    return Losses((1, 0), (miss, alarm), (missed, accepted), is_rate=True)
+def _cost(missed: Floats, accepted: Floats, miss: float, alarm: float, most: float | None = None) -> Losses:
+    return Losses((1, 0), (miss, alarm), (missed, accepted), is_rate=True, most=most)
 
 
 def _log_costs(nontargets: Floats, targets: Floats) -> Losses:
     bits = 0.5 / math.log(2.0)
     columns = (softplus(0.0 - targets), softplus(nontargets))
-    return Losses((1, 0), (bits, bits), columns, bounded=False)
+    return Losses((1, 0), (bits, bits), columns, most=math.inf)
 
 
 def _min_log_costs(curve: Curve, trials: Trials, scores: Sequence[Floats], by: tuple[str, ...]) -> Losses:
@@ -261,20 +281,20 @@ def _min_log_costs(curve: Curve, trials: Trials, scores: Sequence[Floats], by: t
         means = np.add.reduceat(losses, starts) / np.diff(np.append(starts, len(ascending)))  # equal for tied rows
         columns.append(means[np.searchsorted(ascending[starts], own)])
     bits = 0.5 / math.log(2.0)
-    return Losses((1, 0), (bits, bits), (columns[1], columns[0]), min_cllr(curve), bounded=False)
+    return Losses((1, 0), (bits, bits), (columns[1], columns[0]), min_cllr(curve), most=math.inf)
 
 
 def _area(curve: Curve, scores: Sequence[Floats]) -> Losses:
     t, n = curve.tally.targets, curve.tally.nontargets
     above, under = placed(n, scores[1]), 1.0 - placed(t, scores[0])
-    return Losses((1, 0), (1.0, 1.0), (above, under), curve.auc)
+    return Losses((1, 0), (1.0, 1.0), (above, under), curve.auc, most=1.0)
 
 
 def _equal_error(curve: Curve, scores: Sequence[Floats]) -> Losses:
     """The cost at the least favourable prior, thresholds mixed as on the hull's edge."""
     _, share, rejected = least_favourable(curve.hull)
     columns = (rejected(scores[1]), 1.0 - rejected(scores[0]))
-    return Losses((1, 0), (share, 1.0 - share), columns, curve.eer().value)
+    return Losses((1, 0), (share, 1.0 - share), columns, curve.eer().value, most=0.5)
 
 
 def many_class_losses(
@@ -285,10 +305,10 @@ def many_class_losses(
     found = RowCosts.of(trials.select(np.concatenate(list(rows))), prior)
     bits = found.nats / math.log(2.0)
     whole = {
-        name: Losses((0,), (factor,), (column,), None, rate, False)
-        for name, column, factor, rate in (
-            ("accuracy", 1.0 - found.wrong, 1.0, True), ("log_loss", bits, 1.0, False),
-            ("normalised_cross_entropy", bits, 1.0 / entropy(prior), False), ("brier", found.squares, 1.0, False),
+        name: Losses((0,), (factor,), (column,), None, name == "accuracy", most)
+        for name, column, factor, most in (
+            ("accuracy", 1.0 - found.wrong, 1.0, 1.0), ("log_loss", bits, 1.0, math.inf),
+            ("normalised_cross_entropy", bits, 1.0 / entropy(prior), math.inf), ("brier", found.squares, 1.0, 2.0),
         )
     }  # fmt: skip
     costs: dict[str, Losses] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -35,7 +36,7 @@ from tercet.uncertainty._kernel.percentiles import order_statistic, tail_of
 from tercet.uncertainty._kernel.two_class import TwoClass
 from tercet.uncertainty._limits import Estimate, p_value
 from tercet.uncertainty._multiclass import many_class_estimates
-from tercet.uncertainty._rows import SampledRows, class_rows, flattened, grouping, several
+from tercet.uncertainty._rows import SampledRows, class_rows, flattened, grouping, numbered_groups, several
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
 from tercet.uncertainty.bootstrap import Method, planned, summed_up
@@ -248,6 +249,7 @@ def _in_closed_form(
     alone = [_estimates(one, apps, by, wanted) for one in systems]
     intervals = [bounded(one, level, wanted, by) for one in alone]
     pairs = _paired_differences(losses)
+    units = [] if pairs else [_units(one, by) for one in systems]
     both = [{n: b for n, b in one.bounds.items() if not pairs or (n, 0, 1) in pairs} for one in intervals]
     shared = _asked(both, wanted)
     estimates: dict[tuple[str, str, str], Estimate] = {}
@@ -257,13 +259,32 @@ def _in_closed_form(
             one, other = alone[i][name], alone[j][name]
             assert not isinstance(one, NotEstimable)
             assert not isinstance(other, NotEstimable)
-            known, least = pairs[name, i, j] if pairs else (Independent(one, other), 0.0)
+            known, least = pairs[name, i, j] if pairs else (Independent(one, other), _least_p(units[i], units[j], name))
             called = name, names[i], names[j]
             base, p = float(intervals[j][name].value), max(p_value(known), least)
             value = float(intervals[i][name].value) - base
             rows.append(_difference(called, value, base, known.limits(level), p, known.method, least))
             estimates[called] = known
     return _Compared(intervals, shared, rows, estimates)
+
+
+def _units(trials: Trials, by: tuple[str, ...]) -> tuple[int, ...]:
+    """How many trials, or groups, of each class could as well have been tried on another system."""
+    found = SampledRows.of(trials, by)
+    codes, _ = numbered_groups(trials, by, found.rows, trials.classes)
+    if codes:
+        return tuple(min(len(np.unique(one[place])) for one in codes) for place in range(len(found.rows)))
+    return tuple(len(own) if found.grouped else int(own.sum()) for own in found.weights)
+
+
+def _least_p(one: Sequence[int], other: Sequence[int], quantity: str) -> float:
+    """The smallest p-value that exchanging the trials of two independent sets can show, in the classes that count."""
+    kept = {"fnr": slice(1, 2), "fpr": slice(0, 1)}.get(quantity.split(".")[-1], slice(None))
+    ways = sum(
+        math.lgamma(a + b + 1.0) - math.lgamma(a + 1.0) - math.lgamma(b + 1.0)
+        for a, b in zip(one[kept], other[kept], strict=True)
+    )
+    return min(1.0, 2.0 * math.exp(-ways))
 
 
 def _difference(
