@@ -382,3 +382,18 @@ def test_no_difference_reaches_beyond_what_the_numbers_can_differ_by(groups):
     for one in tc.compare(*systems, [(0.5, 1, 1)], by="speaker").differences:
         most = {"eer": 0.5, "dcf": 2.0}.get(one.quantity.split(".")[-1], 1.0)
         assert one.quantity.endswith("cllr") or -most <= one.low <= one.high <= most
+
+
+@pytest.mark.parametrize("most", [2, 9])
+def test_whole_weights_are_repeated_rows_to_every_p_value(most):
+    rng = np.random.default_rng(4)
+    labels, weights = np.arange(40) % 2, rng.integers(1, most, 40)
+    scores = [np.round(2.0 * labels - 1.0 + rng.normal(size=40), 1) for _ in range(2)]
+    weighted = [tc.Trials.of_llr(one, labels, weights=weights.astype(float)) for one in scores]
+    repeated = [tc.Trials.of_llr(np.repeat(one, weights), np.repeat(labels, weights)) for one in scores]
+    one, other = (tc.compare(*own, [(0.5, 1, 1), (0.05, 1, 1)], names=["a", "b"]) for own in (weighted, repeated))
+    for a, b in zip(one.differences, other.differences, strict=True):
+        assert (a.quantity, a.least_p) == (b.quantity, b.least_p)
+        assert (a.low, a.high, a.p_value) == pytest.approx((b.low, b.high, b.p_value))
+    flips = [{row.quantity: row.p_value for row in own.tests if row.test == "sign-flip"} for own in (one, other)]
+    assert flips[0] == flips[1]

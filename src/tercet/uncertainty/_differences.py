@@ -138,20 +138,25 @@ class PairedTrials(SampledRows):
 
         Of two groupings that cross, the one with fewer groups that differ decides.
         """
-        ways = [way for way in self.clusters.ways if way.sign > 0.0]
-        return smallest_p(min(int((self._units(first, second, way) != 0.0).sum()) for way in ways))
+        found = [self._units(first, second, way) for way in self.clusters.ways if way.sign > 0.0]
+        return smallest_p(min(int(counts[units != 0.0].sum()) for units, counts in found))
 
-    def _units(self, first: Losses, second: Losses, way: Way) -> Floats:
-        """What each trial, or each group, adds to the difference of the means."""
+    def _units(self, first: Losses, second: Losses, way: Way) -> tuple[Floats, Floats]:
+        """What each trial, or each group, adds to the difference of the means, and how many trials are alike.
+
+        Whole weights count trials; of groups each is one.
+        """
         units = np.zeros(way.groups)
         for place, factor, other_factor, one, other in zip(
             first.classes, first.factors, second.factors, first.columns, second.columns, strict=True
         ):
             heavy = self.weights[place]
             with np.errstate(invalid="ignore"):  # two infinite losses
-                gap = heavy * (factor * one - other_factor * other) / float(heavy.sum())
-            units += way.sums(place, gap)
-        return units
+                gap = (factor * one - other_factor * other) / float(heavy.sum())
+            units += way.sums(place, heavy * gap if self.grouped else gap)
+        if self.grouped:
+            return units, np.ones(way.groups)
+        return units, np.sum([way.sums(place, self.weights[place]) for place in set(first.classes)], axis=0)
 
     def sign_flip(self, first: Losses, second: Losses, seed: int = 0) -> float:
         """The p-value of a sign-flip test: without a difference, the sign of each trial (or group) is arbitrary.
@@ -159,18 +164,20 @@ class PairedTrials(SampledRows):
         All flips of up to 13 units are tried; of more, 9,999 at random. The p-value is never below one in the number
         of flips. Two groupings that cross have no units whose signs are arbitrary one by one, and so no such test.
         """
-        units = self._units(first, second, self.clusters.ways[0])
-        units = units[units != 0.0]
-        if len(units) == 0:
+        units, every = self._units(first, second, self.clusters.ways[0])
+        seen = abs(float((units * every).sum())) * (1.0 - 1e-9)
+        sizes, alike = np.unique(np.abs(units[units != 0.0]), return_inverse=True)
+        counts = np.bincount(alike, every[units != 0.0]).astype(np.int64)
+        if len(sizes) == 0:
             return 1.0
-        seen = abs(float(units.sum())) * (1.0 - 1e-9)
-        if len(units) <= _ENUMERATED:
-            signs = 1.0 - 2.0 * ((np.arange(1 << len(units))[:, None] >> np.arange(len(units))) & 1)
-            return float((np.abs(signs @ units) >= seen).mean())
+        if counts.sum() <= _ENUMERATED:
+            each = np.repeat(sizes, counts)
+            signs = 1.0 - 2.0 * ((np.arange(1 << len(each))[:, None] >> np.arange(len(each))) & 1)
+            return float((np.abs(signs @ each) >= seen).mean())
         rng, extreme = np.random.default_rng(seed), 0
         for _ in range(_FLIPS // 99):
-            signs = rng.integers(0, 2, (99, len(units))) * 2.0 - 1.0
-            extreme += int((np.abs(signs @ units) >= seen).sum())
+            kept = rng.binomial(counts, 0.5, (99, len(sizes)))
+            extreme += int((np.abs((2.0 * kept - counts) @ sizes) >= seen).sum())
         return (1 + extreme) / (1 + _FLIPS)
 
 
