@@ -63,6 +63,26 @@ def test_the_interval_of_a_rate_covers_at_least_93_per_cent_whatever_the_rate(si
     assert covered.min() >= 0.93
 
 
+@pytest.mark.parametrize(("level", "least"), [(0.8, 0.739), (0.9, 0.866), (0.99, 0.98), (0.999, 0.996)])
+@pytest.mark.parametrize("size", [13, 26, 39, 45, 133, 600, 20000])
+def test_the_interval_of_a_rate_covers_what_the_documentation_says_at_other_levels(size, level, least):
+    counts = np.arange(size + 1.0)
+    low, high = proportion_limits(counts, np.full(size + 1, float(size)), level)
+    high = np.maximum.accumulate(high)
+    ends = np.unique(np.r_[low[low > 0.0], high[high < 1.0]])
+    rates = np.r_[ends - 1e-12, ends + 1e-12]
+    first, last = np.searchsorted(high, rates), np.searchsorted(low, rates, "right") - 1
+    covered = scipy.stats.binom.cdf(last, size, rates) - scipy.stats.binom.cdf(first - 1, size, rates)
+    assert covered.min() >= least
+
+
+@given(st.integers(1, 400), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))
+def test_no_error_more_lowers_an_end_of_a_rate_at_any_level_up_to_99_per_cent(size, level):
+    """Law 56."""
+    for ends in proportion_limits(np.arange(size + 1.0), np.full(size + 1, float(size)), level):
+        assert np.diff(ends).min() >= 0.0
+
+
 @pytest.mark.parametrize("size", [1, 2, 12, 13, 14, 25, 26, 27, 40])
 @pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 19.0), (99.0, 1.0)])
 def test_no_error_more_lowers_the_upper_end_of_any_small_table(size, costs):

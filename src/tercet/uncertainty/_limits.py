@@ -71,7 +71,7 @@ def beta_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Float
 def proportion_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
     """Clopper-Pearson below 13 errors (or 13 right decisions), Wilson from there on.
 
-    The upper limit never falls when an error is added.
+    Up to a level of 99 % the upper limit never falls when an error is added.
 
     >>> low, high = proportion_limits(np.array([0.0, 50.0]), np.array([300.0, 100.0]), 0.95)
     >>> high.round(4).tolist()
