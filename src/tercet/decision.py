@@ -197,7 +197,9 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
     return Confusion._counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
 
 
-def class_summary(trials: Trials, share: Floats | None, applications: Sequence[MulticlassApplication]) -> ClassSummary:
+def class_summary(
+    trials: Trials, share: Floats | None, applications: Sequence[MulticlassApplication], why: str = ""
+) -> ClassSummary:
     """What trials of K classes leave behind for an evaluation; summaries of parts add up to that of the whole.
 
     Parameters
@@ -208,6 +210,8 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
         The class frequencies of all trials; None where they are undefined, and so are accuracy, log-loss and Brier.
     applications : sequence of MulticlassApplication
         Whose decisions are counted.
+    why : str
+        Why the class frequencies are undefined.
     """
     if trials.is_matrix:  # converted once, not for every number
         trials = derived(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
@@ -216,7 +220,7 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
     )
     sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
-    own, sums, problems = (0, 0), [nothing, nothing], ["", "", ""]
+    own, sums, problems = (0, 0), [nothing, nothing], [why] * 3
     if share is not None:
         try:
             sums, _ = class_sums(trials, share, surprise, squared_distance)
@@ -227,7 +231,8 @@ def class_summary(trials: Trials, share: Floats | None, applications: Sequence[M
         except UndefinedError as error:
             problems[0] = str(error)
     rows = tuple(tuple(int(n) for n in table.counts.ravel()) for table in tables)
-    return ClassSummary(sizes, unit, rows, own, sums[0], sums[1], (problems[0], problems[1], problems[2]))
+    first, second, third = problems
+    return ClassSummary(sizes, unit, rows, own, sums[0], sums[1], (first, second, third), trials.classes)
 
 
 def _own_decisions(trials: Trials, share: Floats) -> tuple[int, int]:

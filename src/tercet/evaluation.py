@@ -505,9 +505,9 @@ def _evaluate_source(
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
         _check_scanned(False, None, {"ci": ci})
         matrices = [as_matrix(app) for app in asked]
-        found_classes, share_problem, classes, more = source._class_summary(matrices)
+        found_classes, more = source._class_summary(matrices)
         called = name if name is not None else source.name
-        many = multiclass_evaluation_of(found_classes, share_problem, classes, source.meaning, matrices, called)
+        many = multiclass_evaluation_of(found_classes, source.meaning, matrices, called)
         return derived(many, input={**many.input, **more})
     apps, grid = [Application.of(app) for app in asked], log_odds_grid(plot)
     summary, facts = source._summary(asked_thresholds(apps, grid), eer)
@@ -636,41 +636,32 @@ def _evaluate_classes(
 ) -> MulticlassEvaluation:
     if len(trials) == 0:
         raise UndefinedError("There is nothing to evaluate: no trials.")
-    share, why = own_share(lambda: class_prior(trials, absent=True))
-    apps = [as_matrix(app) for app in asked]
-    found = multiclass_evaluation_of(
-        class_summary(trials, share, apps), why, trials.classes, trials.meaning, apps, name
-    )
+    share, why, apps = None, "", [as_matrix(app) for app in asked]
+    try:
+        share = class_prior(trials, absent=True)
+    except UndefinedError as error:
+        why = str(error)
+    found = multiclass_evaluation_of(class_summary(trials, share, apps, why), trials.meaning, apps, name)
     found = derived(found, trials=trials)
     if not one_vs_rest:
         return found
     return derived(found, versus=tuple(_against_rest(trials, label) for label in trials.classes))
 
 
-def own_share(compute: Callable[[], Floats]) -> tuple[Floats | None, str]:
-    """The data's own class frequencies, or None and the reason why they are undefined."""
-    try:
-        return compute(), ""
-    except UndefinedError as error:
-        return None, str(error)
-
-
 def multiclass_evaluation_of(
-    summary: ClassSummary, why: str, classes: tuple[str, ...], meaning: str,
-    apps: Sequence[MulticlassApplication], name: str | None,
-) -> MulticlassEvaluation:  # fmt: skip
+    summary: ClassSummary, meaning: str, apps: Sequence[MulticlassApplication], name: str | None
+) -> MulticlassEvaluation:
     """The one way from counts to an evaluation of K classes, for trials in memory and for scans."""
     reasons: dict[str, str] = {}
 
     def known(key: str, compute: Callable[[], float]) -> float | None:
         try:
-            if why:
-                raise UndefinedError(why)
             return compute()
         except UndefinedError as error:
             reasons[key] = str(error)
             return None
 
+    classes = summary.classes
     bits = known("log_loss", lambda: summary.mean_log_loss() / math.log(2.0))
     sizes = Confusion._made(np.array([summary.sizes], np.object_), classes, ("any",), None, summary.unit).matrix[0]
     return MulticlassEvaluation(
@@ -682,7 +673,7 @@ def multiclass_evaluation_of(
         log_loss=bits,
         normalised_cross_entropy=None if bits is None else bits / entropy(summary.share()),
         brier=known("brier", lambda: summary.mean_brier() / (1.0 if meaning in MATRIX_MEANINGS else 2.0)),
-        applications=tuple(_class_result(summary, place, classes, app) for place, app in enumerate(apps)),
+        applications=tuple(_class_result(summary, place, app) for place, app in enumerate(apps)),
         reasons=reasons,
     )
 
@@ -693,11 +684,9 @@ def _against_rest(trials: Trials, label: str) -> Evaluation:
     return evaluate(task, (), name=f"{label} against the rest")
 
 
-def _class_result(
-    summary: ClassSummary, place: int, classes: tuple[str, ...], app: MulticlassApplication
-) -> MulticlassResult:
-    named = app.renamed(classes)
-    table = summary.table(place, named.classes, named.actions, classes[1] if len(classes) == 2 else None)
+def _class_result(summary: ClassSummary, place: int, app: MulticlassApplication) -> MulticlassResult:
+    named = app.renamed(summary.classes)
+    table = summary.table(place, named.actions)
     reasons: dict[str, str] = {}
     parts = risk = dcf = None
     try:

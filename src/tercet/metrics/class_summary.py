@@ -32,6 +32,8 @@ class ClassSummary:
         For each class the sum of the cost where it is finite, in units of 2**-1074, and the weight where it is not.
     problems : tuple of str
         Why accuracy, log-loss and Brier score are undefined; empty texts where they are not.
+    classes : tuple of str
+        The names of the classes.
     """
 
     sizes: tuple[int, ...]
@@ -41,6 +43,7 @@ class ClassSummary:
     log_loss: Sums
     brier: Sums
     problems: tuple[str, str, str]
+    classes: tuple[str, ...]
 
     def __add__(self, other: ClassSummary) -> Self:
         unit = min(self.unit, other.unit)
@@ -55,7 +58,7 @@ class ClassSummary:
         tables, own, log_loss, brier = (added(getattr(self, name), getattr(other, name)) for name in names)
         first, second, third = (a or b for a, b in zip(self.problems, other.problems, strict=True))
         sizes = added(self.sizes, other.sizes)
-        return type(self)(sizes, unit, tables, own, log_loss, brier, (first, second, third))
+        return type(self)(sizes, unit, tables, own, log_loss, brier, (first, second, third), self.classes)
 
     def share(self) -> Floats:
         """The data's own class frequencies."""
@@ -88,7 +91,8 @@ class ClassSummary:
         ]
         return math.fsum(pi * mean for pi, mean in zip(self.share().tolist(), means, strict=True) if pi > 0.0)
 
-    def table(self, place: int, classes: tuple[str, ...], actions: tuple[str, ...], target: str | None) -> Confusion:
+    def table(self, place: int, actions: tuple[str, ...]) -> Confusion:
         """The confusion matrix of one application."""
-        counts = shifted(np.array(self.tables[place], np.object_), 0)
-        return Confusion._made(counts.reshape(len(actions), len(classes)), classes, actions, target, self.unit)
+        counts = shifted(np.array(self.tables[place], np.object_), 0).reshape(len(actions), -1)
+        target = self.classes[1] if len(self.classes) == 2 else None
+        return Confusion._made(counts, self.classes, actions, target, self.unit)

@@ -103,10 +103,8 @@ class HasSummary(Protocol):
     def several(self) -> bool:
         """Whether there is one column of scores per class."""
 
-    def _class_summary(
-        self, applications: Sequence[MulticlassApplication]
-    ) -> tuple[ClassSummary, str, tuple[str, ...], JSON]:
-        """The summary of K classes, why their frequencies are undefined (else ""), their names, and facts."""
+    def _class_summary(self, applications: Sequence[MulticlassApplication]) -> tuple[ClassSummary, JSON]:
+        """The summary of K classes, and facts about where it came from."""
 
     def _summary(self, thresholds: Floats, eer: EerDefinition) -> tuple[Summary, JSON]:
         """The summary of two-class trials, exact at the EER of this definition, and facts about where it came from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 class ClassTotals(ClassSummary, PlainState):
     """The summary of some parts."""
 
-    classes: tuple[str, ...] = ()
-
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> ClassTotals:
         """The summary of one part, in blocks of rows, because each row has one number per class."""
@@ -38,26 +37,14 @@ class ClassTotals(ClassSummary, PlainState):
             MulticlassApplication(np.array(prior), np.array(costs), tuple(classes), tuple(actions))
             for prior, costs, classes, actions in job["applications"]
         ]
-        found, classes = [], tuple[str, ...]()
-        for trials in part.trials():
-            found.append(class_summary(trials, share, apps))
-            classes = trials.classes
-        return cls._named(reduce(add, found), classes)
-
-    def __add__(self, other: ClassSummary) -> ClassTotals:
-        return self._named(ClassSummary.__add__(self, other), self.classes)
-
-    @classmethod
-    def _named(cls, total: ClassSummary, classes: tuple[str, ...]) -> ClassTotals:
-        return cls(**{field.name: getattr(total, field.name) for field in fields(ClassSummary)}, classes=classes)
+        found = reduce(add, (class_summary(trials, share, apps, job["why"]) for trials in part.trials()))
+        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
-def scanned_classes(
-    passes: Passes, applications: list[MulticlassApplication]
-) -> tuple[ClassTotals, str, dict[str, int]]:
-    """The summary of all rows, why the class frequencies are undefined (else ""), and the passes that took."""
+def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication]) -> ClassTotals:
+    """The summary of all rows, in two passes."""
     plain = [[app.prior.tolist(), app.costs.tolist(), list(app.classes), list(app.actions)] for app in applications]
-    sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], labels_only=True)
+    sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True)
     if sizes is None:
         raise UndefinedError("There is nothing to evaluate: no trials.")
     why, share = "", None
@@ -65,5 +52,5 @@ def scanned_classes(
         share = class_prior_of(list(sizes.sizes), sizes.classes).tolist()
     except UndefinedError as error:
         why = str(error)
-    found = passes.total(ClassTotals, share=share, applications=plain, labels_only=False)
-    return found, why, {"passes": 2}
+    found: ClassTotals = passes.total(ClassTotals, share=share, applications=plain, why=why, labels_only=False)
+    return found

@@ -142,9 +142,7 @@ class Scan(Record):
         """Whether there is one column of scores per class."""
         return self.meaning in MATRIX_MEANINGS
 
-    def _class_summary(
-        self, applications: Sequence[MulticlassApplication]
-    ) -> tuple[ClassSummary, str, tuple[str, ...], JSON]:
+    def _class_summary(self, applications: Sequence[MulticlassApplication]) -> tuple[ClassSummary, JSON]:
         """The summary that an evaluation of K classes is built from.
 
         Parameters
@@ -155,11 +153,10 @@ class Scan(Record):
         Returns
         -------
         tuple
-            The summary, why class frequencies are undefined (else ""), the class names, and what the scan took.
+            The summary, and what the scan took: passes and files.
         """
         with self._passes() as passes:
-            found, why, took = scanned_classes(passes, list(applications))
-            return found, why, found.classes, took | self._files(passes)
+            return scanned_classes(passes, applications), {"passes": 2} | self._files(passes)
 
     def _case_parts(self, costs: CaseCostColumns) -> Parts:
         """The cases with costs of their own, in parts.
