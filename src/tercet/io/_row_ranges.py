@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,26 +26,25 @@ from tercet.io.formats.trial_lists import LISTS, Hints
 from tercet.io.join import Join
 
 
-class RowRanges(Protocol):
+@dataclass(frozen=True, slots=True)
+class RowRanges:
     """Columns of one system that can be read in any range of rows."""
 
-    @property
-    def called(self) -> str:
-        """The name of the file in messages."""
+    called: str  # the name of the file in messages
+    starts: tuple[int, ...]  # row numbers at which reading is cheap to begin, from 0 to the number of rows
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """Row numbers at which reading is cheap to begin, from 0 to the number of rows."""
+        return self.starts[-1]
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
+        raise NotImplementedError
 
     def labels(self, start: int, stop: int) -> LabelColumn | None:
         """Their labels alone."""
+        raise NotImplementedError
 
 
 def score_ranges(
@@ -72,7 +70,7 @@ def score_ranges(
 
 
 @dataclass(frozen=True, slots=True)
-class TableRanges:
+class TableRanges(RowRanges):
     """Rows of a table behind duckdb."""
 
     table: Table
@@ -83,22 +81,8 @@ class TableRanges:
     def of(cls, table: Table, roles: ColumnRoles, wanted: WantedColumns) -> TableRanges:
         """The table with the labels of all its rows known."""
         labels = [*([roles.label] if roles.label else []), *(roles.scores if wanted.decided else ())]
-        return cls(table.with_label_names(labels), roles, wanted)
-
-    @property
-    def called(self) -> str:
-        """The name of the file in messages."""
-        return self.table.called
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.table.rows
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """Row numbers at which reading is cheap to begin."""
-        return self.table.starts or (0, self.table.rows)
+        starts = table.starts or (0, table.rows)
+        return cls(table.called, starts, table.with_label_names(labels), roles, wanted)
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
@@ -114,31 +98,10 @@ class TableRanges:
 
 
 @dataclass(frozen=True, slots=True)
-class _Completed:
-    """Scores whose rows are completed by columns from elsewhere."""
-
-    scores: RowRanges
-
-    @property
-    def called(self) -> str:
-        """The name of the file in messages."""
-        return self.scores.called
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.scores.rows
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """Row numbers at which reading is cheap to begin."""
-        return self.scores.starts
-
-
-@dataclass(frozen=True, slots=True)
-class WithKey(_Completed):
+class WithKey(RowRanges):
     """Scores with a key that holds the same trials in its own order."""
 
+    scores: RowRanges
     key: TrialColumns
     partners: NDArray[np.int64]
 
@@ -147,7 +110,8 @@ class WithKey(_Completed):
         """The columns of the key, and the scores to be read in ranges."""
         unlabelled = replace(join.wanted, keep_ids=False, matrix=False, classes=None, decided=False)
         key = TableRanges.of(join.key.table, join.theirs, unlabelled)
-        return cls(TableRanges.of(join.scores.table, join.ours, join.wanted), key.columns(0, key.rows), partners)
+        scores = TableRanges.of(join.scores.table, join.ours, join.wanted)
+        return cls(scores.called, scores.starts, scores, key.columns(0, key.rows), partners)
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
@@ -200,10 +164,9 @@ def _arrays(stack: ExitStack, file: PlainFile, limit: int) -> tuple[tuple[str, .
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayRanges:
+class ArrayRanges(RowRanges):
     """Rows of arrays in numpy's format, matched by position."""
 
-    called: str
     scores: ArrayFile
     others: Mapping[str, ArrayFile]  # labels, weights, groups and ids by name
     wanted: WantedColumns
@@ -215,7 +178,8 @@ class ArrayRanges:
         for name, one in others.items():
             if len(one.shape) != 1:
                 raise InputError(f"{called}: {name} must be one-dimensional, not an array of shape {one.shape}.")
-        made = cls(called, scores, others, wanted, _sample_axis(scores.shape, None, wanted.classes))
+        axis = _sample_axis(scores.shape, None, wanted.classes)
+        made = cls(called, (0, scores.shape[axis or 0]), scores, others, wanted, axis)
         for name, one in others.items():
             made = made.of_length(one.shape[0], f"{called}: {shown(name)} has {one.shape[0]} values")
         return made
@@ -225,17 +189,8 @@ class ArrayRanges:
         if rows not in self.scores.shape:
             shape = " x ".join(map(str, self.scores.shape))
             raise InputError(f"{said}, and {self.scores.called} {shape} scores: they are matched by position.")
-        return replace(self, axis=_sample_axis(self.scores.shape, rows, self.wanted.classes))
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.scores.shape[self.axis or 0]
-
-    @property
-    def starts(self) -> tuple[int, ...]:
-        """Row numbers at which reading is cheap to begin."""
-        return (0, self.rows)
+        axis = _sample_axis(self.scores.shape, rows, self.wanted.classes)
+        return replace(self, starts=(0, self.scores.shape[axis or 0]), axis=axis)
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
@@ -273,9 +228,10 @@ def _sample_axis(shape: tuple[int, ...], rows: int | None, classes: Sequence[str
 
 
 @dataclass(frozen=True, slots=True)
-class WithLabels(_Completed):
+class WithLabels(RowRanges):
     """Scores with labels from a file of their own, matched by position."""
 
+    scores: RowRanges
     label_file: RowRanges
 
     @classmethod
@@ -286,7 +242,7 @@ class WithLabels(_Completed):
             scores = scores.of_length(labels.rows, said)
         if scores.rows != labels.rows:
             raise InputError(f"{said}, and {scores.called} {scores.rows} scores: labels= are matched by position.")
-        return cls(scores, labels)
+        return cls(scores.called, scores.starts, scores, labels)
 
     def columns(self, start: int, stop: int) -> TrialColumns:
         """The checked columns of the rows start..stop-1."""
@@ -305,7 +261,7 @@ def label_ranges(store: Store, file: PlainFile, column: str, limit: int) -> RowR
         if len(array.shape) != 1:
             raise InputError(f"{file.called}: labels must be one-dimensional, not an array of shape {array.shape}.")
         check_size(array.called, math.ceil(array.size / 8), 1, limit)
-        return ArrayRanges(file.called, array, {column: array}, WantedColumns(label=column), 0)
+        return ArrayRanges(file.called, (0, array.shape[0]), array, {column: array}, WantedColumns(label=column), 0)
     source = column_source(store, file, _label_hints(file, column), number=2)
     if not source.has(column):
         raise InputError(missing_column(file.called, column, source.names))
