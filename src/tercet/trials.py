@@ -876,13 +876,13 @@ def as_trials(trials: object, name: str = "trials") -> Trials:
     return trials
 
 
-def two_class(trials: object, name: str = "trials") -> Trials:
+def two_class(trials: object, name: str = "trials", way_out: str = "cut out two with versus()") -> Trials:
     """Two-class trials with one score each; a matrix of two columns becomes one, more classes are refused."""
     given = as_trials(trials, name)
     if not given.is_matrix:
         return given
     if len(given.classes) != 2:
-        raise InputError(f"{name} must be of two classes, not {len(given.classes)}: cut out two with versus().")
+        raise InputError(f"{name} must be of two classes, not {len(given.classes)}: {way_out}.")
     return given.versus(given.classes[1], given.classes[0])
 
 

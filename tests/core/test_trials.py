@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.uncertainty import bands, roc_band
 
 from .helpers import (
     INF,
@@ -604,3 +605,23 @@ def test_later_changes_to_a_matrix_do_not_reach_trials_application_or_confusion(
     assert app.prior.tolist() == [0.2, 0.3, 0.5]
     assert app.costs.tolist() == (np.ones((3, 3)) - np.eye(3)).tolist()
     assert table.matrix == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda trials: tc.rule(trials, fpr_at_most=0.1),
+        tc.estimate_prevalence,
+        lambda trials: tc.group_gaps(trials, "site", 0.5),
+        lambda trials: tc.Tally.of(trials),
+        lambda trials: tc.Logistic.fit(trials),
+        bands,
+        roc_band,
+    ],
+)
+def test_three_classes_are_refused_in_the_same_words_wherever_two_are_needed(use):
+    three = tc.Trials.of_logits(np.eye(4)[:, :3], [0, 1, 2, 0], trained_prior=[1 / 3] * 3)
+    with pytest.raises(tc.InputError, match=r"trials must be of two classes, not 3: (cut out|take)"):
+        use(three)
+    with pytest.raises(tc.InputError, match="trials must be Trials"):
+        use([1.0, -1.0])

@@ -16,14 +16,10 @@ from tercet._typing import JSON, Floats
 from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
 from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull
-from tercet.metrics.tally import Tally, two_columns
-from tercet.trials import Trials, as_trials, log_odds
+from tercet.metrics.tally import Tally
+from tercet.trials import Trials, as_trials, log_odds, two_class
 
 FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
-_NOT_TWO = (
-    "A two-class calibrator cannot take scores of {} classes: cut out two with versus(), or calibrate all of them with "
-    "Affine."
-)
 _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
 
 
@@ -124,8 +120,8 @@ def _minimised(
 
 
 def one_column(trials: Trials) -> Trials:
-    """Two-class trials; a matrix of two columns is read as the llr of its second class."""
-    return two_columns(trials, _NOT_TWO) if as_trials(trials).is_matrix else trials
+    """The scores that a two-class calibrator takes, one per trial."""
+    return two_class(trials, way_out="cut out two with versus(), or calibrate all of them with Affine")
 
 
 def two_classes(trials: Trials) -> Tally:

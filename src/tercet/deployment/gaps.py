@@ -16,13 +16,12 @@ from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, group_name, names, shown, some, whole, words_of
 from tercet._typing import Floats
 from tercet.application import Application
-from tercet.calibration.training import one_column
 from tercet.decision import decide
 from tercet.errors import InputError
 from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.counting import mover_ratio
 from tercet.metrics.mover import Share, mover
-from tercet.trials import Trials, as_trials, probability
+from tercet.trials import Trials, probability, two_class
 from tercet.uncertainty._limits import Mean
 from tercet.uncertainty.compare import holm
 
@@ -230,7 +229,7 @@ def group_gaps(
     >>> gap.first, gap.second, gap.difference
     ('a', 'b', 0.5)
     """
-    own, app, level = one_column(as_trials(trials)), Application.of(application), probability(ci, "ci")
+    own, app, level = two_class(trials), Application.of(application), probability(ci, "ci")
     if own.weights is not None:
         raise InputError("Gaps are taken of trials without weights: repeat rows instead.")
     values, clusters = _groups(own, column, "column"), None if by is None else _groups(own, by, "by")

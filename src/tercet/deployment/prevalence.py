@@ -13,14 +13,13 @@ from tercet._numeric.records import Record
 from tercet._numeric.validation import chosen, number
 from tercet._typing import Floats
 from tercet.application import Application, sigmoid
-from tercet.calibration.training import one_column
 from tercet.calibration.two_class import Logistic, check_meaning
 from tercet.decision import decide, expected_costs
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, clopper_pearson
 from tercet.metrics.curves import Curve
 from tercet.metrics.mover import Share, mover
-from tercet.trials import Trials, as_trials, probability
+from tercet.trials import Trials, probability, two_class
 
 Method = Literal["em", "rogan-gladen"]
 ASSUMPTION = (
@@ -146,7 +145,7 @@ def estimate_prevalence(
     >>> round(found.value, 3)
     0.3
     """
-    own = one_column(as_trials(trials))
+    own = two_class(trials)
     level = probability(ci, "ci")
     if len(own) == 0:
         raise UndefinedError("The share of targets is undefined: there are no scores.")
@@ -220,7 +219,7 @@ def deployed_cost(
     from scipy.special import ndtri
 
     app, level = Application.of(application), probability(ci, "ci")
-    own = one_column(as_trials(trials))
+    own = two_class(trials)
     if len(own) < 2:
         raise UndefinedError("The expected cost and its interval need at least two cases.")
     if own.weights is not None:
@@ -242,7 +241,7 @@ def _chosen_costs(trials: Trials, app: Application) -> tuple[Floats, Floats]:
 
 def _reference(reference: Trials, app: Application) -> tuple[float, float]:
     """Expected and actual cost on labelled trials, the classes weighted by the application's prior."""
-    own = one_column(as_trials(reference, "reference"))
+    own = two_class(reference, "reference")
     labels = own.known_labels().astype(np.bool_)
     costs, _ = _chosen_costs(own, app)
     curve = Curve.of(own)
@@ -341,7 +340,7 @@ def _mixture(trials: Trials, calibration: Trials | None) -> tuple[_Mixture, tupl
     if calibration is None:
         llr = trials.llr
         return _Mixture(llr, np.exp(-np.abs(llr)), trials.scores, None), (_FIXED,)
-    labelled = one_column(as_trials(calibration, "calibration"))
+    labelled = two_class(calibration, "calibration")
     if labelled.weights is not None:
         raise InputError("The calibration trials must have no weights: repeat rows instead.")
     model = Logistic.fit(labelled, 0.5)
@@ -376,7 +375,7 @@ def _covariance(trials: Trials, model: Logistic) -> Floats:
 def _rogan_gladen(trials: Trials, calibration: Trials | None, threshold: float | None, level: float) -> Prevalence:
     if calibration is None:
         raise InputError('method="rogan-gladen" needs labelled trials (calibration=...) to estimate TPR and FPR.')
-    labelled = one_column(as_trials(calibration, "calibration"))
+    labelled = two_class(calibration, "calibration")
     if (labelled.meaning, labelled.trained_prior) != (trials.meaning, trials.trained_prior):
         raise InputError("The calibration trials must have scores of the same meaning as the unlabelled ones.")
     at = _zero_of(labelled) if threshold is None else number(threshold, "threshold")

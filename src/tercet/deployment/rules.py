@@ -17,13 +17,12 @@ from tercet._numeric.validation import group_name, number, numbers, shown, text
 from tercet._typing import Facts, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
-from tercet.calibration.training import one_column
 from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.curves import Curve
-from tercet.trials import Trials, as_trials, probability
+from tercet.trials import Trials, probability, two_class
 
 Best = Literal["youden", "corner", "eer"]
 RATES = ("fpr", "fnr", "tpr", "specificity", "precision")
@@ -229,7 +228,7 @@ class Rule(Model):
              "alarms_at_most": alarms_at_most, "least_cost": least_cost, "f_beta": f_beta, "best": best},
             confidence, by, cases_per_day, prevalence,
         )  # fmt: skip
-        own = one_column(as_trials(trials))
+        own = two_class(trials)
         if by is not None:
             group_name(by, own.groups, "by")
         return _fitted(Curve.of(own), own, asked)
@@ -296,7 +295,7 @@ class Rule(Model):
             One decision per score.
         """
         if isinstance(scores, Trials):
-            own = one_column(scores)
+            own = two_class(scores)
             check_meaning(own, self.training)
             scores = own.scores
         return ((numbers(scores, "scores") > self.threshold) | self.accept_all).astype(np.int8)
@@ -324,7 +323,7 @@ class Rule(Model):
         >>> rule.judge(Trials.of_scores([4.0, 3.0, 2.5, 1.0], [1, 1, 0, 0])).regret
         0.25
         """
-        own = one_column(as_trials(trials))
+        own = two_class(trials)
         check_meaning(own, self.training)
         curve = Curve.of(own)
         misses, alarms = (0, curve.nontargets) if self.accept_all else curve.tally.at(self.threshold)
@@ -370,7 +369,7 @@ class Rule(Model):
         >>> rule.rates()["fpr"].value, rule.out_of_fold(trials, folds=2)["fpr"].value
         (0.0, 0.5)
         """
-        own = one_column(as_trials(trials))
+        own = two_class(trials)
         check_meaning(own, self.training)
         asked, decided = Criterion.saved(self.training), np.zeros(len(own), np.int8)
         numbers = fold_numbers(own, folds, by=by, seed=seed)

@@ -20,8 +20,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics._case_shift import Splits, best_shift, bucket_scale
 from tercet.metrics._case_split import Flags, Side, Split, blocks
 from tercet.metrics.curves import Curve
-from tercet.metrics.tally import two_columns
-from tercet.trials import Trials, as_trials, logit, probability, to_llr
+from tercet.trials import Trials, logit, probability, to_llr, two_class
 
 _ONE_COST = "{} must be one number, or one per case, not an array of shape {}."
 
@@ -131,7 +130,7 @@ class CaseCosts:
         ndarray of bool
             One entry per case.
         """
-        llr, same = _one_column(trials).llr, self.common()
+        llr, same = two_class(trials).llr, self.common()
         self._check_size(len(llr))
         return np.asarray(llr > (self.thresholds(len(llr)) if same is None else same.threshold))
 
@@ -497,18 +496,13 @@ def _ordinary(trials: Trials, app: Application) -> CaseCostEvaluation:
 
 def checked_cases(trials: Trials, costs: CaseCosts) -> Trials:
     """The trials as one column of scores, if they are as many as their costs."""
-    own = _one_column(trials)
+    own = two_class(trials)
     if not isinstance(costs, CaseCosts):
         raise InputError(
             f"costs must be CaseCosts(prior, cost_fn=..., cost_fp=...), not {shown(type(costs).__name__)}."
         )
     costs._check_size(len(own))
     return own
-
-
-def _one_column(trials: Trials) -> Trials:
-    own = as_trials(trials)
-    return two_columns(own) if own.is_matrix else own
 
 
 def _costs(value: ArrayLike, name: str) -> Reals:

@@ -32,9 +32,7 @@ from tercet._numeric.wide import (
 from tercet._typing import Counts, Floats, Reals
 from tercet.application import sigmoid
 from tercet.errors import InputError
-from tercet.trials import Trials, as_trials, logit, to_llr
-
-_TWO = "Two-class quantities need two classes, not {}: cut out two with versus(), or use a multiclass application."
+from tercet.trials import Trials, as_trials, logit, to_llr, two_class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,7 +224,7 @@ class Tally:
             return trials
         labels = as_trials(trials).known_labels()
         if trials.is_matrix:
-            return cls.of(two_columns(trials))
+            return cls.of(two_class(trials, way_out="cut out two with versus(), or use a multiclass application"))
         if trials.weights is None:
             sides = ascending(len(labels), *(_of_class(trials.scores, labels, target) for target in (True, False)))
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
@@ -354,13 +352,6 @@ class Tally:
             return int(count) << self.unit
         whole, rest = divmod(int(count), 1 << -self.unit)
         return whole if rest == 0 else int(count) / (1 << -self.unit)
-
-
-def two_columns(trials: Trials, otherwise: str = _TWO) -> Trials:
-    """A matrix of two columns as the llr of its second class; other numbers of classes are refused in these words."""
-    if len(trials.classes) != 2:
-        raise InputError(otherwise.format(len(trials.classes)))
-    return trials.versus(trials.classes[1], trials.classes[0])
 
 
 def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source[np.float64]:

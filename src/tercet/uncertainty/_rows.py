@@ -13,7 +13,7 @@ from tercet._typing import Array, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials
+from tercet.trials import Trials, two_class
 from tercet.uncertainty._clusters import Clusters, Moments, Places, check_groups, is_fractional
 
 
@@ -24,14 +24,9 @@ def several(trials: Trials | Tally, apps: Sequence[object]) -> bool:
     return len(trials.classes) > 2 or any(isinstance(app, MulticlassApplication) for app in apps)
 
 
-def one_column(trials: Trials) -> Trials:
-    """Two-class trials as one column of scores."""
-    return trials.versus(trials.classes[1], trials.classes[0]) if trials.is_matrix else trials
-
-
 def flattened(trials: Trials, apps: Sequence[object]) -> Trials:
     """Trials as the question about them needs them: those of two classes as one column of scores."""
-    return trials if several(trials, apps) else one_column(trials)
+    return trials if several(trials, apps) else two_class(trials)
 
 
 def class_rows(

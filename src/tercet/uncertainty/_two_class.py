@@ -21,7 +21,7 @@ from tercet.metrics.binomial import ENOUGH, FEW, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Hull
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import NO_LLR, Trials, logit, to_llr
+from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class
 from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
 from tercet.uncertainty._limits import (
     Bracket,
@@ -37,7 +37,7 @@ from tercet.uncertainty._limits import (
     normal_quantile,
 )
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
-from tercet.uncertainty._rows import class_rows, numbered_groups, one_column
+from tercet.uncertainty._rows import class_rows, numbered_groups
 
 _TOO_MANY = "Whole weights count trials, and 2**63 or more trials have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; with fewer, unseen tails dominate, and Cllr has no upper bound
@@ -90,7 +90,7 @@ class TwoClassSample:
     def of(cls, source: Trials | Tally | Curve, by: tuple[str, ...] = (), curve: Curve | None = None) -> TwoClassSample:
         """From trials, or from their summary if there are no groups; `curve` is theirs if known."""
         if isinstance(source, Trials):
-            flat = one_column(source)
+            flat = two_class(source)
             fractional = flat.weights is not None and bool((flat.weights != np.floor(flat.weights)).any())
             if by or fractional or flat.ids is not None:
                 return cls._of_rows(flat, by, fractional, curve)

@@ -17,14 +17,16 @@ from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.costs import class_prior, log_odds_grid
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import posteriors
-from tercet.trials import NO_LLR, Trials, logit, probability
+from tercet.trials import NO_LLR, Trials, logit, probability, two_class
 from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
-from tercet.uncertainty._rows import group_codes, one_column
+from tercet.uncertainty._rows import group_codes
 from tercet.uncertainty.bootstrap import BootstrapOptions, DrawOptions, band_points, bootstrap
 from tercet.uncertainty.intervals import Bound, Intervals
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates
+
+_EACH = "take trials.versus(class) for each class"  # of several
 
 
 class RocBand(NamedTuple):
@@ -209,7 +211,7 @@ def bands(
     >>> bands(trials, fpr=[0.0, 0.5], resamples=99).roc.fnr.round(3).tolist()
     [0.333, 0.0]
     """
-    flat = _two_classes(trials)
+    flat = two_class(trials, way_out=_EACH)
     rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
     share = float(class_prior(flat)[1])
     if reliability_prior is not None:
@@ -260,7 +262,7 @@ def roc_band(
     >>> roc_band(trials, [0.0, 0.5], resamples=99).fnr.round(3).tolist()
     [0.333, 0.0]
     """
-    flat = _two_classes(trials)
+    flat = two_class(trials, way_out=_EACH)
     rates = false_alarm_grid(flat) if fpr is None else numbers(fpr, "fpr")
     if flag(simultaneous, "simultaneous"):
         if set(options) - {"ci"}:
@@ -274,13 +276,6 @@ def roc_band(
 
 def _targets(trials: Trials) -> int:
     return int((trials.known_labels() == 1).sum())
-
-
-def _two_classes(trials: Trials) -> Trials:
-    """The trials as one column of scores; more than two classes are refused."""
-    if len(trials.classes) > 2:
-        raise InputError("Bands are of two-class curves: take trials.versus(class) for each class of several.")
-    return one_column(trials)
 
 
 def false_alarm_grid(trials: Trials) -> Floats:
@@ -333,7 +328,7 @@ def reliability(trials: Trials, prior: float = 0.5, bins: int = 10, **options: U
     >>> tc.uncertainty.reliability(trials, bins=2, resamples=99).observed.round(3).tolist()
     [0.333, 0.667]
     """
-    share, flat = probability(prior, "prior"), _two_classes(trials)
+    share, flat = probability(prior, "prior"), two_class(trials, way_out=_EACH)
     if flat.meaning == "raw" and options.get("calibrate") is None:
         raise InputError(NO_LLR)
     inner = inner_edges(share, bins)
@@ -361,7 +356,7 @@ def _calibrated(
     """The trials, calibrated as in the bootstrap."""
     if calibrate is None:
         return trials
-    model = Fit(calibrate, prior)(trials if calibration_trials is None else one_column(calibration_trials))
+    model = Fit(calibrate, prior)(trials if calibration_trials is None else two_class(calibration_trials))
     scored: Trials = model(trials)
     return scored
 

@@ -19,7 +19,7 @@ from tercet.metrics.confusion import as_matrix
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials
+from tercet.trials import Trials, as_trials, two_class
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.drawn_runs import Runs
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
@@ -29,7 +29,7 @@ from tercet.uncertainty._kernel.rates import Rated
 from tercet.uncertainty._kernel.refit import Extra, Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.two_class import Plan, TwoClass
 from tercet.uncertainty._out_of_fold import PENALTY
-from tercet.uncertainty._rows import class_rows, flattened, grouping, one_column, several
+from tercet.uncertainty._rows import class_rows, flattened, grouping, several
 from tercet.uncertainty.intervals import QUANTITIES, Intervals, Sampling, is_asked, names_of, wanted_of
 
 Places = NDArray[np.intp]
@@ -290,7 +290,7 @@ def _rated(
 def _two_classes(trials: Trials | Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, TwoClass]:
     if isinstance(trials, Tally) or (trials.weights is None and not by):
         return _from_tally(trials if isinstance(trials, Tally) else Tally.of(trials), plan, by)
-    two = one_column(trials)
+    two = two_class(trials)
     rows = class_rows(two, by)
     return Design.of(two, rows, by), TwoClass.of(two, rows, plan, ranked=True)
 
