@@ -377,7 +377,7 @@ def test_scores_of_another_meaning_are_refused():
     assert len(model(Trials.of_scores([0.2]))) == 1
     with pytest.raises(InputError, match="NaN"):
         model([math.nan])
-    with pytest.raises(InputError, match="two classes, not 3: .*Affine"):
+    with pytest.raises(InputError, match=r"two classes, not 3: .*Affine"):
         Logistic.fit(Trials.of_log_likelihoods(np.zeros((4, 3)), [0, 1, 2, 0]))
 
 
