@@ -14,7 +14,19 @@ import numpy as np
 
 from tercet._numeric.matrices import class_names, prior_vector
 from tercet._numeric.records import Record, check_fields, derived
-from tercet._numeric.validation import frozen, instance, label_list, number, numbers, rate, shown, some, text, whole
+from tercet._numeric.validation import (
+    frozen,
+    instance,
+    label_list,
+    not_negative,
+    number,
+    numbers,
+    rate,
+    shown,
+    some,
+    text,
+    whole,
+)
 from tercet._numeric.validation import listed as entries
 from tercet._typing import Floats, Reals
 from tercet._views import Shown
@@ -94,7 +106,7 @@ class Application(Shown):
             text(self.name, "name")
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
         for cost in ("cost_fn", "cost_fp"):
-            object.__setattr__(self, cost, _cost(getattr(self, cost), cost))
+            object.__setattr__(self, cost, not_negative(getattr(self, cost), cost))
         if self.cost_fn == 0.0 and self.cost_fp == 0.0:
             raise InputError("cost_fn and cost_fp are both 0: then every decision is free and none is better.")
 
@@ -446,13 +458,6 @@ def sigmoid(log_odds: float) -> float:
     """1 / (1 + e^-x), without overflow: the probability of these log-odds."""
     small = math.exp(-abs(log_odds))
     return (1.0 if log_odds >= 0.0 else small) / (1.0 + small)
-
-
-def _cost(value: object, name: str) -> float:
-    cost = number(value, name)
-    if not 0.0 <= cost < math.inf:
-        raise InputError(f"{name} must be finite and not negative, not {cost}.")
-    return cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 
 from tercet._numeric.records import check_fields
-from tercet._numeric.validation import class_codes, frozen, number, same_length, seed_number, shown, whole
+from tercet._numeric.validation import class_codes, frozen, number, positive, same_length, seed_number, shown, whole
 from tercet._typing import Array, Floats
 from tercet.errors import InputError
 from tercet.trials import Trials, logit, probability
@@ -244,9 +244,7 @@ def detection(n: int = 10_000, prior: float = 0.1, mean: float = 3.0, seed: int 
     >>> task.classes, task.samples.shape
     (('nontarget', 'target'), (1000, 1))
     """
-    n, mean = whole(n, "n", 1, 10**9), number(mean, "mean")
-    if not 0.0 < mean < math.inf:
-        raise InputError(f"mean must be positive and finite, not {shown(mean)}.")
+    n, mean = whole(n, "n", 1, 10**9), positive(mean, "mean")
     share = probability(prior, "prior")
     random = np.random.default_rng(seed_number(seed))
     labels = (random.random(n) < share).astype(np.intp)

@@ -62,6 +62,22 @@ def number(value: object, name: str) -> float:
     return found
 
 
+def positive(value: object, name: str) -> float:
+    """A finite number above 0."""
+    found = number(value, name)
+    if not 0.0 < found < np.inf:
+        raise InputError(f"{name} must be positive and finite, not {found}.")
+    return found
+
+
+def not_negative(value: object, name: str) -> float:
+    """A finite number of at least 0."""
+    found = number(value, name)
+    if not 0.0 <= found < np.inf:
+        raise InputError(f"{name} must be finite and not negative, not {found}.")
+    return found
+
+
 def _scalar(value: object) -> object:
     """A zero-dimensional array or tensor as the scalar it holds; anything else as it is."""
     if isinstance(value, np.ma.MaskedArray | np.generic) or getattr(value, "ndim", None) != 0:

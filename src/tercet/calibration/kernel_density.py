@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tercet._numeric.serialization import damaged, finite, reals
-from tercet._numeric.validation import frozen, number
+from tercet._numeric.validation import frozen, positive
 from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends, Moments
 from tercet.calibration.training import FACTS, check_finite, training_facts, two_classes
@@ -106,7 +106,7 @@ class KernelDensity(Calibrator):
             The trained map.
         """
         probability(prior, "prior")
-        width = None if bandwidth is None else _positive(bandwidth)
+        width = None if bandwidth is None else positive(bandwidth, "bandwidth")
         tally = two_classes(as_trials(trials))
         ends = Ends.of(tally)
         check_finite(ends, "Kernel density")
@@ -126,13 +126,6 @@ class KernelDensity(Calibrator):
             target, nontarget = (_log_density(part, *one) for one in self._classes)
             result[start : start + rows] = target - nontarget
         return result
-
-
-def _positive(bandwidth: object) -> float:
-    found = number(bandwidth, "bandwidth")
-    if not 0.0 < found < math.inf:
-        raise InputError(f"bandwidth must be a positive finite number, not {found}.")
-    return found
 
 
 def _density(side: Ranked, total: float, factor: float, width: float | None) -> tuple[Floats, Floats, float]:

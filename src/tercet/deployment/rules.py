@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import quotients
 from tercet._numeric.plain import plain
 from tercet._numeric.serialization import Model, flag, real
-from tercet._numeric.validation import group_name, number, numbers, shown, text
+from tercet._numeric.validation import chosen, group_name, number, numbers, positive, shown, text
 from tercet._typing import Facts, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
@@ -437,7 +437,7 @@ class Criterion(NamedTuple):
             raise InputError(f"A rule has exactly one criterion, not {found}. There are: {', '.join(given)}.")
         name, value = next(iter(asked.items()))
         if name == "best":
-            name, value = _word(value), None
+            name, value = chosen(value, "best", get_args(Best)), None
         elif name == "least_cost":
             app = Application.of(value)
             value = [app.prior, app.cost_fn, app.cost_fp]
@@ -634,13 +634,6 @@ def _told(value: object) -> str:
     return f"at ({', '.join(f'{one:g}' for one in value)})" if isinstance(value, list) else f"{value:g}"
 
 
-def _word(value: object) -> str:
-    known = Best.__args__  # type: ignore[attr-defined]
-    if value not in known:
-        raise InputError(f"best is {', '.join(map(repr, known))}, not {shown(value)}.")
-    return str(value)
-
-
 def _bound(name: str, value: object) -> float:
     found = number(value, name)
     if name in ("alarms_at_most", "f_beta"):
@@ -658,10 +651,7 @@ def _cases(name: str, cases_per_day: object) -> float | None:
         return None
     if cases_per_day is None:
         raise InputError("alarms_at_most counts alarms per day: say how many cases come in (cases_per_day=...).")
-    found = number(cases_per_day, "cases_per_day")
-    if not 0.0 < found < math.inf:
-        raise InputError(f"cases_per_day must be positive and finite, not {found}.")
-    return found
+    return positive(cases_per_day, "cases_per_day")
 
 
 def _confidence(name: str, value: object, confidence: object, by: str | None) -> float | None:

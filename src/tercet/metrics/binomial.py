@@ -17,6 +17,7 @@ from tercet._numeric.validation import (
     mapping,
     names,
     number,
+    positive,
     same_index,
     same_kind,
     shown,
@@ -80,7 +81,7 @@ def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
     Interval(low=0.45, high=0.55, method='k-sigma')
     """
     count, out_of = _counts(count, out_of)
-    k = _positive(k, "k")
+    k = positive(k, "k")
     if count in (0, out_of):
         return _beta_ends(count, out_of, math.erfc(k / math.sqrt(2.0)) / 2.0)
     p = count / out_of
@@ -119,7 +120,7 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     """
     count, out_of = _counts(count, out_of)
     quantile = _quantile(level)
-    z = quantile if z is None else _positive(z, "z")
+    z = quantile if z is None else positive(z, "z")
     p, square = count / out_of, z * z / out_of
     if square == math.inf:
         return Interval(0.0, 1.0, "wilson")  # where both ends tend to
@@ -231,7 +232,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     (0.4034, 0.6887)
     """
     chosen(method, "method", ("k-sigma", "wilson", "clopper-pearson"))
-    k, level = _positive(k, "k"), _level(level)
+    k, level = positive(k, "k"), _level(level)
     count, out_of = instance(confusion, Confusion, "confusion").proportion(rate)
     if out_of == 0:
         raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")
@@ -650,13 +651,6 @@ def _counts(count: object, out_of: object) -> tuple[int, int]:
 
 def _level(level: float) -> float:
     return probability(level, "level")
-
-
-def _positive(value: float, name: str) -> float:
-    found = number(value, name)
-    if not 0.0 < found < math.inf:
-        raise InputError(f"{name} must be positive, not {found}.")
-    return found
 
 
 def _quantile(level: float) -> float:

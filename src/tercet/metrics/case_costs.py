@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike
 from tercet._numeric.exact import UNIT, ratio
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import Record
-from tercet._numeric.validation import column, frozen, number, numbers, row_numbers, shown, text, whole
+from tercet._numeric.validation import (
+    column,
+    frozen,
+    not_negative,
+    numbers,
+    positive,
+    row_numbers,
+    shown,
+    text,
+    whole,
+)
 from tercet._typing import Array, Floats, Reals
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
@@ -220,7 +230,7 @@ class CaseCostColumns:
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
         for name, cost in self.costs.items():
-            object.__setattr__(self, name, text(cost, name) if isinstance(cost, str) else _one_cost(cost, name))
+            object.__setattr__(self, name, text(cost, name) if isinstance(cost, str) else not_negative(cost, name))
         if not self.columns:
             raise InputError(
                 "cost_fn, cost_fp and cost_tp are all numbers: evaluate the scan at an Application instead."
@@ -331,10 +341,7 @@ class CaseCostEvaluation(Record):
         float
             cost x cases.
         """
-        count = number(cases, "cases")
-        if not 0.0 < count < math.inf:
-            raise InputError(f"cases must be a positive number, not {count}.")
-        return self.cost * count
+        return self.cost * positive(cases, "cases")
 
     def to_dict(self) -> dict[str, object]:
         """The entry "case_costs" in the JSON; infinities as text.
@@ -511,7 +518,7 @@ def _costs(value: ArrayLike, name: str) -> Reals:
     if array.ndim > 1:
         raise InputError(_ONE_COST.format(name, array.shape))
     if array.ndim == 0:
-        return _one_cost(value, name)
+        return not_negative(value, name)
     costs = numbers(value, name)
     if len(costs) and not (costs.min() >= 0.0 and costs.max() < math.inf):
         bad = np.flatnonzero(~((costs >= 0.0) & (costs < math.inf)))
@@ -520,13 +527,6 @@ def _costs(value: ArrayLike, name: str) -> Reals:
             f"(counting from 0) holds {costs[bad[0]]}. A gain is a cost that the other decision has."
         )
     return costs
-
-
-def _one_cost(value: object, name: str) -> float:
-    cost = number(value, name)
-    if not 0.0 <= cost < math.inf:
-        raise InputError(f"{name} must be finite and not negative, not {cost}.")
-    return cost
 
 
 __all__ = ["CaseCostColumns", "CaseCostEvaluation", "CaseCosts"]

@@ -17,8 +17,8 @@ from tercet._numeric.validation import (
     frozen,
     label_list,
     names,
-    number,
     numbers,
+    positive,
     same_index,
     same_length,
     shown,
@@ -896,10 +896,7 @@ def _one_rate(name: str, cells: dict[str, int]) -> float:
 
 
 def _f_beta(cells: dict[str, int], beta: float) -> float:
-    found = number(beta, "beta")
-    if not 0.0 < found < math.inf:
-        raise InputError(f"beta must be positive, not {found}.")
-    above, below = found.as_integer_ratio()
+    above, below = positive(beta, "beta").as_integer_ratio()
     misses, hits = above * above, above * above + below * below  # b^2 and 1 + b^2, times the same whole number
     whole = hits * cells["tp"] + misses * cells["fn"] + below * below * cells["fp"]
     if whole == 0:

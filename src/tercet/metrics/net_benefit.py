@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.exact import quotients
 from tercet._numeric.records import Record
-from tercet._numeric.validation import frozen, number, numbers
+from tercet._numeric.validation import frozen, not_negative, number, numbers, positive
 from tercet._typing import Counts, Floats
 from tercet._views import Shown
 from tercet.application import Application
@@ -106,9 +105,7 @@ class DecisionCurve(Shown, Record):
         >>> decision_curve(trials, [0.5]).interventions_avoided(per=100).tolist()
         [25.0]
         """
-        cases = number(per, "per")
-        if not 0.0 < cases < math.inf:
-            raise InputError(f"per must be a positive number of cases, not {cases}.")
+        cases = positive(per, "per")
         return frozen((self.net_benefit - self.treat_all) * ((1.0 - self.threshold) / self.threshold) * cases)
 
     @property
@@ -212,9 +209,7 @@ def curve_of(
     grid: Floats, prevalence: float, harm: float, errors: Errors, best: Floats, name: str | None
 ) -> DecisionCurve:
     """The curve of these errors, beside the best net benefit of any threshold before harm."""
-    cost = number(harm, "harm")
-    if not 0.0 <= cost < math.inf:
-        raise InputError(f"harm must be finite and not negative, not {cost}.")
+    cost = not_negative(harm, "harm")
     tpr, fpr = _rates(errors)
     return DecisionCurve(
         threshold=grid, net_benefit=frozen(_benefit(tpr, fpr, grid, prevalence) - cost),

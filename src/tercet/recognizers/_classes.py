@@ -22,13 +22,6 @@ Readers = Mapping[str, Callable[[object, str], object]]
 _CAP = 1 << 27  # numbers in one model: 1 GiB
 
 
-def one_of(value: object, known: tuple[str, ...], name: str) -> str:
-    """One of a few words."""
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name} must be one of {', '.join(known)}, not {shown(value)}.")
-    return value
-
-
 def check_size(cells: int, what: str) -> None:
     """Refuses a model too large to hold."""
     if cells > _CAP:

@@ -13,10 +13,10 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, number, numbers, same_index, shown
+from tercet._numeric.validation import chosen, column, frozen, number, numbers, same_index, shown
 from tercet._typing import Facts, Floats
 from tercet.errors import InputError
-from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
+from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled
 from tercet.trials import Trials
 
 COVARIANCES = ("full", "tied", "diagonal", "tied-diagonal")
@@ -77,7 +77,7 @@ class GaussianRecognizer(Model):
     _whitening: _Whitening = field(init=False)
 
     def _check(self) -> None:
-        one_of(self.covariance, COVARIANCES, "covariance")
+        chosen(self.covariance, "covariance", COVARIANCES)
         _fraction(self.shrinkage)
         k, d = self.means.shape
         check_classes(self.classes, k)
@@ -128,7 +128,7 @@ class GaussianRecognizer(Model):
         >>> GaussianRecognizer.fit([[-1.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], "tied").covariances.tolist()
         [[2.5]]
         """
-        kind = one_of(covariance, COVARIANCES, "covariance")
+        kind = chosen(covariance, "covariance", COVARIANCES)
         share = _fraction(shrinkage)
         same_index({"samples": samples, "labels": labels})
         table = _samples(samples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -12,10 +11,10 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.newton import check_converged, in_blocks, minimise
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, number, numbers, same_index, whole
+from tercet._numeric.validation import chosen, column, not_negative, numbers, same_index, whole
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import CalibrationError, InputError
-from tercet.recognizers._classes import check_classes, check_size, coded, labelled, one_of
+from tercet.recognizers._classes import check_classes, check_size, coded, labelled
 from tercet.trials import Trials, logit, probability
 
 EXPANSIONS = ("linear", "quadratic")
@@ -69,7 +68,7 @@ class LogisticRecognizer(Model):
     training: Facts
 
     def _check(self) -> None:
-        one_of(self.expansion, EXPANSIONS, "expansion")
+        chosen(self.expansion, "expansion", EXPANSIONS)
         check_classes(self.classes, 2)
         features = whole(self._known_training()["features"], "features of training", 1)
         if len(self.weights) != _width(features, self.expansion):
@@ -107,7 +106,11 @@ class LogisticRecognizer(Model):
         -------
         LogisticRecognizer
         """
-        share, ridge, kind = probability(prior, "prior"), _penalty(penalty), one_of(expansion, EXPANSIONS, "expansion")
+        share, ridge, kind = (
+            probability(prior, "prior"),
+            not_negative(penalty, "penalty"),
+            chosen(expansion, "expansion", EXPANSIONS),
+        )
         same_index({"samples": samples, "labels": labels})
         table = _samples(samples)
         named, codes, sizes = labelled(len(table), labels, classes)
@@ -232,13 +235,6 @@ def _solved(phi: Floats, target: Array, xi: Floats, ridge: float) -> tuple[Float
 def _separates(x: Floats, sign: Floats, point: Floats) -> bool:
     """Whether these weights put every sample on its own side."""
     return bool(((x @ point[:-1] + point[-1]) * sign > 0.0).all())
-
-
-def _penalty(value: object) -> float:
-    found = number(value, "penalty")
-    if not 0.0 <= found < math.inf:
-        raise InputError(f"penalty must be finite and not negative, not {found}.")
-    return found
 
 
 def _samples(samples: object) -> Floats:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import column, frozen, function, number, same_index, shown, shown_path
+from tercet._numeric.validation import chosen, column, frozen, function, number, same_index, shown, shown_path
 from tercet._numeric.validation import listed as entries
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
 from tercet._typing import Facts, Floats
 from tercet.errors import InputError
-from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled, one_of
+from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled
 from tercet.trials import Trials
 
 Splitter = Callable[[str], Iterable[str]]
@@ -243,7 +243,7 @@ class TextRecognizer(Model):
             The recognizer.
         """
         model = super(TextRecognizer, cls).from_json(text)
-        cut = one_of(model.training["splitter"], ("blanks", "own"), "splitter")
+        cut = chosen(model.training["splitter"], "splitter", ("blanks", "own"))
         if (cut == "own") != (splitter is not None):
             how, wanted = ("its own", "give it again") if cut == "own" else ("the usual", "give no other one")
             raise InputError(f"The model was trained with {how} splitter: {wanted} (splitter=...).")

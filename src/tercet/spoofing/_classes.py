@@ -10,7 +10,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.validation import chosen, distinct, label_list, names, number, numbers, same_length, shown, text
+from tercet._numeric.validation import (
+    chosen,
+    distinct,
+    label_list,
+    names,
+    number,
+    numbers,
+    positive,
+    same_length,
+    shown,
+    text,
+)
 from tercet._typing import Floats, Reals
 from tercet.application import Application
 from tercet.biometrics import group_column, species_rows
@@ -64,10 +75,7 @@ class SpoofingPoint:
         if abs(total - 1.0) > 1e-6:
             raise InputError(f"prior_target, prior_nontarget and prior_spoof must sum to 1, not to {total}.")
         for cost in ("cost_miss", "cost_nontarget", "cost_spoof"):
-            value = number(getattr(self, cost), cost)
-            if not 0.0 < value < math.inf:
-                raise InputError(f"{cost} must be positive and finite, not {value}.")
-            object.__setattr__(self, cost, value)
+            object.__setattr__(self, cost, positive(getattr(self, cost), cost))
         if self.name is not None:
             object.__setattr__(self, "name", text(self.name, "name"))
 

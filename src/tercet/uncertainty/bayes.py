@@ -6,7 +6,6 @@ every action: 1/2 (Jeffreys) or 1 (uniform). Trials are taken as independent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.records import check_fields
-from tercet._numeric.validation import chosen, probability, rate, shown, whole
+from tercet._numeric.validation import chosen, positive, probability, rate, shown, whole
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
 from tercet.decision import confusion_of, decide
@@ -60,8 +59,7 @@ class BetaPosterior:
         check_fields(self)
         chosen(self.prior, "prior", PRIORS)
         for name in ("a", "b"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise InputError(f"{name} must be positive and finite, not {getattr(self, name)}.")
+            positive(getattr(self, name), name)
 
     @property
     def mean(self) -> float:

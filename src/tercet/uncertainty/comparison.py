@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import not_negative, shown
 from tercet._typing import JSON
 from tercet._views import Shown
 from tercet.errors import InputError
@@ -283,7 +282,7 @@ class Comparison(Shown):
         MarginTest
             The one-sided p-value at half of one minus the level, and whether it is shown.
         """
-        return self._one_sided("non-inferiority", quantity, (first, second), _margin(margin))
+        return self._one_sided("non-inferiority", quantity, (first, second), not_negative(margin, "margin"))
 
     def superior(self, quantity: str, first: str, second: str, margin: float = 0.0) -> MarginTest:
         """Whether the first system is better than the second by more than a margin (one-sided).
@@ -302,7 +301,7 @@ class Comparison(Shown):
         MarginTest
             The one-sided p-value, and whether it is at most (1 - level) / 2.
         """
-        return self._one_sided("superiority", quantity, (first, second), -_margin(margin))
+        return self._one_sided("superiority", quantity, (first, second), -not_negative(margin, "margin"))
 
     def _one_sided(self, test: str, quantity: str, systems: tuple[str, str], edge: float) -> MarginTest:
         """Whether the first is worse by less than the edge; below 0 it must be better."""
@@ -360,7 +359,7 @@ class Comparison(Shown):
             The larger of both one-sided p-values, and whether it is at most (1 - level) / 2.
         """
         estimate, _ = self._estimate(quantity, first, second)
-        edge = _margin(margin)
+        edge = not_negative(margin, "margin")
         p = max(p_value(estimate, -edge, "greater"), p_value(estimate, edge, "less"))
         return MarginTest("equivalence", quantity, first, second, edge, p, p <= (1.0 - self.level) / 2.0 + _HAIR)
 
@@ -501,13 +500,6 @@ class Comparison(Shown):
         facts["ranks"] = {name: [_with_ci(row._asdict()) for row in self.ranks(name)] for name in self.values}
         found: JSON = plain(facts)
         return found
-
-
-def _margin(margin: object) -> float:
-    edge = number(margin, "margin")
-    if not 0.0 <= edge < math.inf:
-        raise InputError(f"margin must be a finite number that is not negative, not {shown(margin)}.")
-    return edge
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

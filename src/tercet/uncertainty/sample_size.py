@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tercet._numeric.validation import number, shown
+from tercet._numeric.validation import number, positive, shown
 from tercet._typing import Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError
@@ -126,11 +126,9 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, half_width: object, level: object, assurance: object, design_effect: object) -> _Plan:
         found = cls(
-            number(half_width, "half_width"), probability(level, "level"), probability(assurance, "assurance"),
+            positive(half_width, "half_width"), probability(level, "level"), probability(assurance, "assurance"),
             number(design_effect, "design_effect"),
         )  # fmt: skip
-        if not 0.0 < found.width < math.inf:
-            raise InputError(f"half_width must be positive and finite, not {found.width}.")
         if not 1.0 <= found.effect < math.inf:
             raise InputError(f"design_effect must be 1 or more and finite, not {found.effect}.")
         return found

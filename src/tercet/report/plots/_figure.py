@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from tercet._numeric.records import Record
-from tercet._numeric.validation import flag, label_list, listed, number, shown
+from tercet._numeric.validation import flag, label_list, listed, number, positive, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, Array
 from tercet.calibration.assessment import CorpDiagram
@@ -482,9 +482,7 @@ def _checked(options: JSON) -> JSON:
     for name in ("log", "parts"):
         flag(options.get(name, False), name)
     if "sigma" in options:
-        options["sigma"] = number(options["sigma"], "sigma")
-        if not 0.0 < options["sigma"] < math.inf:
-            raise InputError(f"sigma must be positive and finite, not {options['sigma']}.")
+        options["sigma"] = positive(options["sigma"], "sigma")
     if "normalise" in options and options["normalise"] not in ("class", "decision", "all"):
         raise InputError(f'normalise must be "class", "decision" or "all", not {shown(options["normalise"])}.')
     if len(label_list(options.get("rates", ("", "")), "rates")) != 2:
