@@ -420,3 +420,12 @@ def test_a_gate_judges_costs_per_case(scores, tmp_path):
         "no number is called 'cots'. Did you mean cost"
         in run("check", results[0], "--fail-if", "cots>1", code=2).stderr
     )
+
+
+@pytest.mark.parametrize("output", ["table", "md", "latex", "tsv"])
+def test_costs_per_case_and_net_benefit_are_in_every_format(scores, output):
+    asked = ("--app", "0.02,1,5", "--cost-fn-column", "amount", "--decision-curve", "--thresholds", "0.1,0.2")
+    shown = run("evaluate", scores[0], *asked, "--format", output).stdout.replace("\\_", "_")
+    assert "cost_per_1000" in shown
+    assert "net_benefit" in shown
+    assert ("costs per case, in the unit of the columns" in shown) == (output != "tsv")

@@ -138,14 +138,17 @@ def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], option
 
 def print_decision_facts(systems: Sequence[Facts], output: str) -> None:
     """Prints the tables that were asked for; JSON contains them already."""
-    if output in ("json", "latex"):
+    if output == "json":
         return
     costs = [_cost_row(one, row) for one in systems for row in one.get("case_costs", ())]
     curves = [row for one in systems if "decision_curve" in one for row in _curve_rows(one)]
     means = [_mean_row(one, mean) for one in systems for mean in one.get("means", ())]
-    for rows in (means, costs, curves):
+    titles = ("means over operating points", "costs per case, in the unit of the columns", "net benefit")
+    for title, rows in zip(titles, (means, costs, curves), strict=True):
         if rows:
             print()
+            if output != "tsv":
+                print({"latex": f"% {title}", "md": f"{title}\n"}.get(output, title))
             print_rows(rows, output)
 
 
