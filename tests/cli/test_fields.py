@@ -101,6 +101,21 @@ def test_the_figure_of_attacks_names_its_rates(made, tmp_path):
     assert "False positive rate" not in drawn
 
 
+def test_persons_can_be_the_unit_of_every_biometric_table(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [(round(rng.normal(2.0 * (k % 2)), 3), k % 2, f"p{k % 13}", "ab"[k // 2 % 2]) for k in range(400)]
+    file = tmp_path / "pad.csv"
+    file.write_text("score,label,person,pai\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    words = (file, "--meaning", "raw", "--threshold", "1", "--group-column", "person")
+    trials = tc.read(file, meaning="raw", group_columns=["person", "pai"])
+    attacks = as_json("biometrics", "attacks", *words)["presentation_attacks"]
+    assert attacks == biometrics.presentation_attacks(trials, threshold=1.0, by="person").to_dict()
+    assert attacks != biometrics.presentation_attacks(trials, threshold=1.0).to_dict()
+    rates = as_json("biometrics", "rates", *words, "--by", "pai")["rates"]
+    expected = biometrics.rates_by(trials, "pai", 1.0, by="person")
+    assert rates == {name: one.to_dict() for name, one in expected.items()}
+
+
 def test_every_named_point_is_listed_once():
     names = [row["name"] for row in as_json("points")["rows"]]
     assert len(names) == len(set(names))

@@ -229,11 +229,3 @@ def one_group(source: Facts) -> str | None:
     if isinstance(found, tuple):
         raise click.UsageError("This command resamples by one group: give one --group-column or --group-map.")
     return found
-
-
-def with_group(source: Facts, column: str, flag: str) -> Facts:
-    """The reading options with the one group column that a command uses; another one is refused."""
-    for other in source.get("group_columns", ()):
-        if other != column:
-            raise click.UsageError(f"The group {other!a} has no effect: {flag} names {column!a}; leave one out.")
-    return source | {"group_columns": (column,)}

@@ -10,7 +10,7 @@ from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, numbers, with_group
+from tercet.cli._values import grouping, numbers, with_columns
 from tercet.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def rates(
     from tercet.biometrics import rates_by, verification_rates
 
     settings: Facts = {"ci": ci, "by": grouping(source)}
-    trials = read_trials(scores, source if by is None else with_group(source, by, "--by"))
+    trials = read_trials(scores, source if by is None else with_columns(source, [by]))
     whole = verification_rates(trials, threshold, failure_to_acquire=failure_to_acquire, **settings)
     found = {name_of(scores): whole} if by is None else dict(rates_by(trials, by, threshold, **settings))
     rows: list[Row] = []
@@ -94,10 +94,10 @@ def rates(
 def attacks(
     scores: str, source: Facts, species: str, threshold: float | None, ci: float, figure: str | None, output: str
 ) -> int:
-    """APCER by species, BPCER, ACER, and BPCER10, BPCER20 and BPCER100; the target is bona fide."""
+    """APCER by species, BPCER, ACER, BPCER10, 20 and 100; --group-column takes whole persons as the unit."""
     from tercet.biometrics import presentation_attacks, species_rows
 
-    trials = read_trials(scores, with_group(source, species, "--species"))
+    trials = read_trials(scores, with_columns(source, [species]))
     found = presentation_attacks(trials, species, threshold=threshold, ci=ci, by=grouping(source))
     if figure is not None:
         labels = trials.known_labels().astype(bool)
