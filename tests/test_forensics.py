@@ -1,5 +1,6 @@
 """Forensic validation against slow references in fractions."""
 
+import html
 import json
 import math
 from fractions import Fraction
@@ -7,9 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import tercet as tc
 from tercet import forensics, testing
+from tercet.forensics import _page
 
 SETS = 1000
 
@@ -411,3 +414,23 @@ def test_the_sheet_says_how_its_intervals_were_made(scored):
     page = sheet.to_html()
     assert "all trials of one source" in page
     assert tc.__version__ in page
+
+
+def test_the_sheet_of_extreme_lrs_says_what_there_is():
+    apart = forensics.validation(tc.Trials.of_lr([10.0, 100.0, 0.1, 0.01], [1, 1, 0, 0]), resamples=39)
+    assert "<td>strongest misleading LR</td><td class=n>none</td><td class=n>none</td>" in apart.to_html()
+    lrs = tc.Trials.of_lr([0.0, 10.0, math.inf, 100.0, 0.0, 0.1, 5.0], [1, 1, 1, 1, 0, 0, 0])
+    sheet = forensics.validation(lrs, resamples=39)
+    page = sheet.to_html()
+    assert "<td>strongest misleading LR</td><td class=n>0</td><td class=n>5</td>" in page
+    for one in sheet.measures:
+        assert html.escape(one.note) in page  # a reason is not cut off
+    assert "LRs as given: infinite" in page
+
+
+def test_a_pav_block_that_begins_at_an_lr_of_0_is_drawn_where_lrs_are_finite():
+    lrs = tc.Trials.of_lr([0.0, 10.0, math.inf, 100.0, 0.0, 0.1, 5.0], [1, 1, 1, 1, 0, 0, 0])
+    axes = Figure().add_subplot()
+    _page.pav_plot(axes, forensics.validation(lrs, resamples=39))
+    drawn = axes.lines[0].get_xydata()
+    assert drawn.ravel() == pytest.approx([-1.0, math.log10(0.25), math.log10(5.0), math.log10(0.25)])

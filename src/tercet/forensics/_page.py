@@ -69,7 +69,7 @@ def _measures(validation: Validation) -> str:
         ends = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
         method = "" if one.interval is None else one.interval.method
         rows.append(
-            [one.name, "undefined" if one.value is None else f"{one.value:.4f}", ends, method, harmless(one.note)]
+            [one.name, "undefined" if one.value is None else f"{one.value:.4f}", ends, method, harmless(one.note, 600)]
         )
     level = f"{100 * validation.level:g} % interval"
     return _table(
@@ -83,7 +83,9 @@ def _misleading(validation: Validation) -> str:
         for row in validation.misleading.rows
     ]
     found = validation.misleading
-    rows.append(["strongest misleading LR", f"{found.lowest_target_lr:.3g}", f"{found.highest_nontarget_lr:.3g}"])
+    lowest, highest = found.lowest_target_lr, found.highest_nontarget_lr
+    strongest = [f"{lowest:.3g}" if lowest < 1.0 else "none", f"{highest:.3g}" if highest > 1.0 else "none"]
+    rows.append(["strongest misleading LR", *strongest])
     level = f"({100 * validation.level:g} %)"
     head = ["stronger than", f"same source: below 1 / LR {level}", f"different source: above LR {level}"]
     return _table("Misleading evidence", head, rows)
@@ -142,7 +144,8 @@ def cross_entropy(axes: Axes, validation: Validation) -> None:
     if found.low is not None and found.high is not None:
         axes.fill_between(found.log10_odds, found.low, found.high, color=COLOURS[0], alpha=0.15, linewidth=0,
                           label=f"{100 * validation.level:g} % range, at each prior")  # fmt: skip
-    axes.plot(found.log10_odds, found.actual, color=COLOURS[0], label="LRs as given")
+    given = "LRs as given" if np.isfinite(found.actual).any() else "LRs as given: infinite"
+    axes.plot(found.log10_odds, found.actual, color=COLOURS[0], label=given)
     axes.plot(found.log10_odds, found.minimum, color=COLOURS[0], linestyle="--", label="after PAV")
     axes.plot(found.log10_odds, found.neutral, color=_SOFT, linestyle=":", label="LR = 1")
     top = max(1.4, min(3.0, 1.05 * float(np.nanmax(found.actual[np.isfinite(found.actual)], initial=1.0))))
@@ -152,11 +155,13 @@ def cross_entropy(axes: Axes, validation: Validation) -> None:
 
 def pav_plot(axes: Axes, validation: Validation) -> None:
     """PAV-calibrated LRs against the given LRs."""
-    low, high, worth = validation.pav
-    finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(worth)
-    x = np.column_stack((low[finite], high[finite])).ravel()
-    axes.plot(x, np.repeat(worth[finite], 2), color=COLOURS[0], label="PAV")
     ends = np.concatenate((*validation.log10_lrs.values(), np.zeros(1)))
+    low, high, worth = validation.pav
+    low, high = np.maximum(low, ends.min()), np.minimum(high, ends.max())  # a block may begin at an LR of 0
+    drawn = (low <= high) & np.isfinite(worth)
+    x = np.column_stack((low[drawn], high[drawn])).ravel()
+    label = "PAV" if drawn.any() else "PAV: 0 or infinite everywhere"
+    axes.plot(x, np.repeat(worth[drawn], 2), color=COLOURS[0], label=label)
     axes.plot([ends.min(), ends.max()], [ends.min(), ends.max()], color=_SOFT, linestyle=":", label="identity")
     axes.set(xlabel="log10 LR", ylabel="log10 of the PAV-calibrated LR", title="PAV plot")
     axes.legend(frameon=False)
@@ -174,7 +179,7 @@ def histogram(axes: Axes, validation: Validation) -> None:
         counts = np.histogram(values, edges)[0] / max(len(values), 1)
         axes.stairs(counts, edges, color=looks[key][0], linestyle=looks[key][1], label=key.replace("_", " "))
         highest = max(highest, float(counts.max(initial=0.0)))
-    axes.set(xlabel="log10 LR", ylabel="part of the class", title="Likelihood ratios by class")
+    axes.set(xlabel="log10 LR", ylabel="part of the finite LRs of the class", title="Likelihood ratios by class")
     axes.set_ylim(0.0, 1.2 * highest or 1.0)  # room for the legend
     axes.legend(frameon=False, ncol=2, loc="upper center")
 
