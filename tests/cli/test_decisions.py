@@ -50,6 +50,11 @@ def test_a_rule_is_fitted_saved_applied_and_judged(scores, tmp_path):
     run("decide", test, "--rule", saved, "-o", again)
     assert out.read_text() == again.read_text()
     chosen = [row["decision"] for row in csv.DictReader(io.StringIO(out.read_text()))]
+    named = ("--id-column", "amount", "--weight-column", "fee")
+    for more in (named, (*named, "--layout", "asvspoof")):
+        run("rule", "apply", saved, test, *more, "-o", out)
+        run("decide", test, "--rule", saved, *more, "-o", again)
+        assert out.read_text() == again.read_text()
     assert chosen == np.where(rule(tc.read(test)), "target", "nontarget").tolist()
     facts = json.loads(run("rule", "judge", saved, test, "--json").stdout)
     found = rule.judge(tc.read(test))

@@ -207,6 +207,17 @@ def names_in(source: Facts) -> Facts:
     return {name: source[name] for name in ("id_column", "weight_column", "label_column") if name in source}
 
 
+def write_decided(out: str, trials: Trials, found: Facts, layout: str, source: Facts) -> None:
+    """Decisions, and what is known of each, as a table or in the layout of the scores."""
+    from tercet.io import write_like
+    from tercet.io.score_sets import write_decisions
+
+    if layout == "table":
+        write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
+    else:
+        write_decisions(out, trials, found["decision"], layout)
+
+
 def names_of(codes: Array, names: Sequence[str]) -> Array:
     """Classes or actions by name."""
     return np.array(names, np.object_)[codes.astype(np.intp)]

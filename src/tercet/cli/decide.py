@@ -10,7 +10,7 @@ from tercet.cli._decision_facts import case_cost_options, case_costs, cost_colum
 from tercet.cli._models import saved_model
 from tercet.cli._options import WORDS, application_options, layout_option, source_options, table_option
 from tercet.cli._output import Facts, say
-from tercet.cli._systems import names_in, names_of, read_trials
+from tercet.cli._systems import names_of, read_trials, write_decided
 from tercet.cli._values import applications, with_columns, without_settings
 from tercet.cli.rule import saved_rule
 from tercet.decision import decisions, neyman_pearson
@@ -38,9 +38,6 @@ from tercet.trials import Trials
 @table_option
 def command(scores: str, source: Facts, out: str, layout: Value, **options: Value) -> int:
     """The decision of least expected cost for every trial, with that cost."""
-    from tercet.io import write_like
-    from tercet.io.score_sets import write_decisions
-
     if options["fpr_at_most"] is not None or options["rule"] is not None:
         without_settings(options, "apps", "priors", "costs")
     apps, bound = applications(options), options["fpr_at_most"]
@@ -56,10 +53,7 @@ def command(scores: str, source: Facts, out: str, layout: Value, **options: Valu
         found = _by_bound(trials, bound, options["seed"])
     else:
         found = _by_cost(trials, case_costs(trials, apps[0], columns) if columns else apps[0])
-    if layout == "table":
-        write_like(out, [(trials, found)], **names_in(source) | {"label_column": None})
-    else:
-        write_decisions(out, trials, found["decision"], layout)
+    write_decided(out, trials, found, layout, source)
     return 0
 
 

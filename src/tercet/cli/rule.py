@@ -9,9 +9,18 @@ import click
 
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options, table_option
+from tercet.cli._options import (
+    TWO_CLASS,
+    WORDS,
+    ci_option,
+    figure_option,
+    format_options,
+    layout_option,
+    source_options,
+    table_option,
+)
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
-from tercet.cli._systems import names_of, read_trials
+from tercet.cli._systems import names_of, read_trials, write_decided
 from tercet.cli._values import application, level, one_group
 from tercet.deployment.rules import Reached, Rule
 from tercet.errors import InputError, TercetError
@@ -82,14 +91,12 @@ def fit(scores: str, source: Facts, out: str, figure: str | None, output: str, *
 @click.argument("rule")
 @click.argument("scores")
 @source_options(TWO_CLASS, labels=None)
+@layout_option
 @table_option
-def apply(rule: str, scores: str, source: Facts, out: str) -> int:
+def apply(rule: str, scores: str, source: Facts, out: str, layout: Value) -> int:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
-    from tercet.io import columns_like, write_table
-
     saved, trials = saved_rule(rule), read_trials(scores, source)
-    decided = {"decision": names_of(saved(trials), trials.classes)}
-    write_table(out, columns_like(trials, label_column=None) | decided)
+    write_decided(out, trials, {"decision": names_of(saved(trials), trials.classes)}, layout, source)
     return 0
 
 

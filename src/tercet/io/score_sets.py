@@ -131,10 +131,11 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
     utterances = [fields[field] for fields in parts]
     missing = [row for row, one in enumerate(utterances) if one not in mapping]
     if missing:
+        different = len({utterances[row] for row in missing})
         raise InputError(
-            f"The group map lacks {len({utterances[row] for row in missing})} utterances of {len(missing)} trials, the "
-            f"first is {shown(utterances[missing[0]])} (row {missing[0]}, counting from 0): complete the map, or drop "
-            f"these trials."
+            f"The map of the group {shown(name)} lacks {different} utterances of {len(missing)} trials, the first is "
+            f"{shown(utterances[missing[0]])} (row {missing[0]}, counting from 0): complete the map, or drop these "
+            f"trials."
         )
     column = names([mapping[one] for one in utterances], name)
     return replace(trials, groups=MappingProxyType({**trials.groups, name: column}))
