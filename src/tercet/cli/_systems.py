@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tercet._typing import Array
+from tercet._typing import Array, Value
 from tercet.cli._output import Bar, Facts, printable, say
 from tercet.cli._values import read_options, size_in_bytes
 from tercet.errors import InputError
@@ -207,7 +207,7 @@ def names_in(source: Facts) -> Facts:
     return {name: source[name] for name in ("id_column", "weight_column", "label_column") if name in source}
 
 
-def write_decided(out: str, trials: Trials, found: Facts, layout: str, source: Facts) -> None:
+def write_decided(out: str, trials: Trials, found: Facts, layout: Value, source: Facts) -> None:
     """Decisions, and what is known of each, as a table or in the layout of the scores."""
     from tercet.io import write_like
     from tercet.io.score_sets import write_decisions
