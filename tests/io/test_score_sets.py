@@ -52,7 +52,7 @@ def test_lists_that_do_not_fit_are_refused(tmp_path):
     scores = write(tmp_path, "s.txt", "1\n2\n")
     with pytest.raises(tc.InputError, match="2 scores and list 1 trials"):
         score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\n"))
-    with pytest.raises(tc.InputError, match="1 trial ids more than once, the first is 'm1 u1'"):
+    with pytest.raises(tc.InputError, match="1 trial id more than once, the first is 'm1 u1'"):
         score_sets.read_beside(scores, write(tmp_path, "list", "m1 u1 target\nm1 u1 target\n"))
     with pytest.raises(tc.InputError, match="may both be the label"):
         score_sets.read_beside(scores, write(tmp_path, "list", "1 u1 0\n0 u2 1\n"))
@@ -84,7 +84,7 @@ def test_merging_keeps_every_column_and_refuses_what_repeats():
     assert whole.ids.tolist() == ["a", "b", "c"]
     assert whole.weights.tolist() == [2.0, 1.0, 0.5]
     assert whole.groups["site"].tolist() == ["x", "y", "z"]
-    with pytest.raises(tc.InputError, match="1 trial ids more than once, the first is 'a'"):
+    with pytest.raises(tc.InputError, match="1 trial id more than once, the first is 'a'"):
         score_sets.merged([parts[0], parts[0]])
     with pytest.raises(tc.InputError, match="meaning"):
         score_sets.merged([parts[0], tc.Trials.of_scores([1.0], [1], ids=["z"])])
@@ -303,7 +303,7 @@ def test_files_that_cannot_be_read_are_input_errors(tmp_path):
 
 def test_duplicates_are_named_by_their_parts():
     twice = [tc.Trials.of_llr([1.0], ids=[("m1", "u1")])] * 2
-    with pytest.raises(tc.InputError, match="hold 1 trial ids more than once, the first is 'm1 u1'"):
+    with pytest.raises(tc.InputError, match="hold 1 trial id more than once, the first is 'm1 u1'"):
         score_sets.merged(twice)
     assert len(score_sets.merged([tc.Trials.of_llr([1.0], ids=[one]) for one in (("a b", "c"), ("a", "b c"))])) == 2
 

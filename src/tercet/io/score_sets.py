@@ -316,7 +316,7 @@ def merged(sets: Iterable[Trials]) -> Trials:
                 f"Set {place} has the groups {shown(sorted(one.groups))}, set 0 {shown(sorted(first.groups))}."
             )
     if first.ids is not None:
-        refuse_duplicates([one for part in parts for one in np.asarray(part.ids).tolist()], "The merged sets hold")
+        refuse_duplicates([one for part in parts for one in np.asarray(part.ids).tolist()], "The trials hold")
 
     def joined(columns: Sequence[Array | None]) -> Array | None:
         known = [column for column in columns if column is not None]
@@ -503,9 +503,9 @@ def refuse_duplicates(ids: Sequence[object], where: str) -> None:
     fields = [tuple(id_fields(one)) for one in ids]
     twice = [one for row, one in enumerate(fields) if seen.setdefault(one, row) != row]
     if twice:
+        count = "1 trial id" if len(set(twice)) == 1 else f"{len(set(twice))} trial ids"
         raise InputError(
-            f"{where} {len(set(twice))} trial ids more than once, the first is {_shown_id(twice[0])}: each trial must "
-            f"be there once."
+            f"{where} {count} more than once, the first is {_shown_id(twice[0])}: each trial must be there once."
         )
 
 
