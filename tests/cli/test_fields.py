@@ -399,6 +399,17 @@ def test_attacks_have_intervals_and_the_tandem_cost_a_figure(made, tmp_path):
     as_json("spoofing", "t-eer", made / "sasv.csv", made / "cm.csv", "--target", "bonafide", "--plot", figure)
     drawn = figure.read_text(encoding="utf-8")
     assert all(word in drawn for word in ("0 % spoofs", "50 % spoofs", "100 % spoofs", "concurrent t-EER"))
+    words = (
+        "spoofing",
+        "t-eer",
+        made / "sasv.csv",
+        made / "cm.csv",
+        "--target",
+        "bonafide",
+        "--plot",
+        tmp_path / "x.txt",
+    )
+    assert "The file of a figure must end in .png, .svg, .pdf, not 'x.txt'" in run(*words, code=1).stderr
 
 
 def test_a_sweep_has_intervals(made):

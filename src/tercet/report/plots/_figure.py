@@ -664,7 +664,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     target = Path(checked_path(path, "path"))
     ending = target.suffix[1:].lower()
     if ending not in FORMATS:
-        raise InputError(f"path must end in {', '.join('.' + one for one in FORMATS)}, not {name_of(target.name)!r}.")
+        endings = ", ".join(f".{one}" for one in FORMATS)
+        raise InputError(f"The file of a figure must end in {endings}, not {name_of(target.name)!r}.")
     from matplotlib import rc_context
 
     metadata = None if ending == "png" else {_DATE[ending]: None}
