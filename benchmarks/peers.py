@@ -581,9 +581,9 @@ def machine() -> str:
 PAGE = """# Benchmarks
 
 `benchmarks/peers.py` runs the most common jobs in tercet and in the fastest public tool for each, checks that the
-answers agree, and prints the ratio of the times: the median, the smallest and the largest of {repeats} rounds in one run. Below
-1, tercet is faster. Its times include the counts and sums that make its results exact and independent of the order of
-the rows. Unless stated otherwise, the data are {rows:,} trials with 10 % targets, or
+answers agree, and prints the ratio of the times: the median, the smallest and the largest of {repeats} rounds in one
+run. Below 1, tercet is faster. Its times include the counts and sums that make its results exact and independent of the
+order of the rows. Unless stated otherwise, the data are {rows:,} trials with 10 % targets, or
 {rows:,} x {classes} log-likelihoods.
 
 Measured on {date} with numpy {numpy} on {cores} cores ({machine}).

@@ -123,7 +123,7 @@ class EvaluationViews(Shown):
         Returns
         -------
         Plot
-            The figure; it shows itself in a notebook.
+            The figure; a notebook displays it.
         """
         from tercet.report.plots import plot
 
@@ -140,7 +140,7 @@ class EvaluationViews(Shown):
         Returns
         -------
         Page
-            It shows itself in a notebook; `.save(path)` writes it.
+            A notebook displays it; `.save(path)` writes it.
         """
         from tercet.report.cards import Page
 

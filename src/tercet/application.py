@@ -248,7 +248,7 @@ class Application(Shown):
             Cost of each action when each class is true. "0-1": every error costs 1; "ordinal": the distance of the
             class numbers.
         classes : sequence, optional
-            Class names in the order of the priors; "0", "1", ... without.
+            Class names in the order of the priors; by default "0", "1", ...
         actions : sequence, optional
             Action names in the order of the rows; the classes' names without. Rows beyond the classes are further
             actions, such as abstaining.

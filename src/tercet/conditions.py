@@ -198,15 +198,15 @@ def by_condition(
     eer: EerDefinition = "rocch",
     bayes_plot: tuple[float, float, int] = (-3.0, 3.0, 21),
 ) -> Conditions:
-    """Results for each value of a group column, pooled, and equalised; with `ci` all of them carry intervals.
+    """Results for each value of a group column, pooled, and equalised; with `ci`, all of them have intervals.
 
     Equalised: each condition's trials of a class share one weight, so that its error rates are means over conditions.
 
     Parameters
     ----------
     trials : Trials or Scan
-        Labelled trials with group columns; or a scan of files that have the column, whose rows are parted by it in the
-        temporary folder, so that memory stays bounded.
+        Labelled trials with group columns; or a scan of files that have the column, whose rows are split by it into
+        files in the temporary folder, so that memory stays bounded.
     column : str
         The group column whose values are the conditions.
     applications : iterable, default ()
@@ -214,7 +214,7 @@ def by_condition(
     ci : float, optional
         Level of confidence intervals; none without it. They need the trials in memory.
     by : str or tuple of str, optional
-        The group column, or two, resampled as a whole.
+        Group column whose groups are the unit of the intervals, or two crossed ones.
     method : str, optional
         The interval's method, as `evaluate` takes it.
     resamples : int, optional

@@ -28,7 +28,7 @@ from tercet.trials import Trials, as_trials, two_class
 
 @checked_tuple
 class Decisions(NamedTuple):
-    """Actions by number, what each is expected to cost, and how much more the second best would.
+    """The chosen actions, their expected costs, and how much more the second-best actions would cost.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Decisions(NamedTuple):
 def decide(trials: Trials, application: object) -> Array:
     """Bayes decisions, as action numbers.
 
-    Two classes: 1 where llr > -tau, else 0. A cost matrix: the action of least expected cost under the posteriors, the
-    lowest number on ties.
+    For two classes: 1 if llr > -tau, else 0. For a cost matrix: the action of least expected cost under the posteriors;
+    on ties, the one with the lowest number.
 
     Parameters
     ----------
@@ -268,13 +268,14 @@ def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
 class RandomisedRule:
     """Accept scores above `upper` always, and scores in (lower, upper] with a probability.
 
-    Where the bound falls on tied scores, `lower` is the next score below them, so that only the tied ones are drawn
-    for. The rates are those on the trials that the rule was made from.
+    If the bound falls on tied scores, `lower` is the next score below them, so that only the tied scores are accepted
+    at random. The rates are those on the trials that the rule was made from.
 
     Attributes
     ----------
     lower : float or None
-        Scores at or below it are always rejected; None: no lower end, so that -inf is drawn for too.
+        Scores at or below it are always rejected. None if there is no lower end, so that scores of -inf are accepted at
+        random too.
     upper : float
         Scores above it are always accepted.
     probability : float
@@ -305,7 +306,7 @@ class RandomisedRule:
 
     @property
     def threshold(self) -> float:
-        """Scores above it are accepted surely."""
+        """Scores above it are always accepted."""
         return self.upper
 
     def __call__(self, scores: Trials | Floats, *, seed: int) -> NDArray[np.int8]:
@@ -319,7 +320,7 @@ class RandomisedRule:
 
 
 def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
-    """The threshold rule with the largest TPR whose FPR is at most a bound, reached by drawing among ties.
+    """The threshold rule with the largest TPR whose FPR is at most a bound, which it reaches by randomising among ties.
 
     Parameters
     ----------
@@ -331,7 +332,7 @@ def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
     Returns
     -------
     RandomisedRule
-        The rule; drawing among tied scores lets it reach the bound.
+        The rule; accepting some scores at random lets it reach the bound exactly.
 
     Examples
     --------
@@ -345,7 +346,7 @@ def neyman_pearson(curve: Curve, fpr_at_most: float) -> RandomisedRule:
 
 
 def hull_rule(curve: Curve, fpr: float) -> RandomisedRule:
-    """The randomised rule that reaches the convex hull at a false-alarm rate: no rule on these scores does better.
+    """The randomised rule on the convex hull at a false-alarm rate: no threshold rule on these scores does better.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ __all__ = ["CalibrationError", "InputError", "TercetError", "UndefinedError"]
 
 
 class TercetError(Exception):
-    """The common parent, so that `except TercetError` catches what tercet refuses and nothing else.
+    """The base class of all errors that tercet raises on purpose: `except TercetError` catches these and nothing else.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class TercetError(Exception):
 
 
 class InputError(TercetError, ValueError):
-    """The input breaks a rule; the message names the argument, the place, the value and the way out.
+    """The input is invalid; the message names the argument, the place, the value and the way out.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class WordError(InputError):
 
 
 class UndefinedError(TercetError, ArithmeticError):
-    """The quantity does not exist for this data, such as a precision when nothing was accepted.
+    """The quantity does not exist for these data, such as the precision when nothing was accepted.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class UndefinedError(TercetError, ArithmeticError):
 
 
 class CalibrationError(TercetError):
-    """A calibration could not be trained on this data.
+    """A calibrator could not be trained on these data.
 
     Examples
     --------

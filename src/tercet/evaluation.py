@@ -152,10 +152,10 @@ class Evaluation(EvaluationViews, Record):
     reasons : dict of str to str
         Why a number is None.
     brackets : dict of str to tuple
-        Both ends of a number that a scan in bounded memory knows only between two ends; the number itself is then
-        their middle.
+        Lower and upper bound of a number that a scan in bounded memory cannot determine exactly; the number itself is
+        then their mean.
     intervals : Intervals or None
-        Confidence intervals, where `ci` was asked for.
+        Confidence intervals, if `ci` was given.
     means : tuple of MeanCost
         The mean of the costs over the points of each `Application.mean` that was asked for.
     class_names : tuple of str
@@ -295,11 +295,11 @@ class MulticlassEvaluation(EvaluationViews, Record):
     applications : tuple of MulticlassResult
         Decisions and risk at each operating point.
     versus : tuple of Evaluation
-        Each class against the rest, where `one_vs_rest` was asked for.
+        Each class against the rest, if `one_vs_rest` was given.
     reasons : dict of str to str
         Why a number is None.
     intervals : Intervals or None
-        Confidence intervals, where `ci` was asked for.
+        Confidence intervals, if `ci` was given.
     trials : Trials or None
         The evaluated trials, for every further question; None after a scan.
 
@@ -406,8 +406,8 @@ def evaluate(
     trials : Trials, Scan or Tally
         Labelled trials, in memory or in files, or the counts of two-class ones.
     applications : iterable
-        Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones. Of an
-        `Application.mean` every point is a row, and `.means` has the mean of their costs.
+        Triples (prior, cost_fn, cost_fp), names ("sre08"), Application objects, or multiclass ones. Every point of an
+        `Application.mean` is a row, and `.means` has the mean of their costs.
     bayes_plot : tuple (low, high, points), default (-3, 3, 21)
         Log-odds of the Bayes error plot.
     eer : {"rocch", "interpolated", "nearest"}, default "rocch"
@@ -418,17 +418,18 @@ def evaluate(
         Whether each class of a multiclass task is evaluated against the rest as well.
     ci : float, optional
         Level of the intervals, such as 0.95; they are in `.intervals`, the JSON, the tables and the page. A scan of two
-        classes has those of the decisions' rates and costs; the other numbers' need the trials in memory.
+        classes has intervals for the rates and costs of the decisions; those of other numbers need the trials in
+        memory.
     by : str or tuple of two str, optional
-        Group column(s) whose groups (speakers, patients) vary as a whole; two cross.
+        Group column, such as speaker or patient, whose groups are the unit of the intervals; or two crossed ones.
     method : {"percentile", "bca", "jeffreys", "uniform"}, optional
         Bootstrap intervals instead of closed forms; with `resamples` given, "percentile". Or credible intervals of
         rates and costs, by Beta and Dirichlet posteriors under Jeffreys' or a uniform prior.
     resamples, seed : int, optional
-        Of the bootstrap; the same seed gives the same bits for any number of threads.
+        Number of resamples and seed of the bootstrap; the same seed gives the same bits for any number of threads.
     sampling : {"stratified", "natural"}, optional
-        Class counts fixed or random. By default accuracy, log-loss and Brier follow natural sampling; for the others
-        it makes no difference in closed form.
+        Class counts fixed or random. By default, accuracy, log-loss and Brier score follow natural sampling; for the
+        closed forms of other numbers it makes no difference.
 
     Returns
     -------
@@ -766,7 +767,7 @@ class RiskCurve(NamedTuple):
 
 
 def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
-    """What the Bayes decisions of each application cost: along priors, costs or both.
+    """What the Bayes decisions of each application cost, along a path of priors, costs or both.
 
     Parameters
     ----------
@@ -795,18 +796,18 @@ def risk_path(trials: Trials, applications: Iterable[object]) -> RiskPath:
 
 
 def risk_curve(trials: Trials, application: object, label: object, log_odds: object = None) -> RiskCurve:
-    """Bayes risk of a K-class task while one class's prior moves and the others keep their proportions.
+    """Bayes risk of a K-class task as the prior of one class varies and the others keep their proportions.
 
     Parameters
     ----------
     trials : Trials
         Labelled trials.
     application : MulticlassApplication
-        Priors and costs; the priors say the other classes' proportions.
+        Priors and costs; the priors give the proportions of the other classes.
     label : object
-        The class whose prior moves, by name or number.
+        The class whose prior varies, by name or number.
     log_odds : array_like of float, optional
-        The log-odds of that prior; a grid around 0 without.
+        The log-odds of that prior; by default a grid around 0.
 
     Returns
     -------

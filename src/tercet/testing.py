@@ -75,7 +75,7 @@ def points(scores: Sequence[float], labels: Sequence[object], weights: Weights =
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def rates_at(
     threshold : float
         Scores above it are accepted.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def hull(scores: Sequence[float], labels: Sequence[object], weights: Weights = N
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def hull_lrs(scores: Sequence[float], labels: Sequence[object], weights: Weights
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def pav(scores: Sequence[float], labels: Sequence[object], weights: Weights = No
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def eer(
     definition : {"rocch", "interpolated", "nearest"}, default "rocch"
         Which equal error rate.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def min_dcf(
     cost_fp : number, default 1
         Cost of a false alarm.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -383,7 +383,7 @@ def neyman_pearson(
     alpha : number
         The largest false-alarm rate allowed.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -422,7 +422,7 @@ def auc(scores: Sequence[float], labels: Sequence[object], weights: Weights = No
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -455,7 +455,7 @@ def hull_auc(scores: Sequence[float], labels: Sequence[object], weights: Weights
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -497,7 +497,7 @@ def partial_auc(
     axis : {"fpr", "tpr"}, default "fpr"
         The axis that the range is on.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -528,7 +528,7 @@ def average_precision(scores: Sequence[float], labels: Sequence[object], weights
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -563,7 +563,7 @@ def precision_at_recalled(
     k : int
         How many: the rank, or the number of events.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -595,7 +595,7 @@ def precision_at(scores: Sequence[float], labels: Sequence[object], k: Number, w
     k : int
         How many: the rank, or the number of events.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -622,7 +622,7 @@ def recall_at(scores: Sequence[float], labels: Sequence[object], k: Number, weig
     k : int
         How many: the rank, or the number of events.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -651,7 +651,7 @@ def cllr(llrs: Sequence[float], labels: Sequence[object], weights: Weights = Non
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -680,7 +680,7 @@ def empirical_cross_entropy(
     prior : number
         Probability of the target.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -718,7 +718,7 @@ def min_cllr(scores: Sequence[float], labels: Sequence[object], weights: Weights
     labels : sequence
         1 (or True) for a target, 0 for a non-target; class numbers for posteriors and decisions.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -764,7 +764,7 @@ def confusion(
     n_classes : int
         Number of classes.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -880,7 +880,7 @@ def log_loss(
     labels : sequence of int
         The true class numbers.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
     base : number, default 2
         Base of the logarithm.
 
@@ -914,7 +914,7 @@ def brier(posteriors: Sequence[Sequence[Number]], labels: Sequence[int], weights
     labels : sequence of int
         The true class numbers.
     weights : sequence of float, optional
-        Weight of each trial; 1 without.
+        Weight of each trial; by default 1.
 
     Returns
     -------
@@ -1168,7 +1168,7 @@ def cost_matrices(n_classes: int, n_actions: int | None = None) -> SearchStrateg
     n_classes : int
         Number of classes.
     n_actions : int, optional
-        Number of actions; that of the classes without.
+        Number of actions; by default that of the classes.
 
     Returns
     -------

@@ -59,8 +59,8 @@ NO_LLR = (
 class Trials(Shown):
     """Scores with their meaning; optional labels, weights, ids and named groups, all matched by position.
 
-    Two classes: one score per trial, higher for the target. K classes: one row per sample, one column per class.
-    Made by the `of_...` functions, which also convert; everything is checked here, and nothing after it does.
+    Two classes: one score per trial, higher for the target. K classes: one row per sample, one column per class. Use
+    the `of_...` functions to make trials. Input is validated here, once, and nowhere else.
 
     Attributes
     ----------
@@ -550,7 +550,7 @@ class Trials(Shown):
         Returns
         -------
         Trials
-            The trials, checked and frozen. Categories that no row has do not count; missing values are refused.
+            The trials, checked and frozen. Categories that occur in no row are ignored; missing values are an error.
 
         Examples
         --------
@@ -595,7 +595,7 @@ class Trials(Shown):
         groups: Mapping[str, ArrayLike] | None = None,
         name: str | None = None,
     ) -> Trials:
-        """Trials of a trained classifier in scikit-learn's manner: its probabilities, or else its raw scores.
+        """Trials from a trained scikit-learn classifier: its probabilities, or else its raw scores.
 
         Parameters
         ----------
@@ -610,7 +610,7 @@ class Trials(Shown):
         trained_prior : float, array_like or "balanced", optional
             The prior that the probabilities were made with: the target's, or one number per class in the order of the
             columns of the trials; "balanced" for equal classes, as class_weight="balanced" makes them. The estimators
-            of `tercet.sklearn` know theirs. Without effect on raw scores, and then refused.
+            of `tercet.sklearn` know theirs. For raw scores it is an error.
         classes : iterable, optional
             The labels of more than two classes in the order that priors and costs follow; sorted by default.
         weights : array_like of shape (n,), optional
@@ -748,7 +748,7 @@ class Trials(Shown):
         target : object
             The class that becomes the target, by its name.
         against : object, optional
-            The class that it stands against; all others by default.
+            The class that it is compared with; all others by default.
         prior : array_like of shape (K,), optional
             Priors that mix the others.
 
@@ -796,7 +796,7 @@ class Trials(Shown):
         weight_column: str = "weight",
         id_column: str | Sequence[str] = "trial",
     ) -> dict[str, Array]:
-        """The trials as named columns, which every data frame library takes: pandas.DataFrame(trials.to_columns()).
+        """The trials as named columns, which every data frame library accepts: pandas.DataFrame(trials.to_columns()).
 
         Parameters
         ----------

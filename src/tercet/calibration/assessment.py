@@ -98,9 +98,9 @@ def expected_calibration_error(
 ) -> CalibrationErrorEstimate:
     """Expected calibration error: mean distance between forecast and observed frequency over bins of the forecast.
 
-    sum_b n_b / n abs(mean forecast_b - observed share_b); debiased: the root of
-    sum_b n_b / n ((mean forecast_b - observed share_b)^2 - observed (1 - observed) / (n_b - 1)), where n_b > 1.
-    Not to be taken for the empirical cross-entropy, which has the same initials.
+    sum_b n_b / n abs(mean forecast_b - observed share_b); debiased: the root of sum_b n_b / n ((mean forecast_b -
+    observed share_b)^2 - observed (1 - observed) / (n_b - 1)), where n_b > 1. Not to be confused with the empirical
+    cross-entropy, which has the same initials.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def expected_calibration_error(
     binning : {"equal-width", "equal-mass"}, default "equal-width"
         Bins of the same width, or of the same number of rows (tied forecasts stay together).
     kind : {"target", "top-label", "class-wise"}, optional
-        Two classes: the target's posterior. Several: the largest posterior against being right ("top-label", the
-        default there), or the mean over the classes of each one's error ("class-wise").
+        Two classes: the target's posterior. Several: the largest posterior compared with how often its class is the
+        true one ("top-label", the default), or the mean of the errors of all classes ("class-wise").
     debiased : bool, default False
-        The root mean square with the sampling variance taken off.
+        The root mean square with the sampling variance subtracted.
     as_given : bool, default False
         Take posteriors as they are; else they are moved to the class frequencies of the trials.
     ci : float, default 0.95
@@ -361,7 +361,7 @@ class CorpDiagram:
     test : CalibrationTest
         The miscalibration against that of outcomes drawn from the forecasts themselves.
     level : float
-        Of the band.
+        Level of the band.
     name : str or None
         The system's name.
 
@@ -411,7 +411,7 @@ def corp_diagram(
     resamples : int, default 1000
         How often outcomes are drawn from the forecasts.
     seed : int, default 0
-        Of the draws.
+        Seed of the draws.
     as_given : bool, default False
         Take posteriors as they are; else they are moved to the share of targets of the trials.
 

@@ -32,9 +32,10 @@ from tercet.trials import Trials, as_trials, probability
 class Beta(Calibrator):
     """Beta calibration: llr = a ln p - b ln(1 - p) + c for scores that are probabilities p, with a, b >= 0.
 
-    The map that fits if p follows a beta distribution in each class; a = b = 1, c = 0 is the identity (but for the
-    prior), a = b is logistic calibration of the log-odds. Trained as `Logistic` is, at a prior, on the two columns ln p
-    and -ln(1 - p). Where the best slope of a column is negative it is held at 0, so that the map never falls.
+    This is the right map if p follows a beta distribution in each class; a = b = 1, c = 0 is the identity (apart from
+    the prior), and a = b is logistic calibration of the log-odds. It is trained like `Logistic`, at a prior, on the two
+    columns ln p and -ln(1 - p). If the best slope of a column is negative, it is set to 0, so that the map never
+    decreases.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class Beta(Calibrator):
     c : float
         The offset.
     training : mapping
-        Facts of the training.
+        What it was trained on.
 
     References
     ----------
@@ -82,8 +83,9 @@ class Beta(Calibrator):
         Parameters
         ----------
         trials : Trials
-            Labelled scores of two classes. Posteriors are taken as they are, llrs as posteriors at the prior 0.5,
-            log-odds as the posteriors they stand for; raw scores must be probabilities. 0 and 1 are refused.
+            Labelled scores of two classes. Posteriors are used as they are, llrs are converted to posteriors at the
+            prior 0.5, log-odds to the posteriors they represent; raw scores must be probabilities. Probabilities of 0
+            and 1 are an error.
         prior : float, optional
             The prior of the targets at which the cross-entropy is minimised.
         penalty : float, optional

@@ -197,7 +197,7 @@ def cross_fit(
     seed: int = 0,
     **options: object,
 ) -> CrossFit:
-    """Calibrate each fold by a model trained on the others, and train the final model on everything.
+    """Calibrate each fold with a model trained on the others, and train the final model on everything.
 
     Parameters
     ----------
@@ -213,8 +213,8 @@ def cross_fit(
     by : str, optional
         A group, such as a speaker or patient, that is never on both sides.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        "stratified" deals each class evenly, "plain" deals all rows, both after a shuffle by the seed; "interleaved"
-        takes the row number modulo folds.
+        "stratified" distributes each class evenly over the folds, "plain" distributes all rows, both after a shuffle
+        with the seed; "interleaved" uses the row number modulo the number of folds.
     seed : int, default 0
         Seed of the shuffle.
     **options
@@ -347,18 +347,18 @@ def split(
 ) -> tuple[Trials, ...]:
     """Split trials into parts: (2, 1) to train and test, (2, 1, 1) to train, validate and test.
 
-    As many folds are made as the shares sum to, as in cross_fit, and each part takes its number of them.
+    The number of folds, made as in cross_fit, is the sum of the shares, and each part takes its share of them.
 
     Parameters
     ----------
     trials : Trials
         The trials.
     shares : sequence of int, default (2, 1)
-        The parts' shares; as many folds are made as they sum to.
+        The share of each part; the number of folds is their sum.
     by : str, optional
         A group that is never in two parts.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How folds are dealt, as in `cross_fit`.
+        How folds are assigned, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
 
@@ -421,9 +421,9 @@ def fit_recognizer_and_calibrator(
     folds : int, default 5
         Number of folds.
     groups : array_like of shape (n,), optional
-        What each sample belongs to; a group is never on both sides.
+        The group of each sample; a group is never on both sides.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How folds are dealt, as in `cross_fit`.
+        How folds are assigned, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
     target : object, optional
@@ -489,11 +489,11 @@ def select_calibrator(
 ) -> Ranking:
     """Rank calibration methods by actual cost at an application under cross-fitting.
 
-    The lowest of several costs is too low for the method that has it. `nested_dcf` is the cost of choosing in this way:
-    for each fold the ranking is repeated on the others, and its best method decides the fold.
+    The lowest of several estimated costs is biased downwards. `nested_dcf` estimates the cost of the whole selection:
+    for each fold, the ranking is repeated on the others, and its best method decides the fold.
 
     Threshold is trained for the application itself; Isotonic, Gaussian and KernelDensity are the same for every prior
-    and are listed once. Scores that are llrs already are ranked too, "as given".
+    and are listed once. Scores that are already llrs are ranked too, "as given".
 
     Parameters
     ----------
@@ -510,11 +510,12 @@ def select_calibrator(
     by : str, optional
         A group that is never on both sides.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How folds are dealt, as in `cross_fit`.
+        How folds are assigned, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
     nested : bool, default True
-        Whether the cost of the choice is found by nested folds; it takes as many times longer as there are folds.
+        Whether to estimate the cost of the selection with nested folds; this multiplies the time by the number of
+        folds.
 
     Returns
     -------

@@ -25,9 +25,10 @@ from tercet.trials import Trials
 class Fusion(Model):
     """Linear logistic fusion: one weight per system and one offset per class.
 
-    Two classes: llr = sum_k weight_k x score_k + offset, trained as Logistic is; quality measures are further columns.
-    K classes: log-likelihoods = sum_k weight_k x log-likelihoods_k + offsets. Systems that depend linearly on each
-    other get the weights of least norm on the standardised scores, so a system given twice changes no output.
+    Two classes: llr = sum_k weight_k x score_k + offset, trained like Logistic; quality measures are additional
+    columns. K classes: log-likelihoods = sum_k weight_k x log-likelihoods_k + offsets. Systems that are linear
+    combinations of each other get the weights of least norm on the standardised scores, so including a system twice
+    does not change the output.
 
     Attributes
     ----------
@@ -90,16 +91,15 @@ class Fusion(Model):
     ) -> Fusion:
         """Train on the same labelled trials scored by each system.
 
-        Trials are matched by id where they have ids, else by position if labels agree (pair_by="id" or "position"
-        asks for one of them). quality: one column per measure, in the order of the first system's trials (two classes
-        only).
+        Trials are matched by id if they have ids, otherwise by position if labels agree; pair_by="id" or "position"
+        forces one of the two.
 
         Parameters
         ----------
         systems : sequence of Trials
             One per system, of the same trials.
         prior : float or array_like, optional
-            The training prior; uniform without.
+            The training prior; by default uniform.
         quality : array_like of shape (n, m), optional
             Quality measures, one column each, in the order of the first system's trials (two classes only).
         penalty : float, default 0.0

@@ -39,7 +39,7 @@ class KernelDensity(Calibrator):
     target_bandwidth, nontarget_bandwidth : float
         Standard deviations of the kernels.
     training : mapping
-        Facts of the training.
+        What it was trained on.
 
     References
     ----------
@@ -95,7 +95,7 @@ class KernelDensity(Calibrator):
         trials : Trials
             Labelled scores of two classes, of any meaning, finite; at most 20,000 distinct scores per class.
         prior : float, optional
-            Checked, and otherwise without effect.
+            Validated, but without effect on the map.
         bandwidth : float, optional
             Standard deviation of the kernels, on the scores' scale. By default each class has its own, by the normal
             reference rule (4/3)^(1/5) x deviation x n^(-1/5).

@@ -73,7 +73,7 @@ def calibrate(
     scheme: str = "stratified",
     seed: int = 0,
 ) -> CrossFit:
-    """Train a calibrator by name, and score every trial by one that did not see it: `tercet calibrate fit`.
+    """Train a calibrator by name, and score every trial with one that was trained without it: `tercet calibrate fit`.
 
     Parameters
     ----------
@@ -83,15 +83,15 @@ def calibrate(
         "logistic", "isotonic", "isotonic-linear", "gaussian", "gaussian-own-variances", "beta", "offset" and
         "kernel-density" for two classes; "affine", "temperature", "scale" and "matrix" for any number.
     prior : float or array_like, optional
-        The prior to train for; 0.5, or equal classes, unless given.
+        The prior to train for; 0.5, or equal class priors, unless given.
     penalty : float, optional
-        Of the methods that are regressions.
+        Penalty of the methods that are regressions.
     folds : int, default 5
         Number of folds.
     by : str, optional
         A group that is never on both sides of a fold.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How trials are dealt to folds, as in `cross_fit`.
+        How trials are assigned to folds, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
 
@@ -120,7 +120,7 @@ def fuse(
     scheme: str = "stratified",
     seed: int = 0,
 ) -> CrossFit:
-    """Train one score out of several systems' scores for the same trials: `tercet fuse`.
+    """Combine the scores of several systems for the same trials into one: `tercet fuse`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def fuse(
     by : str, optional
         A group that is never on both sides of a fold.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How trials are dealt to folds, as in `cross_fit`.
+        How trials are assigned to folds, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
 
@@ -182,17 +182,17 @@ def select(
     priors : sequence, optional
         Priors to train for; that of the operating point unless given.
     penalty : float, optional
-        Of the methods that are regressions; the others are tried as they are.
+        Penalty of the methods that are regressions; the others are tried without one.
     folds : int, default 5
         Number of folds.
     by : str, optional
         A group that is never on both sides of a fold.
     scheme : {"stratified", "plain", "interleaved"}, default "stratified"
-        How trials are dealt to folds, as in `cross_fit`.
+        How trials are assigned to folds, as in `cross_fit`.
     seed : int, default 0
         Seed of the shuffle.
     nested : bool, default True
-        Also the cost of choosing in this way, as in `select_calibrator`.
+        Whether to estimate the cost of the whole selection too, as in `select_calibrator`.
 
     Returns
     -------

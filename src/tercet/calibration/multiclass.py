@@ -25,11 +25,11 @@ KINDS = ("temperature", "scale", "offsets", "matrix")
 class Affine(Model):
     """Log-likelihoods x -> W x + offsets, up to a constant per row, trained for any class prior.
 
-    kind "temperature": temperature scaling, log-posteriors at the prior they were made with times 1 / T > 0, so that
-    decisions by the largest posterior at that prior do not change (Guo et al. 2017); "scale": log-likelihoods times one
-    number, no offsets; "offsets": one number and an offset per class; "matrix": a full W.
-    Minimises the cross-entropy of the posteriors at the prior, classes weighing as in it. Logits and posteriors are
-    taken as log-likelihoods first, by the prior they were trained with.
+    kind "temperature": temperature scaling. The log-posteriors at the prior they were made with are divided by T > 0,
+    so that decisions by the largest posterior at that prior do not change (Guo et al. 2017); "scale": log-likelihoods
+    times one number, no offsets; "offsets": one number and an offset per class; "matrix": a full W. Minimises the
+    cross-entropy of the posteriors at the prior, with the classes weighted by it. Logits and posteriors are first
+    converted to log-likelihoods by removing the prior that they were trained with.
 
     Attributes
     ----------
@@ -83,8 +83,8 @@ class Affine(Model):
         trials : Trials
             Labelled trials.
         prior : array_like of shape (K,), optional
-            The prior of the posteriors whose cross-entropy is minimised, and the classes' weights in it. Uniform by
-            default; for "temperature" the prior that the scores were made with, where they carry one.
+            The prior of the posteriors whose cross-entropy is minimised, and the weights of the classes in it. Uniform
+            by default; for "temperature", the prior that the scores were made with, if they have one.
         kind : {"temperature", "scale", "offsets", "matrix"}
             Which map.
         penalty : float

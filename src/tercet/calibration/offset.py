@@ -20,16 +20,16 @@ from tercet.trials import Trials, as_trials, logit, probability
 class Offset(Calibrator):
     """Prior-weighted logistic regression with the slope held at 1: llr = log-odds of the score + offset.
 
-    For scores that are llrs up to a constant, such as log-odds whose prior is unknown or has moved. Minimises
-    sum_i xi_i ln(1 + e^(-z_i (s_i + b))), with xi and z as in `Logistic`, and takes logit(prior) off b again. A finite
-    optimum always exists, also for separable classes.
+    For scores that are llrs up to a constant, such as log-odds whose prior is unknown or has changed. Minimises sum_i
+    xi_i ln(1 + e^(-z_i (s_i + b))), with xi and z as in `Logistic`, and subtracts logit(prior) from b. A finite optimum
+    always exists, even for separable classes.
 
     Attributes
     ----------
     offset : float
         What is added to the log-odds of the scores.
     training : mapping
-        Facts of the training.
+        What it was trained on.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class Offset(Calibrator):
         Parameters
         ----------
         trials : Trials
-            Labelled scores of two classes. Likelihood ratios and posteriors are taken as their log-odds, raw scores
-            as they are.
+            Labelled scores of two classes. Likelihood ratios and posteriors are converted to log-odds; raw scores are
+            used as they are.
         prior : float, optional
             The prior of the targets at which the cross-entropy is minimised.
 

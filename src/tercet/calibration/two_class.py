@@ -75,7 +75,7 @@ class Logistic(Calibrator):
     """Prior-weighted logistic regression: llr = slope x score + offset.
 
     Minimises sum_i xi_i ln(1 + e^(-z_i (a s_i + b))), xi = prior / targets or (1 - prior) / non-targets, z = +-1, and
-    takes logit(prior) off b again. The penalty, when given, adds penalty / 2 x (slope on standardised scores)^2.
+    subtracts logit(prior) from b. The penalty, when given, adds penalty / 2 x (slope on standardised scores)^2.
 
     Attributes
     ----------
@@ -143,12 +143,13 @@ class Logistic(Calibrator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Isotonic(Calibrator):
-    """Pool adjacent violators: llrs that rise in steps, the best of all monotone maps on the training trials.
+    """Pool adjacent violators: a step function of the score, the best of all monotone maps on the training trials.
 
     A score takes the llr of its block; between two blocks that of the upper one (block k holds the scores in
     (thresholds[k-1], thresholds[k]]), or with linear interpolation a value on the line from the end of the lower block
-    to the start of the upper one. Outside the seen range the map is constant. So that every llr is finite,
-    `pseudo_errors` targets below all scores and as many non-targets above all are made up; raw=True leaves them out.
+    to the start of the upper one. Outside the range of the training scores the map is constant. To keep every llr
+    finite, `pseudo_errors` targets below all scores and as many non-targets above all scores are added; raw=True leaves
+    them out.
 
     Attributes
     ----------
@@ -217,15 +218,15 @@ class Isotonic(Calibrator):
         trials : Trials or Scan
             Labelled scores of two classes, of any meaning.
         prior : float, optional
-            Checked, and otherwise without effect.
+            Validated, but without effect on the map.
         raw : bool, optional
             Leave the ends as they are: the lowest and the highest llr may then be infinite. The same as
             `pseudo_errors=0`.
         pseudo_errors : int, optional
-            How many targets below all scores and non-targets above all are made up.
+            How many targets below all scores, and non-targets above all scores, are added.
         interpolation : {"step", "linear"}, optional
-            What holds between two blocks: the llr of the upper one, or a line. Lines need trials in memory, finite
-            scores and finite llrs.
+            The map between two blocks: the llr of the upper one, or a line. Lines need trials in memory, finite scores
+            and finite llrs.
 
         Returns
         -------
@@ -263,8 +264,8 @@ class Isotonic(Calibrator):
 class Gaussian(Calibrator):
     """One Gaussian per class, by maximum likelihood: llr = ln N(s; target) - ln N(s; non-target).
 
-    A shared variance makes the map affine; own variances make it quadratic: it turns at `turning_point`, and beyond
-    that higher scores say the opposite.
+    A shared variance makes the map affine. Separate variances make it quadratic: it turns at `turning_point`, beyond
+    which the llr falls again as the score rises.
 
     Attributes
     ----------
@@ -325,7 +326,7 @@ class Gaussian(Calibrator):
         trials : Trials or Scan
             Labelled scores of two classes, of any meaning, finite.
         prior : float, optional
-            Checked, and otherwise without effect.
+            Validated, but without effect on the map.
         shared_variance : bool, optional
             One variance for both classes, which makes the map affine.
 
@@ -378,7 +379,7 @@ class Gaussian(Calibrator):
 
 @dataclass(frozen=True, slots=True)
 class Threshold(Model):
-    """The empirical minimum-cost threshold of one application: decisions, no llrs.
+    """The empirical minimum-cost threshold of one application; it gives decisions, but no llrs.
 
     Attributes
     ----------
@@ -445,8 +446,8 @@ class Threshold(Model):
 def shift_prior(values: object, from_prior: object, to_prior: object, *, meaning: str) -> Floats:
     """Posteriors or log-odds as they would be at another prior.
 
-    Log-odds gain logit(to) - logit(from); posteriors are multiplied by to / from, class by class, and made to sum to
-    one again. Posteriors may be the target's alone or one column per class.
+    logit(to) - logit(from) is added to log-odds; posteriors are multiplied by to / from, class by class, and normalised
+    to sum to one. Posteriors may be those of the target alone, or one column per class.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
         ),
         option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
-               show_default=True, excludes=excludes, help="How folds are dealt; interleaved: by row number."),
+               show_default=True, excludes=excludes, help="How folds are assigned; interleaved: by row number."),
         option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Seed of the folds."),
         option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", meanings=TWO_CLASS, excludes=excludes,
                parse=application,

@@ -34,8 +34,8 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 @option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is evaluated.")
 @option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
 @option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
-        show_default=True, help="How trials are dealt to folds.")  # fmt: skip
-@option("--seed", type=int, default=0, show_default=True, help="Seed by which trials are dealt to folds.")
+        show_default=True, help="How trials are assigned to folds.")  # fmt: skip
+@option("--seed", type=int, default=0, show_default=True, help="Seed of the random assignment to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
 @option("--penalty", type=float, metavar="L", help="Penalty of the methods that are regressions. [default: 0]")
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")

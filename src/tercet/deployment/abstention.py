@@ -73,7 +73,7 @@ class AbstentionCosts(NamedTuple):
     coverage : ndarray
         Share of cases answered.
     best_apparent : ndarray
-        The least mean cost over all thresholds on the confidence, chosen on these very cases.
+        The least mean cost over all thresholds on the confidence, chosen on the same cases.
 
     Examples
     --------
@@ -104,13 +104,13 @@ class RiskCoverage(Record):
     cost : ndarray
         Mean cost of those answered.
     aurc : float
-        Area under the curve of `cost`: the mean over k = 1..n of the mean cost of the k surest cases, tied cases
-        averaged over their orders. Posteriors 0.9 and 0.1 of two classes are tied, although 1 - 0.9 is not 0.1 in
+        Area under the curve of `cost`: the mean over k = 1..n of the mean cost of the k surest cases, where tied cases
+        are averaged over their orders. Posteriors 0.9 and 0.1 of two classes are tied, although 1 - 0.9 is not 0.1 in
         floating point.
     aurc_ci : Interval or None
-        Its interval, from the influence function; None of fewer than two cases.
+        Its interval, from the influence function; None for fewer than two cases.
     best_aurc : float
-        The same for the best order of these very cases, the costly ones last.
+        The area for the best possible order of the same cases, with the costly ones last.
     cases : int
         How many.
     name : str or None
@@ -143,14 +143,14 @@ class RiskCoverage(Record):
         return self.aurc - self.best_aurc
 
     def at(self, *, coverage: float | None = None, error_at_most: float | None = None) -> SelectivePoint:
-        """The point for a wanted coverage, or for a bound on the error of what is answered.
+        """The point for a requested coverage, or for a bound on the error among the cases answered.
 
         Parameters
         ----------
         coverage : float, optional
             The highest threshold that answers at least this share.
         error_at_most : float, optional
-            The largest coverage whose error on these cases is at most this. Apparent: the cases choose it.
+            The largest coverage whose error on these cases is at most this. It is apparent: the same cases choose it.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class RiskCoverage(Record):
         )  # fmt: skip
 
     def abstention_costs(self, prices: ArrayLike) -> AbstentionCosts:
-        """Cost per case for each price of abstaining: answer where the expected cost is at most the price.
+        """Cost per case for each price of abstaining: a case is answered if its expected cost is at most the price.
 
         Parameters
         ----------
@@ -247,13 +247,13 @@ class RiskCoverage(Record):
 def risk_coverage(trials: Trials, application: object = None, *, ci: float = 0.95) -> RiskCoverage:
     """Error and cost of answering only the surest cases, two classes or more.
 
-    A case's confidence is minus the expected cost of the action chosen for it; with 0-1 costs that is its largest
-    posterior, minus one. Means are over the cases as they come.
+    The confidence in a case is the negative of the expected cost of the action chosen for it; with 0-1 costs this is
+    its largest posterior minus one. Means are over the cases as they are.
 
     Parameters
     ----------
     trials : Trials
-        Labelled trials with llrs, log-likelihoods, logits or posteriors; whole weights repeat a case.
+        Labelled trials with llrs, log-likelihoods, logits or posteriors; integer weights repeat a case.
     application : optional
         Prior and costs that decide; 0-1 costs at the class frequencies of the trials unless given.
     ci : float, default 0.95
@@ -292,7 +292,7 @@ def risk_coverage(trials: Trials, application: object = None, *, ci: float = 0.9
 
 @checked_tuple
 class AurcDifference(NamedTuple):
-    """The area under one system's risk-coverage curve minus that of another, on the same cases.
+    """The area under the risk-coverage curve of one system minus that of another, on the same cases.
 
     Attributes
     ----------
@@ -301,13 +301,13 @@ class AurcDifference(NamedTuple):
     low, high : float
         Its interval.
     p_value : float
-        Of no difference.
+        p-value of the test that there is no difference.
     first, second : float
         Both areas.
     level : float
-        Of the interval.
+        Level of the interval.
     method : str
-        How it was made.
+        The method of the interval.
 
     Examples
     --------

@@ -50,19 +50,22 @@ def decision_curve(
     Parameters
     ----------
     trials : Trials or Scan
-        Labelled two-class trials that are not raw scores; see `net_benefit` for what their probabilities are. Of a scan
-        without `prevalence` the files are first counted.
+        Labelled two-class trials that are not raw scores; see `net_benefit` for how they become probabilities. For a
+        scan without `prevalence`, the targets in the files are counted first.
     thresholds : array_like, optional
         Threshold probabilities, strictly between 0 and 1; 0.01, 0.02, ..., 0.99 unless given.
     prevalence : float, optional
-        The share of targets to speak of; that of the trials unless given.
+        The share of targets that the net benefit refers to; that of the trials unless given.
     harm : float, default 0
-        What obtaining the scores costs per case, in net benefit: taken off the system's, not off the references'.
+        What obtaining the scores costs per case, in units of net benefit. It is subtracted from the net benefit of the
+        system, but not from those of treating everyone and no one.
     ci : float, optional
-        Level of pointwise intervals, 0.95. At the trials' own prevalence the share of targets is taken as sampled too
-        ("natural"); at a given one the class sizes are fixed ("stratified"). Trials are taken as independent.
+        Level of the pointwise intervals, such as 0.95. At the trials' own prevalence, the share of targets is treated
+        as random too ("natural"); at a given one, the class sizes are fixed ("stratified"). Trials are assumed to be
+        independent.
     by : str or tuple of two str, optional
-        One or two columns of groups (patients) whose trials vary together; then `ci` takes groups as the unit.
+        One or two columns of groups, such as patients, whose trials vary together; intervals then treat the group as
+        the unit.
 
     Returns
     -------
@@ -200,7 +203,8 @@ def compare_net_benefit(
     thresholds : array_like
         Threshold probabilities, strictly between 0 and 1.
     prevalence : float, optional
-        The share of targets to speak of, the class sizes then being fixed; without it that of the trials, as sampled.
+        The share of targets that the net benefit refers to; the class sizes are then fixed. By default it is that of
+        the trials, and the class sizes are random.
     names : sequence of str, optional
         What to call the systems; the names of the trials by default.
     ci : float, default 0.95

@@ -73,10 +73,11 @@ class Gap(NamedTuple):
     ratio : float or None
         First over second; None where the second is 0.
     ratio_ci : Interval or None
-        Its interval; None where neither group has errors, and for costs and groups where one of the two has none.
+        Its interval; None if neither group has errors. For costs, and with `by`, None if one of the two groups has
+        none.
     p_value, adjusted : float
-        Of no difference: one minus the largest level whose interval leaves out 0; and after Holm's correction over
-        all gaps of the report.
+        p-value of no difference: one minus the largest level whose interval excludes 0; and the same after Holm's
+        correction over all gaps of the report.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class GroupGaps(Record):
     worst : dict
         For each quantity the group where it is highest. Apparent: with many small groups the worst is worst by chance.
     level : float
-        Of the intervals.
+        Level of the intervals.
     worst_in : dict
         In which share of the joint resamples each `worst` group is the worst again; empty without resamples.
 
@@ -208,17 +209,17 @@ def group_gaps(
         Level of the intervals: MOVER for differences and MOVER-R for ratios; with `by` Student's t, of ratios on the
         log scale.
     resamples : int, default 0
-        Where above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
-        within each compared group, or whole groups of `by` across all of them. Where more than half of them lack a
-        class that the number needs, it keeps its closed form.
+        If above 0, differences and ratios have percentile intervals from this many joint resamples: trials are drawn
+        within each compared group, or whole groups of `by` across all of them. If more than half of the resamples lack
+        a class that a number needs, its closed form is used.
     seed : int, default 0
-        Of the resamples.
+        Seed of the resamples.
 
     Returns
     -------
     GroupGaps
-        A group without targets or without non-targets is reported for the quantities that exist there; its
-        acceptance rate always does.
+        The rates, costs and gaps. For a group without targets or without non-targets, the quantities that exist are
+        reported; the acceptance rate always exists.
 
     Examples
     --------
@@ -438,7 +439,7 @@ def _draws_beyond(values: Floats) -> float:
 
 
 def _p_value(ends: Callable[[float], tuple[float, float]]) -> float:
-    """One minus the largest level at which the interval leaves out 0."""
+    """One minus the largest level at which the interval excludes 0."""
     low, high = 0.0, 1.0  # of the level: at low the interval excludes 0, at high it includes it
     for _ in range(30):
         middle = (low + high) / 2.0

@@ -40,13 +40,13 @@ class Prevalence(Record):
     value, low, high : float
         The estimate and the ends of its interval, all within 0..1.
     level : float
-        Of the interval.
+        Level of the interval.
     method : str
         "em" or "rogan-gladen", and how the interval was made.
     trials : int
         How many unlabelled scores.
     notes : tuple of str
-        What a reader must know, the assumption first.
+        What a reader needs to know, starting with the assumption.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Prevalence(Record):
         Returns
         -------
         Application
-            At `value`; a share of 0 or 1 has none.
+            The operating point at `value`; there is none for a share of 0 or 1.
         """
         if not 0.0 < self.value < 1.0:
             raise UndefinedError(f"The estimated share of targets is {self.value:g}: no application has such a prior.")
@@ -111,8 +111,8 @@ def estimate_prevalence(
         Scores without labels (labels are not looked at).
     calibration : Trials, optional
         Labelled trials with scores of the same kind, independent of `trials`. A logistic calibration is trained on
-        them, and its sampling error is part of the interval. Without them the scores must be llrs and are taken as
-        exactly calibrated, which makes the interval too short.
+        them, and its sampling error is part of the interval. Without them, the scores must be llrs and are assumed to
+        be perfectly calibrated, which makes the interval too narrow.
     method : {"em", "rogan-gladen"}, default "em"
         Maximum likelihood from the llrs, where the mean posterior equals the prior; or Rogan and Gladen's inversion
         (q - FPR) / (TPR - FPR) of the accepted share q at one threshold.
@@ -191,7 +191,7 @@ class DeployedCost(NamedTuple):
 def deployed_cost(
     trials: Trials, application: object, *, reference: Trials | None = None, ci: float = 0.95
 ) -> DeployedCost:
-    """What Bayes decisions on unlabelled llrs are expected to cost, beside a labelled reference set.
+    """The expected cost of Bayes decisions on unlabelled llrs, compared with that on a labelled reference set.
 
     Parameters
     ----------

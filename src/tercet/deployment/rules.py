@@ -112,7 +112,8 @@ class Judgement(NamedTuple):
 class Rule(Model):
     """A threshold chosen by a named criterion: accept exactly the scores above it.
 
-    Made by `Rule.fit`, saved by `to_json`, read by `Rule.from_json`, applied by calling it, judged by `judge`.
+    Make one with `Rule.fit`, save it with `to_json`, load it with `Rule.from_json`, apply it by calling it, and
+    evaluate it with `judge`.
 
     Attributes
     ----------
@@ -191,7 +192,7 @@ class Rule(Model):
             Makes a bound on false alarms or misses a guarantee: with this confidence (0.95) the bound holds for new,
             independent trials of the class, by the exact binomial bound at an order statistic of its scores.
         by : str, optional
-            A column of groups whose trials depend on each other; a guarantee is then refused.
+            A column of groups whose trials depend on each other; asking for a guarantee is then an error.
         cases_per_day : float, optional
             How many cases come in per day, for `alarms_at_most`.
         prevalence : float, optional
@@ -200,14 +201,14 @@ class Rule(Model):
         Returns
         -------
         Rule
-            With the threshold and the rates it reached on these trials (apparent: they chose it).
+            The threshold, and the rates that it reaches on these trials (apparent: the same trials chose it).
 
         Raises
         ------
         InputError
-            Where no criterion or several are given, a guarantee cannot be made, or no threshold gives it.
+            If no criterion or more than one is given, a guarantee cannot be made, or no threshold gives it.
         UndefinedError
-            Where a class is missing, or no threshold reaches the precision asked.
+            If a class is missing, or no threshold reaches the requested precision.
 
         References
         ----------
@@ -301,7 +302,7 @@ class Rule(Model):
         return ((numbers(scores, "scores") > self.threshold) | self.accept_all).astype(np.int8)
 
     def judge(self, trials: Trials, *, ci: float = 0.95) -> Judgement:
-        """The rule on held-out trials beside the best in hindsight.
+        """Evaluate the rule on held-out trials, and compare it with the best choice in hindsight.
 
         Parameters
         ----------
@@ -340,7 +341,7 @@ class Rule(Model):
     def out_of_fold(
         self, trials: Trials, *, folds: int = 5, by: str | None = None, seed: int = 0, ci: float = 0.95
     ) -> Mapping[str, Reached]:
-        """The rates of choosing a threshold in this way: each fold is decided by the rule fitted on the others.
+        """The rates of choosing a threshold in this way: each fold is decided by a rule fitted on the others.
 
         A guarantee is part of the way: where the other folds are too few trials to give it, there are no such rates.
 
@@ -349,7 +350,7 @@ class Rule(Model):
         trials : Trials
             The labelled trials that the rule was fitted on.
         folds : int, default 5
-            Number of folds, dealt evenly within each class.
+            Number of folds, assigned evenly within each class.
         by : str, optional
             A group that is never on both sides.
         seed : int, default 0
@@ -360,7 +361,7 @@ class Rule(Model):
         Returns
         -------
         mapping
-            As of `rates`, without the advantage of having chosen the threshold on the same trials.
+            As in `rates`, but without the optimism of choosing the threshold on the same trials.
 
         Examples
         --------

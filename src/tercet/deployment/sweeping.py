@@ -54,7 +54,7 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True)
 class Sweep(Record):
-    """All models of a grid, and the one that the validation data choose.
+    """All models of a grid, and the one chosen on the validation data.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class Sweep(Record):
     rows : tuple of SweepRow
         In the order of the grid.
     criterion : str
-        What chooses: "dcf", "min_dcf" or "cllr" on the validation data.
+        The number that decides: "dcf", "min_dcf" or "cllr" on the validation data.
     chosen : SweepRow
-        The least of it, the first on ties; its held-out costs were not looked at.
+        The model with the lowest value of the criterion, the first on ties; held-out costs play no part in the choice.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def sweep(
     criterion: Literal["dcf", "min_dcf", "cllr"] = "dcf",
     ci: float | None = None,
 ) -> Sweep:
-    """Train every model of a grid, compare all of them on validation data, and keep the choice with its held-out cost.
+    """Train every model of a grid, choose one on validation data, and report its cost on held-out data.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def sweep_trials(
     ci: float | None = None,
     by: str | None = None,
 ) -> Sweep:
-    """The same choice among systems that are scored already.
+    """Choose among systems that have already been scored, as `sweep` does among models.
 
     Parameters
     ----------
@@ -188,9 +188,9 @@ def sweep_trials(
     application : Application, tuple, float or str, optional
         The operating point.
     held_out : mapping of str to Trials, optional
-        Each system's trials that the choice does not look at.
+        Each system's trials that play no part in the choice.
     criterion : {"dcf", "min_dcf", "cllr"}, optional
-        What chooses; "min_dcf" for raw scores.
+        The number that decides; "min_dcf" for raw scores.
     ci : float, optional
         Level of the intervals of all costs, those of `evaluate`; none without it.
     by : str, optional

@@ -109,7 +109,7 @@ class Validation(Record):
     by : str or None
         The group column whose whole groups are the unit of the intervals; None for independent trials.
     resamples, seed : int
-        Of the resampling.
+        Number of resamples, and the seed of the draws.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def read(
 ) -> Trials:
     r"""Read the trials of a file or a data frame, in the order of its rows.
 
-    Formats, joins and what is refused are described in docs/files.md.
+    Formats, joins and the input that is rejected are described in docs/files.md.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def read(
     columns : sequence of str, optional
         Column names of a text file without a header.
     header : bool, optional
-        Whether the first line of a text file has the column names; found out without.
+        Whether the first line of a text file has the column names; detected by default.
     score_column : str, default "score"
         The column of scores.
     label_column : str, default "label"
@@ -100,11 +100,11 @@ def read(
     missing : {"error", "drop", "reject"}, default "error"
         Trials of the key without a score: refused, left out, or given the lowest score.
     labelled : bool, optional
-        True refuses a file without labels, False leaves them unread.
+        True: a file without labels is an error. False: labels are not read.
     name : str, optional
-        The system's name; the file's without.
+        The system's name; by default the file's.
     memory : int, optional
-        The most bytes that the columns may take.
+        The largest number of bytes that the columns may take.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
     notes : callable, optional
@@ -213,7 +213,7 @@ def read_decisions(
     columns : sequence of str, optional
         Column names of a text file without a header.
     header : bool, optional
-        Whether the first line of a text file has the column names; found out without.
+        Whether the first line of a text file has the column names; detected by default.
     label_column : str, default "label"
         The column of labels.
     weight_column : str, optional
@@ -223,13 +223,13 @@ def read_decisions(
     target : object, optional
         The class that rates such as `tpr` are about.
     classes : sequence, optional
-        Class names in order; those that occur, sorted, without.
+        Class names in order; by default those that occur, sorted.
     actions : sequence, optional
-        Action names in order; the classes without.
+        Action names in order; by default the classes.
     missing : {"error", "drop"}, default "error"
         Trials of the key without a decision: refused or left out.
     memory : int, optional
-        The most bytes that the columns may take.
+        The largest number of bytes that the columns may take.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
     notes : callable, optional

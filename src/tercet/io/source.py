@@ -136,7 +136,7 @@ class TrialSource:
         start : int, default 0
             The first row.
         stop : int, optional
-            The row after the last; the end without.
+            The row after the last; by default the end.
 
         Yields
         ------
@@ -192,7 +192,7 @@ class TrialSource:
         start : int, default 0
             The first row.
         stop : int, optional
-            The row after the last; the end without.
+            The row after the last; by default the end.
 
         Returns
         -------

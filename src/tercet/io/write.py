@@ -95,7 +95,7 @@ def columns_like(
     id_column : str or sequence of str, optional
         The names of the ids' columns, as `tercet.read` took them. Without: "trial", or "enrol" and "test".
     weight_column : str, optional
-        The name of the weights' column; "weight" without.
+        The name of the weights' column; by default "weight".
     label_column : str or None
         The name of the labels' column; None leaves them out.
     first : int

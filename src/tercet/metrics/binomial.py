@@ -34,7 +34,7 @@ from tercet.trials import Trials, probability, two_class
 
 @checked_tuple
 class Interval(NamedTuple):
-    """Both ends, and the method that really made them.
+    """Both ends, and the method that was actually used.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Interval(NamedTuple):
     high : float
         Upper end.
     method : str
-        The method that was used; it can differ from the one asked for where that one does not apply.
+        The method that was used; it differs from the requested one where that does not apply.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Interval(NamedTuple):
 
 
 def k_sigma(count: int, out_of: int, k: float = 2.0) -> Interval:
-    """p +- k sqrt(p (1 - p) / n); with no errors or only errors Clopper-Pearson of the same level, and it says so.
+    """p +- k sqrt(p (1 - p) / n); with no errors, or only errors, a Clopper-Pearson interval of the same level.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
 
 
 def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
-    """The exact binomial interval: it covers at least its level for every p.
+    """The exact binomial interval: its coverage is at least its level for every p.
 
     Parameters
     ----------
@@ -410,10 +410,11 @@ class PairedAuc(NamedTuple):
 def delong_test(
     first: Trials, second: Trials, level: float = 0.95, *, pair_by: PairBy | None = None, unpaired: bool = False
 ) -> PairedAuc:
-    """DeLong's test of two systems' AUC, on the same trials or on independent ones.
+    """DeLong's test for the difference between the AUCs of two systems, on the same trials or on independent ones.
 
-    Without variance, as where all trials differ alike, the interval allows for the pairs that none of n leaves
-    possible, and the p-value is one minus the largest level at which it leaves out 0.
+    If there is no variance, for example because all trials differ in the same way, the interval allows for pairs that
+    could exist although none of n was seen. The p-value is one minus the largest level at which the interval excludes
+    0.
 
     Parameters
     ----------
@@ -431,8 +432,8 @@ def delong_test(
     Returns
     -------
     PairedAuc
-        The difference first - second, its standard error, both ends and the p-value, which is never below what as many
-        trials could show that all fall on one side.
+        The difference first - second, its standard error, both ends and the p-value, which is never below the
+        probability that as many trials all fall on one side by chance.
 
     References
     ----------
@@ -473,7 +474,7 @@ def _unpaired_delong(first: Trials, second: Trials, level: float) -> PairedAuc:
     if min(one.variance, other.variance) > 0.0:
         return _normal_difference(difference, error, min(sizes), level, None)
     low, high = _mover_difference(one, other)
-    below, above = 0.0, 1.0  # the p-value is one minus the largest level whose interval leaves out 0
+    below, above = 0.0, 1.0  # the p-value is one minus the largest level whose interval excludes 0
     for _ in range(30):
         middle = (below + above) / 2.0
         ends = _mover_difference(*(delong(tally, 1.0 - middle) for tally in tallies))
@@ -569,10 +570,10 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: object, second: object, labels: object) -> McNemar:
-    """McNemar's exact test of two deciders on the same trials.
+    """McNemar's exact test of two systems' decisions on the same trials.
 
-    Given the number of trials that exactly one got wrong, each is the first's with probability 1/2. Three mappings
-    {trial id: value} are matched by id; three columns by position, and `paired_by` says which.
+    Under the null hypothesis, each trial that exactly one system got wrong is an error of the first with probability
+    1/2. Three mappings {trial id: value} are matched by id, three columns by position; `paired_by` says which.
 
     Parameters
     ----------

@@ -37,11 +37,11 @@ _ONE_COST = "{} must be one number, or one per case, not an array of shape {}."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseCosts:
-    """An application whose costs differ by case: the amount at stake, the fee of a check.
+    """An application whose costs differ from case to case: the amount at stake, the fee of a check.
 
-    Case i is accepted if and only if llr_i > -logit(prior) - ln(C_fn,i - C_tp,i) + ln C_fp,i, and rejected where a hit
-    costs no less than a miss. The rule is Bayes only if the llr already accounts for what the costs say about the
-    class: where large amounts are more often fraud, the recogniser must have seen the amount.
+    Case i is accepted if and only if llr_i > -logit(prior) - ln(C_fn,i - C_tp,i) + ln C_fp,i, and rejected if a hit
+    costs no less than a miss. The rule is Bayes-optimal only if the llr already accounts for what the costs say about
+    the class: if large amounts are fraudulent more often, the recogniser must have seen the amount.
 
     Attributes
     ----------
@@ -145,12 +145,12 @@ class CaseCosts:
         return np.asarray(llr > (self.thresholds(len(llr)) if same is None else same.threshold))
 
     def common(self) -> Application | None:
-        """The ordinary application that these costs are, where they are the same in every case and hits are free.
+        """The equivalent ordinary application, if the costs are the same in every case and hits are free.
 
         Returns
         -------
         Application or None
-            The application; None where costs differ, all are 0, or a hit costs something.
+            The application; None if costs differ, all of them are 0, or a hit has a cost.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class CaseCostColumns:
 
 @dataclass(frozen=True, slots=True)
 class CaseCostEvaluation(Record):
-    """What decisions cost per case when costs differ by case, beside doing without scores and the best shift.
+    """Costs of decisions when costs differ from case to case, compared with no scores and with the best shift.
 
     All costs are means per case in the user's currency: prior x mean over targets + (1 - prior) x mean over
     non-targets.
@@ -259,16 +259,16 @@ class CaseCostEvaluation(Record):
     cost : float
         Of the decisions llr > threshold of the case.
     min_cost : float
-        The least over a common shift of all thresholds on these very trials (apparent), accepting or rejecting
-        everything included.
+        The lowest cost that a common shift of all thresholds reaches on the same trials (apparent); accepting
+        everything and rejecting everything are included.
     min_shift : float
-        The llr to add to every threshold to reach it; inf rejects and -inf accepts everything.
+        The llr to add to every threshold to reach that minimum; inf rejects everything and -inf accepts everything.
     actual_minus_minimum : float
         What a common shift would save on these trials.
     constant_cost, constant_action : float and str
         The better of accepting and of rejecting every case.
     own_cost : float
-        Of each case's best action by its own costs and the prior, without its score.
+        Cost of taking, for each case, the best action given its own costs and the prior, without its score.
     dummy_cost : float
         The lower of the two costs without scores.
     savings : float
@@ -278,10 +278,10 @@ class CaseCostEvaluation(Record):
     targets, nontargets, hits, false_alarms : int or float
         Cases, or their weights.
     cost_ci, savings_ci, min_cost_ci : tuple of float or None
-        Interval of the cost, where `ci` was given, of the savings against `dummy_cost` on the same cases, and of the
-        least cost of a common shift in the population.
+        Intervals, if `ci` was given: of the cost, of the savings compared with `dummy_cost` on the same cases, and of
+        the lowest cost that a common shift reaches in the population.
     level, method : float, str or None
-        Of the intervals.
+        Level and method of the intervals.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class CaseCostEvaluation(Record):
 
     @property
     def actual_minus_minimum(self) -> float:
-        """What a common shift of all thresholds would save on these very trials, per case."""
+        """What a common shift of all thresholds would save on the same trials, per case."""
         return max(self.cost - self.min_cost, 0.0)
 
     @property

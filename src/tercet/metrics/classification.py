@@ -57,7 +57,7 @@ class ClassificationReport(Record):
     trials : float
         How many trials, or their weight.
     level : float
-        Of the intervals.
+        Level of the intervals.
     reasons : dict
         Why a number is None.
 
@@ -233,10 +233,10 @@ def one_vs_rest_auc(trials: Trials, average: Average = "macro", *, prior: object
 
 
 def hand_till_auc(trials: Trials, *, prior: object = None) -> MulticlassAuc:
-    """Hand and Till's M: the mean over pairs of classes of the area that separates just these two.
+    """Hand and Till's M: the mean over pairs of classes of the AUC between just these two.
 
     M = 2 / (K (K - 1)) sum_{i < j} (A(i | j) + A(j | i)) / 2, A(i | j) the area of the posterior of class i among the
-    trials of classes i and j. Each pair weighs the same, so M does not depend on how frequent the classes are.
+    trials of classes i and j. Each pair has the same weight, so M does not depend on how frequent the classes are.
 
     Parameters
     ----------
@@ -294,10 +294,10 @@ def _against_rest(trials: Trials, name: str, share: Floats) -> Trials:
 
 
 def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
-    """Mean of -log(posterior of the true class) over the rows as they are, posteriors and frequencies as given.
+    """Mean of -log(posterior of the true class) over the rows, with posteriors and class frequencies as given.
 
-    `log_loss` moves the posteriors to a prior and weighs the classes by it; this one does neither, which is what
-    scikit-learn's log_loss gives (with base e).
+    `log_loss` converts the posteriors to a prior and weights the classes by it. This function does neither, like
+    scikit-learn's log_loss (which uses base e).
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
     Returns
     -------
     float
-        0 for certain right answers, inf where a certain one is wrong.
+        0 if every answer is right with certainty, inf if a wrong answer is given with certainty.
 
     Examples
     --------

@@ -70,17 +70,17 @@ class Proportion:
 class Confusion(Shown):
     """Counts of decisions: rows = decision, columns = true class (scikit-learn has it the other way round).
 
-    The rates of a two-class table are those of the target: class 1 unless another is named. With more classes, or
-    class names of your own, name it.
+    The rates of a two-class table are those of the target, which is class 1 unless you name another. With more classes,
+    or with class names of your own, name the target.
 
     Parameters
     ----------
     matrix : array_like of shape (D, K)
         Counts or sums of weights: finite and not negative. Rows = decision.
     classes : sequence, optional
-        Class names in the order of the columns; "0", "1", ... without.
+        Class names in the order of the columns; by default "0", "1", ...
     actions : sequence, optional
-        Action names in the order of the rows; the classes' names without.
+        Action names in the order of the rows; by default the classes' names.
     target : object, optional
         The class that rates such as `tpr` are about.
     transposed : bool, default False
@@ -99,7 +99,7 @@ class Confusion(Shown):
     unit : int
         Exponent of the unit: 0 for whole counts, below 0 for fractional weights.
     ordered : bool
-        Whether the order of the classes was given, by the user or by numbers; else it is alphabetical.
+        Whether the order of the classes was given, by the user or by numbers; otherwise it is alphabetical.
 
     Examples
     --------
@@ -207,9 +207,9 @@ class Confusion(Shown):
         labels : array_like of shape (n,)
             The true classes.
         classes : iterable, optional
-            Class names in order; those that occur, sorted, without.
+            Class names in order; by default those that occur, sorted.
         actions : iterable, optional
-            Action names in order; the classes without.
+            Action names in order; by default the classes.
         target : object, optional
             The class that rates such as `tpr` are about.
         weights : array_like of shape (n,), optional
@@ -395,7 +395,7 @@ class Confusion(Shown):
         Raises
         ------
         InputError
-            If weights are fractional: they follow no binomial law.
+            If weights are fractional, because weighted counts are not binomial.
 
         Examples
         --------
@@ -466,12 +466,12 @@ class Confusion(Shown):
         return self.f_beta(1.0)
 
     def f_beta(self, beta: float) -> float:
-        """F measure with recall weighing beta^2: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP).
+        """F measure in which recall has the weight beta^2: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP).
 
         Parameters
         ----------
         beta : float
-            Above 0; 1 weighs precision and recall alike.
+            Above 0; 1 gives precision and recall equal weight.
 
         Returns
         -------
@@ -512,7 +512,7 @@ class Confusion(Shown):
 
     @property
     def balanced_accuracy(self) -> float:
-        """Mean over the classes of the fraction decided rightly; (TPR + TNR) / 2 for two."""
+        """Mean over the classes of the fraction decided correctly; (TPR + TNR) / 2 for two."""
         return self.average("tpr", "macro")
 
     @property
@@ -527,7 +527,7 @@ class Confusion(Shown):
         return _jaccard(self.cells)
 
     def weighted_kappa(self, weights: Literal["linear", "quadratic"]) -> float:
-        """Cohen's weighted kappa: disagreement weighs by the distance of the classes, in their order.
+        """Cohen's weighted kappa: a disagreement is weighted by the distance between the classes, in their order.
 
         1 - sum w_ij n_ij / sum w_ij e_ij, w = abs(i - j) or (i - j)^2, e the product of the margins / n.
 

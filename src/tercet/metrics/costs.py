@@ -27,7 +27,7 @@ from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
 @checked_tuple
 class BayesPlot(NamedTuple):
-    """Normalised costs along the prior log-odds; the best dummy costs 1 everywhere.
+    """Normalised costs against the prior log-odds; the best decision without scores costs 1 everywhere.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ def cllr(source: Source) -> float:
 
 
 def empirical_cross_entropy(source: Source, prior: float) -> float:
-    """Bits needed to name the class when targets have this prior and the llrs are believed.
+    """Bits needed to name the class when targets have this prior and the llrs are taken at face value.
 
     pi mean_T log2(1 + e^-(llr + logit pi)) + (1 - pi) mean_F log2(1 + e^(llr + logit pi))
 
@@ -224,7 +224,7 @@ def _unsorted_sums(trials: Trials, shift: float) -> list[tuple[int, int, int]]:
 
 
 def min_cllr(source: Source) -> float:
-    """Cllr after the best monotone recalibration of these very scores (PAV, ties pooled): what ranks are worth.
+    """Cllr after the best monotone recalibration of the same scores (PAV, ties pooled): what ranks are worth.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def min_cllr(source: Source) -> float:
 
 
 def min_cross_entropy(source: Source, prior: float) -> float:
-    """Empirical cross-entropy at a prior after the best monotone recalibration of these very scores.
+    """Empirical cross-entropy at a prior after the best monotone recalibration of the same scores.
 
     Parameters
     ----------
@@ -496,10 +496,10 @@ def _log_base(base: float) -> float:
 
 
 def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> float:
-    """Mean of -log p(class | trial), classes weighing as in the prior (the data's own frequencies unless given).
+    """Mean of -log p(class | trial), with the classes weighted by the prior (by default their frequencies in the data).
 
-    The posteriors are those at that same prior. In bits unless another base is given; a certain wrong answer
-    costs inf.
+    The posteriors are those at the same prior. In bits unless another base is given; a wrong answer given with
+    certainty costs inf.
 
     Parameters
     ----------
@@ -537,7 +537,7 @@ def surprise(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = Non
 
 
 def perplexity(trials: Trials, prior: object = None) -> float:
-    """2 to the log-loss in bits: the number of equally likely classes that would be as puzzling.
+    """2 to the power of the log-loss in bits: the number of equally likely classes that would be as uncertain.
 
     Parameters
     ----------
@@ -574,7 +574,7 @@ def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
     Returns
     -------
     float
-        Below 1 where the scores are of use.
+        Below 1 if the scores are useful.
 
     Examples
     --------
@@ -780,7 +780,7 @@ class KnownTruth(NamedTuple):
 
 
 def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) -> KnownTruth:
-    """What the model's posteriors cost when the true ones are known, row by row.
+    """The cross-entropy of a model's posteriors when the true posteriors are known, row by row.
 
     Parameters
     ----------

@@ -60,16 +60,17 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CountReport(Record):
-    """Every rate of a confusion matrix by all its names, with intervals, and what it means elsewhere.
+    """Every rate of a confusion matrix, under all of its names, with intervals and at another prevalence.
 
     Attributes
     ----------
     confusion : Confusion
-        The matrix; of bare rates, the shares that they stand for.
+        The matrix; for bare rates, the shares that they represent.
     rates : tuple of Rate
-        Proportions and numbers made of them; of the target in a two-class matrix, accuracy and the like in others.
+        Proportions and numbers derived from them; those of the target for a two-class matrix, otherwise accuracy and
+        the like.
     at_prevalence : tuple of Rate
-        PPV, NPV and error rate if targets were so frequent; empty without `prevalence`.
+        PPV, NPV and error rate at that prevalence; empty without `prevalence`.
     cost : tuple of Rate
         Risk and normalised risk at the application; empty without one.
     dummy_action, dummy_cost : str and float, or None
@@ -77,7 +78,7 @@ class CountReport(Record):
     report : ClassificationReport
         Each class against the rest, with averages.
     prevalence, level : float
-        What `at_prevalence` speaks of, and the level of the intervals.
+        The prevalence of `at_prevalence`, and the level of the intervals.
 
     Examples
     --------
@@ -196,11 +197,11 @@ def count(
     Parameters
     ----------
     confusion : Confusion or matrix, optional
-        Counts, rows = decision, columns = class; of a bare 2 x 2 matrix the second class is the target.
+        Counts, rows = decision, columns = class; in a bare 2 x 2 matrix the second class is the target.
     rates : tuple (tpr, fpr), optional
         Two bare rates instead, which have no intervals.
     prevalence : float, optional
-        PPV, NPV and error rate if targets were so frequent.
+        Also gives PPV, NPV and error rate at this share of targets.
     application : optional
         Prior and costs: risk, normalised risk and the best action without the scores.
     ci : float, default 0.95

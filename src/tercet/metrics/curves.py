@@ -118,7 +118,7 @@ class Curve(Record):
         Returns
         -------
         Curve
-            Nothing but the scores is sorted; points and hull are computed when they are asked for.
+            Only the scores are sorted at this point; the points and the hull are computed when they are first needed.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Curve(Record):
 
     @property
     def auc_bracket(self) -> tuple[float, float]:
-        """Both ends between which the AUC is known to lie: equal unless the trials were scanned in bounded memory."""
+        """Lower and upper bound of the AUC; they are equal unless the trials were scanned in bounded memory."""
         wins, pairs = self._meeting.half_wins(), 2 * self.targets * self.nontargets
         unknown = 0 if self.tally.gaps is None else self.tally.gaps.pairs
         return ratio(wins - unknown, pairs), ratio(wins + unknown, pairs)
@@ -450,7 +450,7 @@ class Curve(Record):
 
     @property
     def break_even(self) -> float:
-        """Precision-recall break-even: both where as many trials are accepted as there are targets, ties averaged.
+        """Precision-recall break-even: both rates when as many trials are accepted as there are targets, ties averaged.
 
         >>> from tercet import Trials
         >>> Curve.of(Tally.of(Trials.of_llr([3., 1., 0., -2.], [1, 0, 1, 0]))).break_even
@@ -633,14 +633,15 @@ class Hull(Record):
     def minimum(self, log_odds: Floats, factors: Floats | None = None) -> tuple[Floats, Floats, Counts, Counts]:
         """The least normalised cost at each log-odds tau, at the lowest threshold on ties.
 
-        Moving up a segment pays while its llr is below -tau; neighbours are compared because logs round.
+        Raising the threshold past a segment lowers the cost while the llr of the segment is below -tau; neighbours are
+        compared because logarithms are rounded.
 
         Parameters
         ----------
         log_odds : numpy.ndarray of float
             tau of each operating point.
         factors : numpy.ndarray of float, optional
-            exp(abs(tau)) rounded once; computed from tau without.
+            exp(abs(tau)) rounded once; by default computed from tau.
 
         Returns
         -------
@@ -920,7 +921,7 @@ class BestRule(NamedTuple):
 def best_rules(rules: Mapping[str, Curve | Confusion | tuple[float, float]]) -> tuple[BestRule, ...]:
     """Which rule to use at which prior: the convex hull over several systems, tables or bare (FPR, TPR) pairs.
 
-    The two trivial rules are always there. Between two neighbours, randomising reaches every point.
+    The two trivial rules are always included. Randomising between two neighbours reaches every point between them.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def min_risk(trials: Trials, application: object, *, seed: int = 0) -> LeastRisk
 
     Two classes and up to 14 distinct rows are solved exactly. Otherwise each offset in turn is moved to its best place
     (exactly: the risk is a step function of it) from several starts until none improves, and boxes of offsets are
-    searched for as long as it pays; the lower bound tells how much could still be missing.
+    searched as long as this is worthwhile; the lower bound shows how much could still be gained.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ DEFAULT_THRESHOLDS = frozen(np.arange(1, 100) / 100.0)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DecisionCurve(Shown, Record):
-    """Net benefit of a system along the threshold probability, beside treating everyone and treating no one.
+    """Net benefit of a system against the threshold probability, compared with treating everyone and treating no one.
 
     Attributes
     ----------
@@ -35,16 +35,16 @@ class DecisionCurve(Shown, Record):
     treat_all, treat_none : ndarray
         Net benefit of accepting everyone and of accepting no one (0).
     best_apparent : ndarray
-        The largest net benefit that any threshold on these scores reaches on these very trials, from the minimum DCF.
-        It is apparent: the threshold was chosen on the data that judge it.
+        The largest net benefit that any threshold on these scores reaches on the same trials, from the minimum DCF. It
+        is apparent: the threshold is chosen and evaluated on the same data.
     tpr, fpr : ndarray
         True and false positive rate of the decisions at each t.
     prevalence : float
-        The share of targets that the net benefit speaks of.
+        The share of targets that the net benefit refers to.
     harm : float
         What obtaining the scores costs per case, in net benefit.
     level : float or None
-        Level of the pointwise intervals, None without.
+        Level of the pointwise intervals; None if there are none.
     low, high : ndarray or None
         Ends of the pointwise intervals of `net_benefit`.
     method : str or None
@@ -82,14 +82,14 @@ class DecisionCurve(Shown, Record):
         return frozen(self.net_benefit / self.prevalence)
 
     def interventions_avoided(self, per: float = 100.0) -> Floats:
-        """Interventions that the system avoids compared with treating everyone, missing no more than it gains.
+        """Interventions avoided compared with treating everyone, after accounting for the targets that are missed.
 
         (net benefit - net benefit of treating everyone) x (1 - t) / t, for that many cases.
 
         Parameters
         ----------
         per : float, default 100
-            The number of cases that the answer speaks of.
+            The number of cases that the answer refers to.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class DecisionCurve(Shown, Record):
 
     @property
     def applications(self) -> tuple[Application, ...]:
-        """The operating points (prevalence, 1 - t, t): evaluate and compare take them, by any method they have."""
+        """The operating points (prevalence, 1 - t, t), to use with `evaluate` and `compare`."""
         return tuple(operating_point(self.prevalence, t) for t in self.threshold.tolist())
 
     def to_dict(self) -> dict[str, object]:
@@ -150,15 +150,15 @@ def net_benefit(trials: Trials, threshold: float, *, prevalence: float | None = 
     Parameters
     ----------
     trials : Trials
-        Labelled two-class trials that are not raw scores. Their probabilities are those at the prevalence asked:
-        posteriors made with exactly this prior are compared with t themselves, all others are llrs compared with
-        ln(t / (1 - t)) - logit(prevalence). To judge posteriors as they are given, name the share of targets of these
-        trials as their `trained_prior`.
+        Labelled two-class trials that are not raw scores. Their probabilities are those at the given prevalence:
+        posteriors that were made with exactly this prior are compared with t directly, all other scores are converted
+        to llrs and compared with ln(t / (1 - t)) - logit(prevalence). To evaluate posteriors as they are, give the
+        share of targets in these trials as their `trained_prior`.
     threshold : float
-        Threshold probability t, strictly between 0 and 1: one true positive is worth t / (1 - t) false positives less.
+        Threshold probability t, strictly between 0 and 1: a false positive counts t / (1 - t) of a true positive.
         Probabilities equal to t are rejected (R's dcurves accepts them).
     prevalence : float, optional
-        The share of targets to speak of; that of the trials unless given.
+        The share of targets that the net benefit refers to; that of the trials unless given.
 
     Returns
     -------

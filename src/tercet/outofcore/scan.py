@@ -68,7 +68,7 @@ class Scan(Record):
     hashes : bool
         Whether the SHA-256 of every file is computed.
     budget : Budget or None
-        What the passes may hold, instead of what `memory_limit` allows.
+        What the passes may keep in memory, instead of what `memory_limit` allows.
 
     Examples
     --------
@@ -259,10 +259,11 @@ def scan(
     progress: Progress | None = None,
     notes: Callable[[str], None] | None = None,
 ) -> Scan:
-    """Trials of any number, for `tercet.evaluate` and the calibrators' `fit`, within a limit of memory.
+    """Any number of trials within a memory limit, for `tercet.evaluate` and for the `fit` of calibrators.
 
-    Nothing is read until something is asked. Every answer is the same to the bit as that of `tercet.read`, or it is
-    refused with the way out; only the AUC may be known between two ends (`Evaluation.brackets`).
+    Nothing is read until something is computed. Every result is identical, to the bit, to that of `tercet.read`, or
+    else an error that says what to do instead; only the AUC may be known just between two bounds
+    (`Evaluation.brackets`).
 
     Parameters
     ----------
@@ -281,7 +282,7 @@ def scan(
     columns : sequence of str, optional
         Column names of a text file without a header.
     header : bool, optional
-        Whether the first line of a text file has the column names; found out without.
+        Whether the first line of a text file has the column names; detected by default.
     score_column : str, default "score"
         The column of scores.
     label_column : str, default "label"
@@ -302,7 +303,7 @@ def scan(
     missing : {"error", "drop", "reject"}, default "error"
         Trials of the key without a score: refused, left out, or given the lowest score.
     name : str, optional
-        The system's name; the file's without.
+        The system's name; by default the file's.
     memory_limit : int, default 1000000000
         Bytes that the whole process tree may take.
     engine : {"local", "dask", "spark"} or Executor, default "local"
@@ -312,9 +313,9 @@ def scan(
     workers : int, optional
         Threads or dask workers; as many as there are cores by default.
     resume : path, optional
-        A folder in which finished parts are kept, so that an interrupted run goes on from there.
+        A folder in which finished parts are saved, so that an interrupted run can continue from there.
     hashes : bool, default False
-        Also name the SHA-256 of every file, which reads all bytes once more.
+        Whether to compute the SHA-256 of every file, which means reading all bytes once more.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
     notes : callable, optional

@@ -114,7 +114,7 @@ class GaussianRecognizer(Model):
         covariance : {"full", "tied", "diagonal", "tied-diagonal"}, default "full"
             Which covariances to estimate.
         classes : sequence, optional
-            The order of the classes; sorted without.
+            The order of the classes; by default sorted.
         shrinkage : float, default 0.0
             With s each covariance S becomes (1 - s) S + s (tr S / D) I.
 

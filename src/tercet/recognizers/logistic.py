@@ -27,7 +27,7 @@ class LogisticRecognizer(Model):
     """Prior-weighted logistic regression of two classes: llr = w . phi(x) + b.
 
     Minimises penalty / 2 w . w + sum_i xi_i ln(1 + e^(-z_i (w . phi(x_i) + b))), xi = prior / targets or (1 - prior) /
-    non-targets, z = +-1, and takes logit(prior) off b again, so that the scores are log-likelihood ratios. The linear
+    non-targets, z = +-1, and subtracts logit(prior) from b, so that the scores are log-likelihood ratios. The linear
     expansion has phi(x) = x, the quadratic one phi(x) = (x_i x_j for all i <= j, x); both classes' Gaussians with
     covariances of their own have a log-likelihood ratio of the latter form.
 

@@ -120,7 +120,7 @@ class TextRecognizer(Model):
         splitter : callable, default str.split
             Cuts a text into words.
         classes : sequence, optional
-            The order of the classes; sorted without.
+            The order of the classes; by default sorted.
 
         Returns
         -------

@@ -31,7 +31,7 @@ def report(
     path : path-like
         Where the page goes; it is written whole or not at all.
     title : str, optional
-        Of the page.
+        Title of the page.
     posteriors : Trials or {name: Trials}, optional
         The trials of several-class evaluations whose rows may be in the page, at most 2,000 of each system. Then
         priors and costs of several classes can be edited there.

@@ -109,7 +109,7 @@ class Checked(Record):
         return not any(one.failed for one in self.verdicts)
 
     def require(self) -> None:
-        """Raises AssertionError with what failed, for test suites; passes in silence otherwise."""
+        """Raise an AssertionError that says what failed, for test suites; do nothing if all conditions passed."""
         if not self.passed:
             raise AssertionError("\n".join(f"{one.place}: {one.words}" for one in self.verdicts if one.failed))
 
@@ -155,23 +155,23 @@ def check(
     systems: Iterable[str] = (),
     other_trials: bool = False,
 ) -> Checked:
-    """Judges conditions under which a result fails, in every system and at every operating point.
+    """Check the conditions under which a result fails, for every system and at every operating point.
 
     A number that is undefined fails, and so does a system that lacks it.
 
     Parameters
     ----------
     result : Evaluation, list of them, Comparison, path or dict
-        What is judged: evaluations, a comparison (its numbers are then differences, first minus second), or the JSON of
+        What to check: evaluations, a comparison (its numbers are then differences, first minus second), or the JSON of
         `tercet evaluate --json` or `tercet compare --json`.
     conditions : str or iterable of str
         "dcf > 0.3", "auc < 0.9"; "dcf.high > 0.3" for the end of an interval; with a baseline "dcf > baseline + 0.01".
         Any quantity that `tercet metrics` lists.
     baseline : optional
-        A result that conditions may compare with. Where the trials of both are at hand, compare(new, old) and a
-        condition on the upper end of the difference is sharper: it pairs them.
+        A result that conditions may compare with. If the trials of both are available, compare(new, old) with a
+        condition on the upper end of the difference is more sensitive, because it pairs the trials.
     systems : iterable of str, optional
-        Judge these systems only.
+        Check only these systems.
     other_trials : bool, default False
         Whether the baseline may have been evaluated on other trials.
 

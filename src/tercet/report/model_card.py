@@ -18,7 +18,7 @@ from tercet.report.text import harmless
 def model_card(
     evaluations: object, title: str | None = None, *, comparison: object = None, language: str = "en"
 ) -> str:
-    """A model card: what the systems do, what that costs, how it was found and where it is uncertain.
+    """A model card: what the systems do, what they cost, how this was determined and where it is uncertain.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def model_card(
     comparison : Comparison, optional
         What `tercet.compare` found for the same systems.
     language : {"en", "it"}, default "en"
-        Of the words and numbers outside tables.
+        Language of the words and numbers outside tables.
 
     Returns
     -------

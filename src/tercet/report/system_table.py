@@ -76,7 +76,7 @@ def table(
     -------
     TableText
         A string that a notebook shows as a table. Among several systems at the same operating points the best of each
-        column is marked (bold, * in text), and by a dagger those whose interval holds the best value.
+        column is marked (bold, * in text), and a dagger marks those whose interval contains the best value.
 
     Examples
     --------

@@ -187,7 +187,7 @@ def a_dcf_by_attack(
     by : str, optional
         Name of the group column that is resampled as a whole.
     resamples, seed : int, optional
-        Of the resampling.
+        Number of resamples, and the seed of the draws.
 
     Returns
     -------

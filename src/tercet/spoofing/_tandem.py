@@ -193,7 +193,7 @@ def t_dcf(
     by : str, optional
         Group column, in both sets, whose groups are drawn as a whole.
     resamples, seed : int, optional
-        Of the resampling.
+        Number of resamples, and the seed of the draws.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def t_dcf_by_attack(
     by : str, optional
         Group column, in both sets, whose groups are drawn as a whole.
     resamples, seed : int, optional
-        Of the resampling.
+        Number of resamples, and the seed of the draws.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def t_eer(
     by : str, optional
         Group column, in both sets, whose groups are drawn as a whole.
     resamples, seed : int, optional
-        Of the resampling.
+        Number of resamples, and the seed of the draws.
 
     Returns
     -------

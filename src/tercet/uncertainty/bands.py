@@ -188,9 +188,9 @@ def bands(
     applications : iterable, default ()
         Operating points whose intervals are computed too.
     fpr : array_like of float, optional
-        False-alarm rates of the ROC band; a grid without.
+        False-alarm rates of the ROC band; by default a grid.
     reliability_prior : float, optional
-        The prior of the reliability diagram; the data's share of targets without.
+        The prior of the reliability diagram; by default the data's share of targets.
     bins : int, default 10
         Bins of the reliability diagram.
     bayes_plot : tuple, default (-3.0, 3.0, 21)
@@ -238,7 +238,7 @@ def roc_band(
     trials : Trials
         Labelled two-class trials.
     fpr : array_like of float, optional
-        False-alarm rates; a grid without.
+        False-alarm rates; by default a grid.
     simultaneous : bool, default False
         Whether the band holds at all rates at once, without resampling: the rates of both classes are within Massart's
         bound of the measured ones at every threshold (simultaneous joint region, Campbell 1994). It is wide where

@@ -34,7 +34,7 @@ _WHOLE = "A posterior of rates needs whole counts: fractional weights follow no 
 
 @dataclass(frozen=True, slots=True)
 class BetaPosterior:
-    """What is believed of a rate after counting: a Beta distribution.
+    """The posterior distribution of a rate after counting: a Beta distribution.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class BetaPosterior:
 
 
 def rate_posterior(count: int, out_of: int, prior: Prior = "jeffreys") -> BetaPosterior:
-    """The posterior of a rate of which `count` cases were seen among `out_of`.
+    """The posterior of a rate after `count` events among `out_of` cases.
 
     Parameters
     ----------

@@ -90,8 +90,8 @@ def bootstrap(
 ) -> Intervals:
     """Intervals for every number of evaluate(trials, applications), by resampling.
 
-    The intervals that evaluate(..., ci=0.95) gives by default are closed forms and hold with few errors; resampling is
-    for bands, for calibration inside the resample and for functions of your own.
+    The intervals that evaluate(..., ci=0.95) gives by default are closed forms, which remain valid with few errors;
+    resampling is for bands, for calibration inside the resample and for functions of your own.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ def bootstrap(
         How many resamples are drawn, and the seed of the draws: the same seed gives the same bits for any number of
         threads.
     by : str or tuple of two str, optional
-        Group column(s) whose whole groups are drawn; two cross.
+        Group column whose groups are drawn as a whole, or two crossed ones.
     method : {"percentile", "bca"}, optional
         "bca" (Efron 1987) for trials and "percentile" for groups unless named.
     sampling : {"stratified", "natural"}, default "stratified"
         Whether class counts stay fixed in every resample or vary as those of a random sample.
     quantities : iterable of str, optional
-        Names of the numbers that are wanted; all unless given.
+        Names of the numbers to compute; all unless given.
     bayes_plot : tuple (low, high, points) or None
         Log-odds of the Bayes error plot.
     eer : {"rocch", "interpolated", "nearest"}
@@ -121,8 +121,8 @@ def bootstrap(
     rates : iterable of str
         Rates of the decisions by name ("precision"; of K classes also "macro f1").
     calibrate, calibration_trials, prior : optional
-        A calibrator that is fitted anew on each resample, or on each resample of calibration_trials, at this prior.
-        Where a resample is separable it is fitted with penalty=0.001, and a note says how often.
+        A calibrator that is fitted anew on each resample, or on each resample of calibration_trials, at this prior. If
+        a resample is separable, it is fitted with penalty=0.001, and a note says how often.
     extra : mapping of str to function, optional
         Functions of the resampled trials, which hold repeated rows instead of weights.
     threads : int, optional

@@ -58,14 +58,14 @@ def evaluate_case_costs(
     ci: float | None = None,
     by: str | tuple[str, str] | None = None,
 ) -> CaseCostEvaluation:
-    """What Bayes decisions cost when every case brings its own costs.
+    """What Bayes decisions cost when every case has its own costs.
 
     risk = prior x mean over targets of (C_fn,i if missed, C_tp,i if hit)
     + (1 - prior) x mean over non-targets of (C_fp,i if accepted).
 
-    A scan gives the same to the bit as its rows in memory. Its files are read four times: for the sums, for the costs
-    by bucket of margins, for the cases of the few buckets in which the least cost may lie, and for the cost there. Held
-    are one part of the rows and the cases of these buckets, 24 bytes each.
+    A scan gives the same result, to the bit, as its rows in memory. Its files are read four times: for the sums, for
+    the costs by bin of margins, for the cases in the few bins in which the lowest cost may lie, and for the cost there.
+    Only one part of the rows and the cases in these bins, at 24 bytes each, are in memory.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ def evaluate_case_costs(
         in every case give the bits of the ordinary application.
     ci : float, optional
         Level of the intervals, 0.95: MOVER over the mean cost of each class, whose limits (Tiwari, Clegg and Zou 2006)
-        have room for errors that were not seen; whole weights count cases. The minimum's interval begins at the lower
-        end of the apparent minimum and ends at the upper end of the cost of shifts chosen out of fold, so a scan, which
-        is read once more for the others, has none.
+        leave room for errors that were not seen; integer weights count cases. The interval of the minimum extends from
+        the lower end of the apparent minimum to the upper end of the cost of shifts chosen out of fold. A scan has no
+        interval of the minimum; it is read once more for the other intervals.
     by : str or tuple of two str, optional
-        One or two columns of groups; then groups, not cases, are independent, and their sums vary. Not of a scan.
+        One or two columns of groups; groups, not cases, are then the independent units. Not for a scan.
 
     Returns
     -------
@@ -426,7 +426,7 @@ class CaseCostCurve(Record):
 def case_cost_curve(
     trials: Trials, costs: CaseCosts, *, ci: float | None = None, by: str | tuple[str, str] | None = None
 ) -> CaseCostCurve:
-    """The cost per case along a common shift of all thresholds, from llr -8 to 8.
+    """The cost per case against a common shift of all thresholds, from an llr of -8 to 8.
 
     Parameters
     ----------
@@ -465,20 +465,20 @@ def case_cost_curve(
 
 @checked_tuple
 class CaseCostLoss(NamedTuple):
-    """What calibration would save per case: the actual cost minus that after calibrating out of fold.
+    """What calibration would save per case: the actual cost minus the cost after out-of-fold calibration.
 
     Attributes
     ----------
     value : float
-        The loss, in the currency of the costs per case; negative where calibration does harm.
+        The loss per case, in the currency of the costs; negative if calibration does harm.
     low, high : float
         Its interval.
     actual, calibrated : float
         Cost per case of the llrs as they are, and after logistic calibration by models that did not see the case.
     level : float
-        Of the interval.
+        Level of the interval.
     method : str
-        How it was made.
+        The method of the interval.
 
     Examples
     --------
@@ -501,9 +501,9 @@ class CaseCostLoss(NamedTuple):
 def case_cost_calibration_loss(
     trials: Trials, costs: CaseCosts, *, ci: float = 0.95, by: str | tuple[str, str] | None = None
 ) -> CaseCostLoss:
-    """The calibration loss where every case brings its own costs, cross-fitted.
+    """The cross-fitted calibration loss when every case has its own costs.
 
-    Logistic calibration at the effective prior of the mean costs, in 5 folds dealt by group, else by id, else by the
+    Logistic calibration at the effective prior of the mean costs, in 5 folds assigned by group, else by id, else by the
     rank of the score within the class; the loss is the paired difference of what each case costs.
 
     Parameters

@@ -83,13 +83,13 @@ def compare(
 
     Differences in rates and costs are bounded by MOVER over the trials that only one system gets wrong, other
     differences by a paired jackknife with Student's t; rates and costs by group take the wider of both. The p-value
-    is one minus the largest level whose interval leaves out 0. The numbers of each system have the intervals of
+    is one minus the largest level whose interval excludes 0. The numbers of each system have the intervals of
     evaluate(..., ci=ci, by=by).
 
     Parameters
     ----------
     *systems : Trials
-        Two or more systems; the applications may stand last.
+        Two or more systems; the applications may follow them as the last argument.
     applications : iterable, optional
         Operating points, as evaluate takes them; or CaseCosts, whose rows are those of the first system.
     names : sequence of str, optional
@@ -101,17 +101,17 @@ def compare(
     method : {"percentile", "bca"}, optional
         Bootstrap intervals instead of closed forms; with `resamples` given, "percentile".
     resamples, seed : int, optional
-        Of the bootstrap, and of the sign-flip test.
+        Number of resamples and seed, for the bootstrap and for the sign-flip test.
     quantities : iterable of str, optional
         Names of the numbers to compare.
     correction : {"pairs", "all"}, default "pairs"
         Whether Holm's correction (1979) is over the pairs of systems in each number, or over all numbers as well.
     unpaired : bool, default False
-        Whether the systems were tried on independent sets of trials.
+        Whether the systems were evaluated on independent sets of trials.
     pair_by : {"id", "position"}, optional
         How trials are matched; by id whenever there are ids.
     bayes : {"jeffreys", "uniform"}, optional
-        Also the probability that one system is cheaper than another, under this prior (`.probabilities`).
+        Also compute the probability that one system is cheaper than another, under this prior (`.probabilities`).
     threads : int, optional
         Threads of a bootstrap.
     progress : callable, optional
@@ -120,7 +120,7 @@ def compare(
     Returns
     -------
     Comparison
-        Values, differences, exact tests and ranks.
+        Values, differences, tests and ranks.
 
     Examples
     --------

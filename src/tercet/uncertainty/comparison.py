@@ -380,7 +380,7 @@ class Comparison(Shown):
         Parameters
         ----------
         quantity : str, optional
-            The quantity to rank by; the first without.
+            The quantity to rank by; by default the first.
 
         Returns
         -------

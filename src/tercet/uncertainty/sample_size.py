@@ -66,10 +66,10 @@ def sample_size(
 ) -> SampleSize:
     """How many trials give the normalised DCF an interval whose longer arm is at most half_width.
 
-    Targets and non-targets are in the proportion that needs the fewest trials, A : B, the standard deviations that one
-    target and one non-target bring into the cost. Their number is the least at which the longer arm of the default
-    interval (MOVER) is short enough even when errors come out so many that it is as long as with probability
-    `assurance` at most; and by the rule of 30 at least 30 errors of each kind are expected.
+    Targets and non-targets are in the proportion that needs the fewest trials, A : B, where A and B are the standard
+    deviations that one target and one non-target contribute to the cost. Their number is the smallest at which the
+    longer arm of the default interval (MOVER) is short enough with probability `assurance`, and at which at least 30
+    errors of each kind are expected (the rule of 30).
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def sample_size(
     Returns
     -------
     SampleSize
-        Targets, non-targets, and what asked for each of them.
+        The numbers of targets and of non-targets, and which requirement determined each of them.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def sample_size_for_rate(
 ) -> int:
     """How many trials of a class give its error rate an interval whose longer arm is at most half_width.
 
-    The interval is that of `evaluate`: Clopper-Pearson below 13 errors, Wilson from there on.
+    The interval is that of `evaluate`: Clopper-Pearson with fewer than 13 errors, otherwise Wilson.
 
     Parameters
     ----------
@@ -279,12 +279,12 @@ def sample_size_for_difference(
     by: str | tuple[str, str] | None = None,
     pair_by: PairBy | None = None,
 ) -> SampleSize:
-    """How many trials show a difference of two systems' normalised DCF, from pilot trials of both.
+    """How many trials show a difference between the normalised DCFs of two systems, from pilot trials of both.
 
-    n = (z + z_power)^2 (A + B) A / difference^2 targets and the same with B non-targets, A and B the standard
-    deviations that one target and one non-target bring into the paired difference of the costs; in a pilot without
-    differences of a class, as if one trial had differed. By group, both are multiplied by the design effect of the
-    pilot.
+    n = (z + z_power)^2 (A + B) A / difference^2 targets and the same with B non-targets, where A and B are the standard
+    deviations that one target and one non-target contribute to the paired difference of the costs. If no trial of a
+    class differs in the pilot, one trial is assumed to differ. With `by`, both numbers are multiplied by the design
+    effect of the pilot.
 
     Parameters
     ----------

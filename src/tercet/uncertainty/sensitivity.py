@@ -134,20 +134,20 @@ class RobustThresholds:
 def robust_thresholds(
     trials: Trials, prior: object, cost_fn: object = 1.0, cost_fp: object = 1.0, *, level: float = 0.95
 ) -> RobustThresholds:
-    """Which threshold to take while prior and costs are known as ranges or distributions only.
+    """Which threshold to use if the prior and the costs are known only as ranges or distributions.
 
-    The cost pi C_fn FNR + (1 - pi) C_fp FPR is linear in each input, so that of independent inputs only the means enter
-    the expected cost, and the highest cost and the highest regret over ranges lie at ends of the ranges.
+    The cost pi C_fn FNR + (1 - pi) C_fp FPR is linear in each input. So only the means of independent inputs matter for
+    the expected cost, and the highest cost and the highest regret lie at the ends of the ranges.
 
     Parameters
     ----------
     trials : Trials
-        Labelled two-class trials; raw scores will do.
+        Labelled two-class trials; raw scores are accepted too.
     prior, cost_fn, cost_fp : float, pair of float, or distribution
         A number; a range (low, high), whose mean is its middle; or a distribution with `mean()` and `ppf(q)`, such as
         `scipy.stats.beta(2, 50)`.
     level : float, default 0.95
-        Of a distribution, the share between the ends that count for the worst case.
+        For a distribution: the share between the two quantiles that count as the ends for the worst case.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def label_noise(
     level: float = 0.95,
     by: str | tuple[str, str] | None = None,
 ) -> tuple[NoisyLabels, ...]:
-    """What the rates, the cost and the AUC would be if some labels are wrong, whatever the score.
+    """What the rates, the cost and the AUC would be if some labels were wrong, independently of the score.
 
     With a share e of the labelled targets being non-targets, and d of the labelled non-targets being targets, m and a
     the measured rates of rejecting and accepting them: FNR = ((1 - d)(m - e) + e (a - d)) / (1 - d - e), FPR likewise,
@@ -310,7 +310,7 @@ def label_noise(
     wrong_targets, wrong_nontargets : float or array_like
         Shares of wrong labels; every combination is tried.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
     by : str or tuple of two str, optional
         Group column(s) whose groups vary as a whole.
 
@@ -390,7 +390,7 @@ class VerificationBias(NamedTuple):
     fnr, fpr : Bound
         Corrected rates: verification may depend on the decision, not on the truth.
     measured_fnr, measured_fpr : float
-        The rates among verified cases only; nan where there are none of the class.
+        The rates among verified cases only; nan if none of the class was verified.
     fnr_range, fpr_range : tuple of two float
         What the rates can be, whatever the unverified cases are.
     prevalence : float
@@ -445,7 +445,7 @@ def verification_bias(accepted: object, rejected: object, *, level: float = 0.95
     accepted, rejected : sequence of three int
         Of each decision: verified targets, verified non-targets, and cases without verification.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
@@ -485,7 +485,7 @@ def verification_bias(accepted: object, rejected: object, *, level: float = 0.95
 def verification_bias_of(
     verified: Trials, unverified: Trials, application: object, *, level: float = 0.95
 ) -> VerificationBias:
-    """The same from scores: Bayes decisions on verified trials with labels, and on trials without.
+    """The same from scores: Bayes decisions on verified trials with labels, and on trials.
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ def verification_bias_of(
     application : Application, triple, prior or name
         The operating point.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------

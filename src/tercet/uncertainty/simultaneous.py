@@ -73,9 +73,9 @@ class NetBenefitBand(NamedTuple):
     low, high : numpy.ndarray of float
         Both ends of the net benefit at each threshold probability.
     level : float
-        Of the whole band.
+        Level of the whole band.
     method : str
-        How it was made.
+        The method of the interval.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def net_benefit_band(
 ) -> NetBenefitBand:
     """A simultaneous band around a decision curve, at a prevalence that is taken as known.
 
-    The error rates at all thresholds lie within Massart's bound (1990) of the measured ones, so that the net benefit
-    TPR x prevalence - FPR x (1 - prevalence) x t / (1 - t) is bounded at every threshold probability t together.
+    The error rates at all thresholds lie within Massart's bound (1990) of the measured ones, so the net benefit TPR x
+    prevalence - FPR x (1 - prevalence) x t / (1 - t) is bounded at all threshold probabilities t simultaneously.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def net_benefit_band(
     thresholds : array_like, optional
         Threshold probabilities; as `decision_curve` has them unless given.
     prevalence : float, optional
-        The share of targets to speak of; that of the trials unless given.
+        The share of targets that the net benefit refers to; that of the trials unless given.
     level : float, default 0.95
-        Of the whole band.
+        Level of the whole band.
 
     Returns
     -------
@@ -150,7 +150,7 @@ class DifferenceBand:
     value, low, high : numpy.ndarray of float
         First minus second, in normalised DCF at equal costs, and both ends.
     level : float
-        Of the whole band.
+        Level of the whole band.
     critical : float
         How many standard errors the band reaches; 1.96 would be pointwise at 95 %.
     paired_by : str
@@ -224,7 +224,7 @@ def difference_band(
     pair_by: PairBy | None = None,
     names: tuple[str, str] | None = None,
 ) -> DifferenceBand:
-    """Is one system cheaper than another over a whole range of priors? A simultaneous band answers.
+    """A simultaneous band for the difference between the costs of two systems over a whole range of priors.
 
     Each point has the interval of `compare` (MOVER over the trials that only one system decides wrongly), widened from
     the normal quantile to the `level` quantile of the largest absolute z over all points, whose correlations come from
@@ -237,7 +237,7 @@ def difference_band(
     log_odds : tuple (low, high, points), default (-3, 3, 41)
         Prior log-odds at equal costs.
     level : float, default 0.95
-        Of the whole band.
+        Level of the whole band.
     by : str or tuple of two str, optional
         Group column(s) whose groups vary as a whole.
     pair_by : {"id", "position"}, optional

@@ -121,7 +121,7 @@ _DRAWN = tuple(dict.fromkeys(one for kind in KINDS.values() for one in _types(ki
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plot(Record):
-    """A figure that was drawn; in a notebook it shows itself.
+    """A figure that was drawn; a notebook displays it.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ def plot(
     Returns
     -------
     Plot
-        With `ax_`, `figure_` and the drawn numbers in `data`; it shows itself in a notebook.
+        With `ax_`, `figure_` and the drawn numbers in `data`; a notebook displays it.
 
     Examples
     --------

@@ -24,7 +24,7 @@ Shown: TypeAlias = Evaluation | MulticlassEvaluation | DecisionCurve
 
 
 class _Display:
-    """What every display shares: the result, its name, and the axes after plot(); in a notebook it shows itself."""
+    """What every display shares: the result, its name, and the axes after plot(); a notebook displays it."""
 
     kind: ClassVar[str]
 

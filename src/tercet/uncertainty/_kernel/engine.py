@@ -144,7 +144,7 @@ def progress_bar(stream: TextIO | None = None) -> Progress:
     Parameters
     ----------
     stream : text stream, optional
-        Where it is drawn; standard error without.
+        Where it is drawn; by default standard error.
 
     Returns
     -------
