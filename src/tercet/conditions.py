@@ -351,7 +351,7 @@ def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_P
         raise InputError("Intervals need the trials in memory: read them with tercet.read, or leave ci= out.")
     with parted(trials, text(column, "column")) as parts:
         if not parts.counts:
-            raise UndefinedError("There is nothing to evaluate: no trials.")
+            raise UndefinedError("There is nothing to evaluate: there are no trials.")
         yield parts
 
 

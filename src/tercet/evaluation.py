@@ -453,7 +453,7 @@ def evaluate(
             trials, asked, bayes_plot=bayes_plot, eer=eer, name=name, one_vs_rest=one_vs_rest, sampling=sampling, **more
         )
         if not isinstance(found, Evaluation):
-            raise InputError("A mean of operating points goes with two classes.")
+            raise InputError("A mean of operating points is for two classes.")
         return derived(found, means=tuple(mean_cost(*one, found.applications) for one in means))
     chosen(eer, "eer", EER_DEFINITIONS)
     flag(one_vs_rest, "one_vs_rest")
@@ -636,7 +636,7 @@ def _evaluate_classes(
     trials: Trials, asked: Sequence[object], name: str | None, one_vs_rest: bool
 ) -> MulticlassEvaluation:
     if len(trials) == 0:
-        raise UndefinedError("There is nothing to evaluate: no trials.")
+        raise UndefinedError("There is nothing to evaluate: there are no trials.")
     share, why, apps = None, "", [as_matrix(app) for app in asked]
     try:
         share = class_prior(trials, absent=True)

@@ -1265,7 +1265,7 @@ def _rows(scores: Sequence[float], labels: Sequence[object], weights: Weights) -
     # Adding 0.0 makes -0.0 the one zero.
     rows = [(float(s) + 0.0, bool(y), w) for s, y, w in zip(scores, labels, exact, strict=True) if w]
     if any(math.isnan(s) for s, _, _ in rows):
-        raise ValueError("scores must not hold NaN")
+        raise ValueError("scores must not contain NaN")
     return rows
 
 

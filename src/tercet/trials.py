@@ -876,7 +876,7 @@ def as_trials(trials: object, name: str = "trials") -> Trials:
     return trials
 
 
-def two_class(trials: object, name: str = "trials", way_out: str = "cut out two with versus()") -> Trials:
+def two_class(trials: object, name: str = "trials", way_out: str = "select two with versus()") -> Trials:
     """Two-class trials with one score each; a matrix of two columns becomes one, more classes are refused."""
     given = as_trials(trials, name)
     if not given.is_matrix:
@@ -916,7 +916,7 @@ def log_odds(scores: Floats, meaning: str) -> Floats:
             return np.asarray(np.log(scores) - np.log1p(-scores))
     if meaning in ("llr", "log-odds", "raw"):
         return scores
-    raise InputError(f"Scores that are {meaning} have one column per class: cut out two classes with versus().")
+    raise InputError(f"Scores that are {meaning} have one column per class: select two classes with versus().")
 
 
 def logit(probability: float) -> float:

@@ -42,7 +42,7 @@ def files(tmp_path_factory):
 
 REFUSED = [  # words, exit code, what the sentence holds
     ("plot a.csv --kind corp --app 0.1 -o f.png", 2, "--app has no effect with --kind corp"),
-    ("plot a.csv --kind bayes-error --bands simultaneous -o f.png", 2, "--bands simultaneous goes with"),
+    ("plot a.csv --kind bayes-error --bands simultaneous -o f.png", 2, "--bands simultaneous is for"),
     ("plot a.csv --kind risk-coverage --app 0.1 --app 0.5 -o f.png", 2, "one operating point"),
     ("plot a.csv --kind rok -o f.png", 2, "--kind must be one of roc, det"),
     ("plot a.csv --kind forest -o f.png", 2, "--kind must be one of roc, det"),
@@ -53,11 +53,11 @@ REFUSED = [  # words, exit code, what the sentence holds
     ("calibrate fit a.csv --method gaussian --prior 0.3 -o m.json", 2, "--prior has no effect on gaussian"),
     ("sample-size --app 0.1 --fnr 0.1 --half-width 0.1", 2, "--app needs both --fnr and --fpr"),
     ("sample-size raw.json --half-width 0.1", 1, "calibrate its scores first"),
-    ("card decided.json", 1, "decided labels have no card"),
-    ("report decided.json -o page.html", 1, "decided labels have no page"),
+    ("card decided.json", 1, "no card can be made from decided labels"),
+    ("report decided.json -o page.html", 1, "no page can be made from decided labels"),
     ("calibrate apply no-model.json a.csv -o out.csv", 1, "is not a tercet model file"),
     ("calibrate apply model.json a.csv b.csv -o out.csv", 1, "calibrates one system and was given 2 files"),
-    ("assemble numbers.txt numbers.txt --beside lists.txt -o out.csv", 2, "--beside goes with one file"),
+    ("assemble numbers.txt numbers.txt --beside lists.txt -o out.csv", 2, "--beside takes one file"),
     ("count --matrix 3,1;1,3 --app 0.1 --app 0.5", 2, "count takes one operating point"),
     ("coverage a.csv --app 0.1 --app 0.5", 2, "coverage takes one operating point"),
     ("coverage a.csv --price 0.1 --quiet", 2, "add --json"),

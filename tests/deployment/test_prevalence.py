@@ -87,7 +87,7 @@ def test_a_share_can_be_priced_and_its_assumption_is_said():
     none = tc.estimate_prevalence(tc.Trials.of_llr([-9.0, -9.0]))
     with pytest.raises(tc.UndefinedError, match="no application"):
         none.application()
-    assert "exactly calibrated" in none.notes[1]
+    assert "perfectly calibrated" in none.notes[1]
 
 
 def test_rogan_gladen_is_refused_where_the_threshold_separates_nothing():

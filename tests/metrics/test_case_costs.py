@@ -263,12 +263,12 @@ def test_equal_costs_and_none_differing_give_the_same_interval():
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ({"cost_fn": [1.0, math.nan], "cost_fp": 1.0}, "cost_fn must not hold NaN"),
+        ({"cost_fn": [1.0, math.nan], "cost_fp": 1.0}, "cost_fn must not contain NaN"),
         ({"cost_fn": [1.0, -2.0], "cost_fp": 1.0}, "row 1.*-2"),
         ({"cost_fn": 1.0, "cost_fp": [1.0, math.inf]}, "cost_fp"),
         ({"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": -0.5}, "cost_tp"),
         ({"cost_fn": [0.0, 0.0], "cost_fp": 0.0}, "all 0"),
-        ({"cost_fn": [1.0, 2.0], "cost_fp": [1.0]}, "as long as each other"),
+        ({"cost_fn": [1.0, 2.0], "cost_fp": [1.0]}, "must have the same length"),
         ({"cost_fn": [[1.0]], "cost_fp": 1.0}, "one number, or one per case"),
         ({"cost_fn": "much", "cost_fp": 1.0}, "cost_fn"),
         ({"cost_fn": None, "cost_fp": 1.0}, "cost_fn"),

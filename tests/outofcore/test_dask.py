@@ -182,7 +182,7 @@ def small_cluster():
     ("leave", "says"),
     [
         (lambda made: made.scale(0), "no workers for 3 seconds"),
-        (lambda made: made.close(timeout=2), "scheduler is gone"),
+        (lambda made: made.close(timeout=2), "scheduler has gone away"),
     ],
 )
 def test_a_cluster_that_leaves_in_mid_run_ends_in_a_sentence(path, small, monkeypatch, leave, says):

@@ -389,7 +389,7 @@ def test_a_target_that_only_one_of_two_files_holds_is_enough(tmp_path, trials, s
     [
         ({"score_column": "llr"}, "has no column 'llr'"),
         ({"engine": "ray"}, "engine is one of local, dask, spark"),
-        ({"scheduler": "tcp://there:1"}, "goes with engine='dask'"),
+        ({"scheduler": "tcp://there:1"}, "is for engine='dask'"),
         ({"label_column": "score", "score_column": "label"}, "holds boolean values, not numbers"),
         ({"memory_limit": 10**8}, r"100 MB is too small to work with: \d+ MB are needed"),
         ({"target": "maybe"}, "target='maybe' is not among the labels"),

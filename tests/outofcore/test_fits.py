@@ -334,7 +334,7 @@ def test_infinite_scores_are_ranked_by_isotonic(trials):
         (Gaussian, {"meaning": "guess"}, "meaning='guess' is none of"),
         (Gaussian, {"engine": "flink"}, "engine is one of"),
         (Isotonic, {"engine": "flink"}, "engine is one of"),
-        (Gaussian, {"scheduler": "tcp://127.0.0.1:9"}, "goes with engine='dask' only"),
+        (Gaussian, {"scheduler": "tcp://127.0.0.1:9"}, "is for engine='dask' only"),
         (Logistic, {"memory_limit": 1000}, "is too small to work with"),
         (Logistic, {"score_column": "llr"}, "has no column 'llr'"),
     ],

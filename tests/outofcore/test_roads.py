@@ -124,7 +124,7 @@ def test_what_memory_takes_is_known_before_a_file_is_read(tmp_path, trials):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"labels": "l.npy"}, "labels= and key= go with one file"),
+        ({"labels": "l.npy"}, "labels= and key= are for one file"),
         ({"target": "yes"}, "target='yes' is not among the labels"),
         ({"weight_column": "weight"}, "has no column 'weight'"),
         ({"label_column": "truth"}, "has no column 'truth'"),

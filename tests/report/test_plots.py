@@ -333,8 +333,8 @@ def test_several_systems_take_a_band_each(tmp_path):
     [
         ("tippett", {"bands": True}, "bands= goes with"),
         ("bayes-error", {"sigma": 2}, "sigma= goes with"),
-        ("roc", {"sigma": 2, "log": True}, "sigma= does not go with log=True"),
-        ("det", {"bands": "these", "log": True}, "bands= does not go with log=True"),
+        ("roc", {"sigma": 2, "log": True}, "sigma= cannot be combined with log=True"),
+        ("det", {"bands": "these", "log": True}, "bands= cannot be combined with log=True"),
         ("roc", {"bands": "95 %"}, "tercet.uncertainty.bands"),
         ("roc", {"bands": []}, "one for each"),
         ("roc", {"sigma": -1}, "sigma must be positive"),

@@ -48,7 +48,7 @@ def test_the_best_of_each_column_is_marked_and_no_other(format, best):
 def test_a_tie_by_interval_is_said():
     near = {"a": system(2.0, ci=0.95), "b": system(1.9, ci=0.95), "far": system(0.5, ci=0.95)}
     printed = tc.table(near, metrics=["auc"])
-    assert "†: the interval holds the best value" in printed
+    assert "†: the interval contains the best value" in printed
     rows = {line.split()[0]: line for line in printed.splitlines()}
     marks = {name: ("*" in rows[name], "†" in rows[name]) for name in near}
     assert sorted((marks["a"], marks["b"])) == [(False, True), (True, False)]

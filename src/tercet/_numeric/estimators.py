@@ -37,7 +37,7 @@ def asked(method: Callable[[object], object], X: object) -> object:
     try:
         return method(X)
     except Exception as error:  # third-party estimators may raise anything
-        raise InputError(f"X is refused by the estimator: {error}") from error
+        raise InputError(f"The estimator rejected X: {error}") from error
 
 
 def margins(estimator: object, X: object, order: list[int]) -> Array:

@@ -26,7 +26,7 @@ def class_names(given: Sequence[object] | None, count: int, what: str = "classes
     if len(set(called)) < count:
         ordered = sorted(called)
         twice = next(one for one, other in itertools.pairwise(ordered) if one == other)
-        raise InputError(f"{what} must be distinct: {shown(twice)} is there twice.")
+        raise InputError(f"{what} must be distinct: {shown(twice)} occurs twice.")
     return called
 
 
@@ -70,7 +70,7 @@ def upright(values: Floats, labels: Array | None, given: list[object] | None, or
             square = bool(np.all(np.abs(values.sum(axis=0) - 1.0) <= _SUM_TOLERANCE))  # rows are distributions
         if square and all(fits):
             raise InputError(
-                f"scores of shape {values.shape} could be either way round: say orientation={layouts[0]!r} "
+                f"scores of shape {values.shape} could be either way round: give orientation={layouts[0]!r} "
                 f"or {layouts[1]!r}."
             )
         orientation = layouts[1] if fits == [False, True] else layouts[0]

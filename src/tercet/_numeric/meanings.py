@@ -27,10 +27,10 @@ def check_meaning(meaning: str, meanings: Sequence[str], trained_prior: object) 
     if meaning in WITH_PRIOR and trained_prior is None:
         raise InputError(
             f"trained_prior is needed with {meaning}: the prior that these scores were made with, so that it can be "
-            f"taken out."
+            f"removed."
         )
     if meaning not in WITH_PRIOR and trained_prior is not None:
-        raise InputError(f"trained_prior does not go with meaning={meaning!r}.")
+        raise InputError(f"trained_prior cannot be combined with meaning={meaning!r}.")
 
 
 def check_scores(

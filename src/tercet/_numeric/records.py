@@ -234,7 +234,7 @@ def _floats(value: Value, name: str) -> Floats:
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
         least = np.minimum.reduce(value, axis=None, initial=0.0)
         if least != least:
-            raise InputError(f"{name} must not hold NaN.")
+            raise InputError(f"{name} must not contain NaN.")
         return value
     return numbers(value, name, max(column(value, name).ndim, 1))
 

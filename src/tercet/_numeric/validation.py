@@ -325,7 +325,7 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
             "weights": " Drop these rows, or give them the weight 0.",
         }.get(name, " Drop these rows, or fill them in.")
         raise InputError(
-            f"{name} must not hold NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
+            f"{name} must not contain NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
             f"(counting from 0).{way_out}"
         )
     return frozen(result)
@@ -628,6 +628,6 @@ def _numbered(labels: Array, count: int) -> NDArray[np.intp]:
         bad = np.flatnonzero((labels < 0) | (labels >= count))
         raise InputError(
             f"labels must lie in 0..{count - 1} for {count} columns of scores: row {bad[0]} holds "
-            f"{shown(labels[bad[0]].item())}. Name the classes with classes=... if they are called otherwise."
+            f"{shown(labels[bad[0]].item())}. Name the classes with classes=... if they have other names."
         )
     return frozen(labels.astype(np.intp))

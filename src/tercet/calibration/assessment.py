@@ -25,9 +25,9 @@ _BIAS = (
     "a binned estimate: it depends on the bins, and is above 0 on average even for perfectly calibrated scores, the "
     "more so the fewer rows a bin has"
 )
-_NO_INTERVAL = "no interval: near 0 it lies above the population's error by more than it varies; see the debiased one"
+_NO_INTERVAL = "no interval: near 0 it exceeds the population's error by more than it varies; see the debiased error"
 _NO_MEAN_INTERVAL = "no interval: the errors of the classes depend on each other; that of the top label has one"
-_DEBIASED = "debiased: the sampling variance of each bin is taken off, so the mean square can be below 0 (shown as 0)"
+_DEBIASED = "debiased: the sampling variance of each bin is subtracted, so the mean square can be below 0 (shown as 0)"
 _MOST_RESAMPLES = 100_000  # each is kept at every point that is shown
 _MOST_BINS = 1_000_000
 _MOST_POINTS = 400  # of a band
@@ -468,7 +468,7 @@ def _columns(trials: Trials, kind: str | None, as_given: bool) -> tuple[dict[str
     if own.weights is not None:
         raise InputError("Calibration is assessed without weights: repeat rows instead.")
     if len(labels) == 0:
-        raise UndefinedError("There is nothing to assess: no trials.")
+        raise UndefinedError("There is nothing to assess: there are no trials.")
     if flag(as_given, "as_given") and own.meaning not in ("posterior", "posteriors"):
         raise InputError(f"as_given takes posteriors, not scores that are {own.meaning}.")
     several = len(own.classes) > 2

@@ -242,13 +242,13 @@ def quality_columns(quality: object, rows: int, is_matrix: bool) -> Floats:
     if quality is None:
         return np.empty((rows, 0))
     if is_matrix:
-        raise InputError("Quality measures shift two-class scores only: with more classes leave them out.")
+        raise InputError("Quality measures are for two-class scores only: leave them out with more classes.")
     columns = numbers(quality, "quality", ndim=min(column(quality, "quality").ndim, 2) or 1)
     columns = columns.reshape(len(columns), columns.size // max(len(columns), 1))
     if len(columns) != rows:
         raise InputError(f"quality has {len(columns)} rows for {rows} trials.")
     if not np.isfinite(columns).all():
-        raise CalibrationError("quality must be finite: fill in or leave out these trials.")
+        raise CalibrationError("quality must be finite: fill in the missing values, or leave these trials out.")
     return columns
 
 

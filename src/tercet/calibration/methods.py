@@ -58,7 +58,7 @@ def _settings(name: str, penalty: float | None, known: tuple[str, ...] = METHODS
     if penalty is None:
         return maker, settings
     if name not in PENALISED:
-        raise InputError(f"penalty= does not go with method={name!r}; it is for {', '.join(PENALISED)}.")
+        raise InputError(f"penalty= cannot be combined with method={name!r}; it is for {', '.join(PENALISED)}.")
     return maker, settings | {"penalty": penalty}
 
 

@@ -121,7 +121,7 @@ def _minimised(
 
 def one_column(trials: Trials) -> Trials:
     """The scores that a two-class calibrator takes, one per trial."""
-    return two_class(trials, way_out="cut out two with versus(), or calibrate all of them with Affine")
+    return two_class(trials, way_out="select two with versus(), or calibrate all of them with Affine")
 
 
 def two_classes(trials: Trials) -> Tally:

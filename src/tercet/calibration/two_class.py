@@ -556,7 +556,7 @@ def _with_lines(steps: Isotonic, trials: object) -> Isotonic:
     check_finite(Ends.of(tally), "Interpolated isotonic")
     if not np.isfinite(steps.llrs).all():
         raise CalibrationError(
-            "Lines cannot be drawn to infinite llrs: make up errors at the ends (pseudo_errors=1), or use "
+            "Lines cannot be drawn to infinite llrs: add errors at the ends (pseudo_errors=1), or use "
             "interpolation='step'."
         )
     nexts = [next_above(side.scores, steps.thresholds) for side in (tally.targets, tally.nontargets)]

@@ -36,7 +36,7 @@ case_cost_options = options(
 )  # fmt: skip
 decision_options = options(
     option("--decision-curve", is_flag=True, meanings=TWO_CLASS,
-           help="Also net benefit along the threshold probability, with --ci as bands."),
+           help="Also show net benefit against the threshold probability; with --ci, as bands."),
     option("--thresholds", metavar="T,...", needs=("decision_curve",), parse=numbers,
            help="Threshold probabilities of the decision curve. [default: 0.01, 0.02, ..., 0.99]"),
     option("--prevalence", type=float, metavar="P", needs=("decision_curve",),

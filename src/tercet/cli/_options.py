@@ -14,7 +14,7 @@ MEANINGS = (*SCORES, "decisions")
 LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")
 WORDS = """\b
-llr          natural log of how much more probable the data are if the target hypothesis is true
+llr          natural log of how many times more probable the data are if the target hypothesis is true
 prior        how frequent targets are where the scores will be used, not in the test set
 application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
 """
@@ -82,7 +82,7 @@ def source_options(
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
                needs=("key",), help="What to do with trials of the key that have no score."),
         _if_used(None if scans else (), "--memory-limit", metavar="SIZE",
-                 help="The most memory that the trials may take; more is refused. [default: half of the machine's]"),
+                 help="Reject input that would take more memory than this. [default: half of the machine's]"),
     )  # fmt: skip
 
 

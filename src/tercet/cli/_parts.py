@@ -62,6 +62,6 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
 def scanned(paths: Sequence[str], source: Facts, **limits: Value) -> Iterator[Scan]:
     """All files as the parts of one system, with a progress bar."""
     if source.get("group_columns"):
-        raise InputError("--engine does not go with --group-column and --group-map: leave one of them out.")
+        raise InputError("--engine cannot be combined with --group-column and --group-map: leave one of them out.")
     with Bar(" ".join(paths)) as bar:
         yield tercet.scan(list(paths), progress=bar, notes=say, **source, **limits)

@@ -69,6 +69,6 @@ def _sets(scores: tuple[str, ...], extra: JSON, source: JSON) -> list[Trials]:
         raise click.UsageError("assemble takes SCORES, or --genuine and --impostor.")
     if extra["beside"] is not None:
         if len(scores) > 1:
-            raise click.UsageError("--beside goes with one file of scores.")
+            raise click.UsageError("--beside takes one file of scores.")
         return [read_beside(scores[0], extra["beside"], meaning=meaning, target=source.get("target"))]
     return [read_trials(path, {"keep_ids": True, **source}) for path in scores]

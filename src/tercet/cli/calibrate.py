@@ -40,7 +40,7 @@ def command() -> None:
 @option("--method", type=click.Choice(METHODS), default="logistic", show_default=True,
         help="The calibrator; the last four are for several classes.")  # fmt: skip
 @option("--penalty", type=float, metavar="X", needs=tuple(f"method={one}" for one in PENALISED),
-        help="Ridge on the standardised slopes; none unless asked for.")  # fmt: skip
+        help="Ridge penalty on the standardised slopes. [default: none]")  # fmt: skip
 @option("--pseudo-errors", type=int, metavar="N", needs=("method=isotonic", "method=isotonic-linear"),
         help="Errors added per class, so that llrs stay finite. [default: 1]")  # fmt: skip
 @option("--bandwidth", type=float, metavar="X", needs=("method=kernel-density",),
@@ -89,7 +89,7 @@ def apply(
     model, source = saved_model(calibrator), with_columns(source, quality)
     fusion = "systems" in model.training
     if quality and not fusion:
-        raise click.UsageError("--quality-column goes with a fusion that was trained with quality measures.")
+        raise click.UsageError("--quality-column is for a fusion that was trained with quality measures.")
     if not fusion and len(scores) > 1:
         raise InputError(f"{calibrator} calibrates one system and was given {len(scores)} files.")
     if fusion or out == "-":  # what was written to a pipe before an error cannot be withdrawn

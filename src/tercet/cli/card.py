@@ -24,7 +24,7 @@ def command(result: str, path: str | None, title: str | None, language: str) -> 
 
     facts = read_result(result)
     if any(system["meaning"] == "decisions" for system in facts["systems"]):
-        raise InputError("decided labels have no card: it is about scores and their thresholds.")
+        raise InputError("no card can be made from decided labels: it is about scores and their thresholds.")
     try:
         card = card_of(facts, title, Words(language))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

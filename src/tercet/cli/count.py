@@ -33,7 +33,7 @@ from tercet.metrics.counting import CountReport, Rate, count
     "--label-column", default="label", show_default=True, metavar="NAME", needs=("decided",), help="Labels of DECIDED."
 )
 @option("--weight-column", metavar="NAME", needs=("decided",), help="Weights of DECIDED.")
-@option("--labels", metavar="FILE", reads=True, needs=("decided",), help="Labels of DECIDED in a file of their own.")
+@option("--labels", metavar="FILE", reads=True, needs=("decided",), help="Labels of DECIDED, from a separate file.")
 @option("--separator", metavar="CHAR", needs=("decided",),
         help="Column separator of DECIDED. [default: by the file's ending]")  # fmt: skip
 @option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
@@ -64,7 +64,7 @@ def command(decided: str | None, output: str, **options: Value) -> int:
 def _matrix(options: Facts) -> Confusion:
     lengths = [len(row) for row in options["matrix"]]
     if len(set(lengths)) > 1:
-        raise InputError(f"--matrix has rows of {', '.join(map(str, lengths))} numbers: all must be as long.")
+        raise InputError(f"--matrix has rows of {', '.join(map(str, lengths))} numbers: all must have the same length.")
     named = {name: options[name] for name in ("classes", "target", "transposed")}
     return Confusion(options["matrix"], **named)
 

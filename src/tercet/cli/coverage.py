@@ -25,7 +25,7 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @option("--error-at-most", type=float, metavar="X", help="Also the largest coverage whose error is at most this.")
 @option("--price", "prices", metavar="P,...", parse=numbers,
         help="Also the cost per case when an abstention costs this.")  # fmt: skip
-@option("--compare", "paired", is_flag=True, help="Also the paired difference of the areas of each two systems.")
+@option("--compare", "paired", is_flag=True, help="Also show the paired difference of areas for each pair of systems.")
 @ci_option
 @option("--plot", "figure", metavar="FILE", writes=True, help="Also draw the curves (png, svg or pdf).")
 @format_options
@@ -35,7 +35,7 @@ def command(scores: tuple[str, ...], source: Facts, ci: float, output: str, **op
     if options["paired"] and len(scores) < 2:
         raise click.UsageError("--compare takes at least two files of scores.")
     if options["prices"] and output != "json" and click.get_current_context().meta[VERBOSITY] < 0:
-        raise click.UsageError("--price is answered on stderr, which --quiet leaves empty: add --json.")
+        raise click.UsageError("--price prints on stderr, which --quiet silences: add --json.")
     systems = read_systems(scores, source)
     with working("evaluating"):
         curves = {one.name: risk_coverage(one.used(), app, ci=ci) for one in systems}

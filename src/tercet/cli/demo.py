@@ -39,7 +39,8 @@ _OPENING = (
 )
 _SCORES = (
     "1. The scores. A simple Gaussian model was trained on half of {masses} masses and scored the other half. Each "
-    "score is a log-likelihood ratio (llr): how much more probable the measurements are if the mass is malignant.",
+    "score is a log-likelihood ratio (llr): the natural logarithm of how many times more probable the measurements are "
+    "if the mass is malignant.",
     "",
 )
 _READING = (

@@ -64,7 +64,7 @@ _OPTIONS = options(
     option("--sigma", type=float, metavar="K", needs=("plots",), meanings=TWO_CLASS,
            help="Draw boxes of K standard deviations on ROC and DET."),
     option("--condition-column", "condition_columns", multiple=True, metavar="NAME", meanings=SCORES,
-           excludes=("metrics",), help="Also results by gender, channel, site, ..., pooled and equalised."),
+           excludes=("metrics",), help="Also show results by gender, channel, site, ..., pooled and equalised."),
     option("--one-vs-rest", is_flag=True, meanings=SEVERAL, excludes=("metrics",),
            needs=("output=json", "output=table", "report"), help="Also evaluate each class against the others."),
     option("--calibrate-on", multiple=True, metavar="FILE", reads=True, meanings=SCORES, excludes=("engine",),
@@ -74,10 +74,10 @@ _OPTIONS = options(
     option("--calibrate-prior", metavar="P[,P...]", needs=("calibrate_on",), parse=prior,
            help="Its training prior."),
     option("--calibrate-labels", metavar="FILE", reads=True, needs=("calibrate_on",), excludes=("calibrate_key",),
-           help="Labels of --calibrate-on, if they are in a file of their own."),
-    option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Trials of --calibrate-on."),
+           help="Labels of --calibrate-on, if they are in a separate file."),
+    option("--calibrate-key", metavar="FILE", reads=True, needs=("calibrate_on",), help="Key of --calibrate-on."),
     option("--min-risk", is_flag=True, meanings=SEVERAL, excludes=("engine",),
-           help="Also the lowest risk that per-class offsets could reach on these trials; slow with many classes."),
+           help="Also show the lowest risk that per-class offsets reach on these trials; slow with many classes."),
     decision_options,
     engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
@@ -140,7 +140,7 @@ def _in_parts(
 ) -> tuple[list[System], list[Facts]]:
     """All files as the parts of one system, in bounded memory, and the results by condition."""
     if options["costs"] and options["engine"] == "dask":
-        raise InputError("Costs per case are read on this machine: take --engine local.")
+        raise InputError("Costs per case are read on this machine: use --engine local.")
     if options["ci"] is not None and options["condition_columns"]:
         raise InputError("--ci with --condition-column needs every row in memory: leave --engine or one of them out.")
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}

@@ -96,7 +96,7 @@ def bounds(scores: str, source: Facts, output: str, **draws: Value) -> int:
         help="How the bounds are found.")  # fmt: skip
 @option("-o", "--out", required=True, writes=True, metavar="FILE.json", help="Where the bounded calibrator goes.")
 def bounded_command(calibrator: str, scores: str, source: Facts, kind: Value, out: str) -> int:
-    """Holds the LRs of a saved calibrator within the bounds that labelled SCORES support, which did not train it."""
+    """Limits the LRs of a saved calibrator to what labelled SCORES that it was not trained on support."""
     from tercet.forensics import bounded
     from tercet.io import write_text_atomically
 
@@ -121,7 +121,7 @@ def bounded_command(calibrator: str, scores: str, source: Facts, kind: Value, ou
 @option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
 @format_options
 def interval(scores: str, source: Facts, training: str, method: str, output: str, **draws: Value) -> int:
-    """The calibrated LR of each score of a case with its interval; the calibrator is trained anew on each resample."""
+    """The calibrated LR of each score of a case with its interval; the calibrator is trained again on each resample."""
     from tercet.forensics import lr_interval
 
     maker, settings = method_of(method)

@@ -1,4 +1,4 @@
-"""`tercet fuse`: one score out of several systems' scores."""
+"""`tercet fuse`: a fusion of several systems' scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tercet.cli._values import with_columns
 def command(
     scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], penalty: float, **options: Value
 ) -> int:
-    """Trains one score out of several systems' scores for the same trials, and saves the model."""
+    """Trains a fusion of several systems' scores for the same trials, and saves it."""
     from tercet.calibration.fusion import Fusion
 
     refuse_other_groups(source, options)

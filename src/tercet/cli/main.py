@@ -21,7 +21,7 @@ COMMANDS = {
     "prevalence": "The share of targets among unlabelled scores, with its interval and what decisions there cost.",
     "gaps": "Differences and ratios of error rates, acceptance rates and costs between groups.",
     "calibration": "Are the probabilities right? Calibration errors, slope and intercept, and tests.",
-    "fuse": "Trains one score out of several systems' scores for the same trials, and saves the model.",
+    "fuse": "Trains a fusion of several systems' scores for the same trials, and saves it.",
     "select": "Ranks calibrators and training priors by their held-out cost at one operating point.",
     "compare": "Is one system better than another? Paired differences with intervals.",
     "sample-size": "How many targets and non-targets an interval of a given half-width needs.",

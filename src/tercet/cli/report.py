@@ -35,7 +35,7 @@ def command(
     if comparison is not None:
         facts["comparison"] = read_comparison(comparison)
     if any(system["meaning"] == "decisions" for system in facts["systems"]):
-        raise InputError("decided labels have no page: it is about scores and their thresholds.")
+        raise InputError("no page can be made from decided labels: it is about scores and their thresholds.")
     try:
         if private:
             from tercet.report.privacy import private as coarser

@@ -59,7 +59,7 @@ def command(result: str | None, half_width: float, ci: float, output: str, **opt
         raise click.UsageError("--app needs both --fnr and --fpr: the rates that you expect there.")
     rates += [] if result is None else _saved_rates(result)
     if options["rate"] is not None or options["auc"] is not None:
-        raise click.UsageError("--rate and --auc go without RESULT.json.")
+        raise click.UsageError("--rate and --auc do not take RESULT.json.")
     if not rates:
         raise click.UsageError(
             "sample-size takes RESULT.json, or the operating point and expected rates: --app, --fnr and --fpr."

@@ -36,7 +36,7 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 @option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
         show_default=True, help="How trials are assigned to folds.")  # fmt: skip
 @option("--seed", type=int, default=0, show_default=True, help="Seed of the random assignment to folds.")
-@option("--nested/--no-nested", default=True, show_default=True, help="Also the cost of choosing in this way.")
+@option("--nested/--no-nested", default=True, show_default=True, help="Also estimate the cost of the whole selection.")
 @option("--penalty", type=float, metavar="L", help="Penalty of the methods that are regressions. [default: 0]")
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")

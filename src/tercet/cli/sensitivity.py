@@ -61,7 +61,7 @@ def command() -> None:
         help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
 @format_options
 def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -> int:
-    """Thresholds of least expected cost, least worst cost and least regret."""
+    """Thresholds with the lowest expected cost, worst-case cost and regret."""
     from tercet.uncertainty import robust_thresholds
 
     ctx = click.get_current_context()
@@ -92,7 +92,7 @@ def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -
 @ci_option
 @format_options  # fmt: skip
 def labels(scores: str, source: Facts, app: Application, ci: float, output: str, **shares: Value) -> int:
-    """Rates, cost and AUC if some labels are wrong, whatever the score."""
+    """Rates, cost and AUC if some labels were wrong, independently of the score."""
     from tercet.uncertainty import label_noise
 
     by, trials = grouping(source), read_trials(scores, source)

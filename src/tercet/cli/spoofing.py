@@ -136,7 +136,7 @@ def t_dcf_command(
     output: str,
     **options: Value,
 ) -> int:
-    """Minimum and actual t-DCF of a countermeasure (SCORES, bona fide is the target) before a verification system."""
+    """Minimum and actual t-DCF of a countermeasure (SCORES; bona fide is the target) that precedes verification."""
     from tercet.spoofing import t_dcf, t_dcf_by_attack
 
     point = options["point"] or "asvspoof2021"
@@ -197,7 +197,7 @@ def t_eer_command(
     output: str,
     **options: Value,
 ) -> int:
-    """Tandem equal error rate of verification scores behind countermeasure scores, read alike."""
+    """Tandem equal error rate of a countermeasure followed by verification; both files are read in the same way."""
     from tercet.spoofing import t_eer, t_eer_curve
 
     behind = _verification(asv, source, asv_key)

@@ -280,7 +280,7 @@ def risk_coverage(trials: Trials, application: object = None, *, ci: float = 0.9
     own = as_trials(trials)
     labels = own.known_labels().astype(np.intp)
     if len(labels) == 0:
-        raise UndefinedError("There is no risk-coverage curve: no trials.")
+        raise UndefinedError("There is no risk-coverage curve: there are no trials.")
     app = _application(own, application)
     chosen = decisions(own, app)
     losses = app.costs[chosen.actions, labels]
@@ -402,7 +402,7 @@ def _repeated(trials: Trials) -> NDArray[np.intp]:
     if trials.weights is None:
         return np.arange(len(trials))
     if (trials.weights != np.floor(trials.weights)).any():
-        raise InputError("A risk-coverage curve takes whole weights: fractional ones have no order of cases.")
+        raise InputError("A risk-coverage curve needs integer weights, which count repeated cases.")
     if not trials.weights.any():
         raise UndefinedError("There is no risk-coverage curve: every weight is 0.")
     return np.repeat(np.arange(len(trials)), trials.weights.astype(np.intp))

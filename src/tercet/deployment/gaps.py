@@ -232,7 +232,7 @@ def group_gaps(
     """
     own, app, level = two_class(trials), Application.of(application), probability(ci, "ci")
     if own.weights is not None:
-        raise InputError("Gaps are taken of trials without weights: repeat rows instead.")
+        raise InputError("Gaps need trials without weights: repeat rows instead.")
     values, clusters = _groups(own, column, "column"), None if by is None else _groups(own, by, "by")
     counts = _Counts.of(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
     _check_groups(counts, column, by)

@@ -26,7 +26,7 @@ ASSUMPTION = (
     "Only the share of targets has changed: the scores of targets, and those of non-targets, are distributed as in the "
     "labelled trials."
 )
-_FIXED = "the llrs are taken as exactly calibrated, so the interval leaves out the uncertainty of the calibration"
+_FIXED = "the llrs are assumed to be perfectly calibrated, so the interval ignores the uncertainty of the calibration"
 _FAR = 40.0  # log-odds beyond which a share is 0 or 1 in double precision
 _HALVINGS = 60
 
@@ -346,7 +346,7 @@ def _mixture(trials: Trials, calibration: Trials | None) -> tuple[_Mixture, tupl
     model = Logistic.fit(labelled, 0.5)
     check_meaning(trials, model.training)
     if not np.isfinite(trials.scores).all():
-        raise InputError("estimate_prevalence needs finite scores: leave the infinite ones out, and say so.")
+        raise InputError("estimate_prevalence needs finite scores: leave the infinite ones out, and report it.")
     note = f"logistic calibration trained on {model.training['targets']} + {model.training['nontargets']} trials"
     llr = model.slope * trials.scores + model.offset
     return _Mixture(llr, np.exp(-np.abs(llr)), trials.scores, _covariance(labelled, model)), (note,)
@@ -402,7 +402,7 @@ def _zero_of(labelled: Trials) -> float:
     """The score at which a logistic calibration gives llr 0."""
     model = Logistic.fit(labelled, 0.5)
     if not model.slope > 0.0:
-        raise UndefinedError("Higher scores are not more often targets: no threshold can be chosen (threshold=...).")
+        raise UndefinedError("Higher scores are not more often targets: choose the threshold yourself (threshold=...).")
     return -model.offset / model.slope
 
 

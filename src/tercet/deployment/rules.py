@@ -553,7 +553,7 @@ def _fitted(curve: Curve, trials: Trials, asked: Criterion) -> Rule:
 def _guaranteed_place(curve: Curve, asked: Criterion) -> int:
     """The point at the order statistic of one class's scores that gives the guarantee."""
     if curve.tally.unit < 0:
-        raise InputError("A guarantee needs whole counts: fractional weights follow no binomial law.")
+        raise InputError("A guarantee needs integer counts: fractional weights are not binomial.")
     side, called = _GUARANTEED[asked.name]
     size = int(curve.tally.weight(curve.targets if side == "targets" else curve.nontargets))
     assert asked.confidence is not None

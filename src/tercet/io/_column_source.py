@@ -99,7 +99,7 @@ def check_hints(file: PlainFile, hints: Hints, formats: Sequence[str]) -> None:
     """Refuses an unknown format, and one that the bytes contradict."""
     name = hints.format
     if name is not None and name not in formats:
-        raise InputError(f"format={shown(name)} is none of {', '.join(formats)}.")
+        raise InputError(f"format={shown(name)} is not one of {', '.join(formats)}.")
     binary = ("parquet", "npy", "npz")
     if name is not None and (name in binary or file.kind in binary) and name != file.kind:
         raise InputError(f"{file.called} is not {name}: it holds {file.kind}.")

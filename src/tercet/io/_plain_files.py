@@ -68,7 +68,9 @@ def plain_file(path: str | os.PathLike[str], limit: int, progress: Progress | No
             _unpack(source, plain, packed, called, limit, progress)
             file = _recognised(plain, called, suffix, stem, _head(plain, called))
             if file.kind != "text":
-                raise InputError(f"{called} is a packed {file.kind} file; only text is read packed. Unpack it first.")
+                raise InputError(
+                    f"{called} is a compressed {file.kind} file; only text may be compressed. Decompress it first."
+                )
             yield file
 
 
@@ -110,7 +112,7 @@ def _existing(path: Path) -> Iterator[Path]:
     if stat.S_ISDIR(mode):
         raise InputError(f"{called} is a folder: name a file in it.")
     if not os.access(path, os.R_OK):
-        raise InputError(f"{called} may not be read: permission denied. Change its permissions (chmod u+r).")
+        raise InputError(f"{called} cannot be read: permission denied. Change its permissions (chmod u+r).")
     if stat.S_ISREG(mode) and _is_utf8(str(path.absolute())):
         yield path.absolute()
         return

@@ -144,7 +144,7 @@ def label_array(values: Array, called: str, start: int = 0) -> Array:
     """Labels out of an array, without NaN; `start` is the number of the first."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         row = start + int(np.isnan(values).argmax())
-        raise InputError(f"{called}: labels must not hold NaN: row {row} (counting from 0). Drop the row.")
+        raise InputError(f"{called}: labels must not contain NaN: row {row} (counting from 0). Drop the row.")
     return decoded(values, called)
 
 

@@ -455,7 +455,7 @@ def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
     try:
         described = store.con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
     except duckdb.Error as error:
-        raise InputError(f"{file.called} is not a whole Parquet file: {first_line(error)}. Copy it again.") from None
+        raise InputError(f"{file.called} is not a complete Parquet file: {first_line(error)}. Copy it again.") from None
     if len(described) > MOST_COLUMNS:
         raise InputError(f"{file.called} has {len(described)} columns; more than {MOST_COLUMNS} are not read.")
     columns = {name: _typed(name, kind) for name, kind, *_ in described}

@@ -202,7 +202,7 @@ def _refuse_missing_ids(side: Side) -> None:
 
 
 def _refuse_duplicates(side: Side) -> None:
-    """Refuses a trial that is there twice."""
+    """Refuses a trial that occurs twice."""
     table, ids = side.table, ", ".join(side.sql())
     counted = f"SELECT rowid AS r, row_number() OVER (PARTITION BY {ids} ORDER BY rowid) AS n FROM {table.sql}"
     ((count, row),) = table.run(f"SELECT count(*), min(r) FROM ({counted}) WHERE n > 1")

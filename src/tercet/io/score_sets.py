@@ -306,11 +306,11 @@ def merged(sets: Iterable[Trials]) -> Trials:
             if getattr(one, what) != getattr(first, what):
                 raise InputError(
                     f"Set {place} has the {what} {shown(getattr(one, what))}, set 0 {shown(getattr(first, what))}: "
-                    f"only sets alike are merged."
+                    f"only sets of the same kind can be merged."
                 )
         for what in ("ids", "labels", "weights"):
             if (getattr(one, what) is None) != (getattr(first, what) is None):
-                raise InputError(f"Set {place} and set 0 differ in having {what}: give them to all sets, or to none.")
+                raise InputError(f"Set {place} and set 0 differ in having {what}: give them for all sets, or for none.")
         if set(one.groups) != set(first.groups):
             raise InputError(
                 f"Set {place} has the groups {shown(sorted(one.groups))}, set 0 {shown(sorted(first.groups))}."

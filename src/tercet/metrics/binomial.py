@@ -235,7 +235,7 @@ def interval(confusion: Confusion, rate: str, method: str = "wilson", level: flo
     k, level = positive(k, "k"), _level(level)
     count, out_of = instance(confusion, Confusion, "confusion").proportion(rate)
     if out_of == 0:
-        raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion of nothing.")
+        raise UndefinedError(f"{rate} is undefined, and so is its interval: it is a proportion out of 0.")
     if method == "k-sigma":
         return k_sigma(count, out_of, k)
     if method == "wilson":
@@ -355,7 +355,7 @@ def delong(tally: Tally, level: float = 0.95) -> AucInterval:
     if not isinstance(tally, Tally):
         raise InputError(f"delong takes a Tally, as Tally.of(trials) makes it, not {shown(type(tally).__name__)}.")
     if tally.unit < 0:
-        raise InputError("DeLong's variance needs whole counts: fractional weights have no sampling law.")
+        raise InputError("DeLong's variance needs integer counts: fractional weights have no sampling distribution.")
     targets, nontargets = tally.targets, tally.nontargets
     _both(targets.total, nontargets.total)
     above = _placements(targets.scores, nontargets)
@@ -644,7 +644,7 @@ def _counts(count: object, out_of: object) -> tuple[int, int]:
     """Both counts as whole numbers of Python, whatever type they came in."""
     some, every = whole(count, "count", 0), whole(out_of, "out_of", 0)
     if every == 0:
-        raise UndefinedError("A proportion of nothing has no interval.")
+        raise UndefinedError("A proportion out of 0 has no interval.")
     if some > every:
         raise InputError(f"count must not be above out_of, not {shown(some)} of {shown(every)}.")
     return some, every

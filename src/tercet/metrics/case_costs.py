@@ -78,7 +78,7 @@ class CaseCosts:
             object.__setattr__(self, name, _costs(getattr(self, name), name))
         sizes = {len(one) for one in (self.cost_fn, self.cost_fp, self.cost_tp) if isinstance(one, np.ndarray)}
         if len(sizes) > 1:
-            raise InputError(f"cost_fn, cost_fp and cost_tp must be as long as each other, not {sorted(sizes)}.")
+            raise InputError(f"cost_fn, cost_fp and cost_tp must have the same length, not {sorted(sizes)}.")
         if not (np.any(self.cost_fn) or np.any(self.cost_fp)):
             raise InputError("cost_fn and cost_fp are all 0: then every decision is free and none is better.")
 

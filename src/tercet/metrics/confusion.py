@@ -404,7 +404,7 @@ class Confusion(Shown):
         """
         count, out_of = self._counts(_proportion_named(name))
         if self.unit < 0:
-            raise InputError(f"{name} is not a proportion of whole counts: fractional weights follow no binomial law.")
+            raise InputError(f"{name} is not a proportion of integer counts: fractional weights are not binomial.")
         return count << self.unit, out_of << self.unit
 
     def _rate(self, proportion: Proportion) -> float:
@@ -496,7 +496,7 @@ class Confusion(Shown):
         decided, true = counts.sum(axis=1), counts.sum(axis=0)
         spread = (total**2 - (decided**2).sum()) * (total**2 - (true**2).sum())
         if spread == 0:
-            raise UndefinedError("mcc is undefined: only one class was there, or only one was decided.")
+            raise UndefinedError("mcc is undefined: only one class occurs, or only one was decided.")
         return _over_root(total * right - (decided * true).sum(), spread)
 
     @property
@@ -507,7 +507,7 @@ class Confusion(Shown):
         right = sum(counts[row, col] for row, col in self._shared())
         chance = sum(counts[row].sum() * counts[:, col].sum() for row, col in self._shared())
         if total**2 == chance:
-            raise UndefinedError("kappa is undefined: one class was always there and always decided.")
+            raise UndefinedError("kappa is undefined: there is only one class, and it was always decided.")
         return float((total * right - chance) / (total**2 - chance))
 
     @property
@@ -559,7 +559,7 @@ class Confusion(Shown):
         steps = steps**2 if weights == "quadratic" else steps
         expected = (steps * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum()
         if expected == 0:
-            raise UndefinedError("weighted kappa is undefined: one class was always there and always decided.")
+            raise UndefinedError("weighted kappa is undefined: there is only one class, and it was always decided.")
         return float((expected - (steps * counts).sum() * counts.sum()) / expected)
 
     def normalised(self, by: Literal["class", "decision", "all"]) -> Floats:
@@ -922,7 +922,7 @@ def _two_class_mcc(cells: dict[str, int]) -> float:
     tp, fn, fp, tn = (cells[cell] for cell in CELLS)
     spread = (tp + fn) * (fp + tn) * (tp + fp) * (tn + fn)
     if spread == 0:
-        raise UndefinedError("mcc is undefined: only one class was there, or only one was decided.")
+        raise UndefinedError("mcc is undefined: only one class occurs, or only one was decided.")
     return _over_root(tp * tn - fp * fn, spread)
 
 

@@ -235,7 +235,7 @@ class Curve(Record):
         """The Mann-Whitney statistic: how often a target scores above a non-target, ties counting one half."""
         low, high = self.auc_bracket
         if low < high:
-            raise InputError(f"The AUC is known to lie between {low!r} and {high!r} only: raise memory_limit.")
+            raise InputError(f"The AUC is only known to lie between {low!r} and {high!r}: raise memory_limit.")
         return low
 
     @property

@@ -224,7 +224,7 @@ class Tally:
             return trials
         labels = as_trials(trials).known_labels()
         if trials.is_matrix:
-            return cls.of(two_class(trials, way_out="cut out two with versus(), or use a multiclass application"))
+            return cls.of(two_class(trials, way_out="select two with versus(), or use a multiclass application"))
         if trials.weights is None:
             sides = ascending(len(labels), *(_of_class(trials.scores, labels, target) for target in (True, False)))
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
@@ -243,7 +243,7 @@ class Tally:
             one._need_every_score("The sum of two tallies")
         if (self.meaning, self.trained_prior) != (other.meaning, other.trained_prior):
             raise InputError(
-                f"Tallies of different meanings do not add: {self.meaning} (prior {self.trained_prior}) and "
+                f"Tallies of different meanings cannot be added: {self.meaning} (prior {self.trained_prior}) and "
                 f"{other.meaning} (prior {other.trained_prior})."
             )
         unit = min(self.unit, other.unit)
@@ -282,7 +282,7 @@ class Tally:
             one = np.ndim(column(thresholds, "thresholds")) == 0
             thresholds = np.float64(number(thresholds, "thresholds")) if one else numbers(thresholds, "thresholds")
         elif np.isnan(thresholds).any():
-            raise InputError("thresholds must not hold NaN.")
+            raise InputError("thresholds must not contain NaN.")
         if self.gaps is not None:
             self._check_known(np.asarray(thresholds, np.float64), self.gaps)
         return self.targets.upto(thresholds), self.nontargets.total - self.nontargets.upto(thresholds)

@@ -149,7 +149,7 @@ class BinCounts(PlainState):
     def __add__(self, other: BinCounts) -> BinCounts:
         for what in ("edges", "thresholds"):
             if not np.array_equal(getattr(self, what), getattr(other, what)):
-                raise InputError(f"Parts counted with different {what} do not add: count all of them with the same.")
+                raise InputError(f"Parts counted with different {what} cannot be added: count all of them alike.")
         unit = min(self.unit, other.unit)
         mine, others = self.unit - unit, other.unit - unit
         targets, nontargets, missed, rejected = (

@@ -46,7 +46,7 @@ def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication
     plain = [[app.prior.tolist(), app.costs.tolist(), list(app.classes), list(app.actions)] for app in applications]
     sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True)
     if sizes is None:
-        raise UndefinedError("There is nothing to evaluate: no trials.")
+        raise UndefinedError("There is nothing to evaluate: there are no trials.")
     why, share = "", None
     try:
         share = class_prior_of(list(sizes.sizes), sizes.classes).tolist()

@@ -54,7 +54,7 @@ class FileStamp(NamedTuple):
                 f"{shown_path(self.path)} must be the same file everywhere."
             )
         if not elsewhere and now != self:
-            raise InputError(f"{called} was written to while it was read. Evaluate again when it is whole.")
+            raise InputError(f"{called} was written to while it was read. Evaluate again when it is complete.")
 
 
 @lru_cache(maxsize=4096)

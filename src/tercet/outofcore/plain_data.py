@@ -123,5 +123,5 @@ def load_plain(path: str | os.PathLike[str]) -> Plain:
     ) as error:
         raise InputError(f"{called} is not a saved part: {shown(str(error))}. Delete it and count again.") from None
     if not sound:
-        raise InputError(f"{called} is damaged: its checksum does not fit. Delete it and count again.")
+        raise InputError(f"{called} is damaged: its checksum does not match. Delete it and count again.")
     return plain

@@ -61,7 +61,7 @@ def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere:
     named = listed_files(paths)
     apart = [Path(options[key]).absolute() for key in ("labels", "key") if options.get(key) is not None]
     if apart and len(named) > 1:
-        raise InputError(f"labels= and key= go with one file of scores, not with {len(named)}.")
+        raise InputError(f"labels= and key= are for one file of scores, not for {len(named)}.")
     with ExitStack() as stack:
         files = [_described(stack, path, options, bool(apart), workers_elsewhere) for path in named]
         stamps = tuple(FileStamp.of(path) for path in (*named, *(one for one in apart if one.exists())))
@@ -464,5 +464,5 @@ def _judged(values: Array, meaning: str, called: str, start: int) -> Array:
 
 def _why(value: float, meaning: str, low: float, high: float) -> str:
     if np.isnan(value):
-        return f"scores must not hold NaN. {REJECTION}"
+        return f"scores must not contain NaN. {REJECTION}"
     return f"scores that are {meaning} must lie in {low:g}..{high:g}, not {float(value)}."

@@ -89,7 +89,7 @@ class Counted:
 
     def __add__(self, other: Counted) -> Counted:
         if self.plan != other.plan:
-            raise InputError("Parts of different plans do not add: they come from other files or settings.")
+            raise InputError("Parts of different plans cannot be added: they come from different files or settings.")
         return Counted(self.state + other.state, joined_parts(self.parts, other.parts), self.plan)
 
     def to_plain(self) -> Plain:
@@ -200,7 +200,7 @@ class Where:
         if not isinstance(engine, str) or engine not in ENGINES:
             raise InputError(f"engine is one of {', '.join(ENGINES)}, or an Executor, not {shown(engine)}.")
         if scheduler is not None and engine != "dask":
-            raise InputError("scheduler goes with engine='dask' only.")
+            raise InputError("scheduler is for engine='dask' only.")
         return cls(engine, scheduler, CORES if workers is None else whole(workers, "workers", 1))
 
     @property

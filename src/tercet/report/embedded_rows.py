@@ -31,7 +31,7 @@ def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
     trials, labels = as_trials(trials), trials.known_labels()
     count = len(trials.classes)
     if not trials.is_matrix:
-        raise InputError("Rows are kept of trials with one column per class; of two classes the page needs none.")
+        raise InputError("Rows are for trials with one column per class; for two classes the page needs none.")
     if count > CLASSES:
         raise InputError(f"A page can edit the costs of at most {CLASSES} classes, not of {count}.")
     if int(most) != most or most < count:
@@ -54,7 +54,7 @@ def with_rows(system: Facts, trials: Trials, *, most: int = ROWS, seed: int = 0)
     """One entry of "systems" in the JSON with rows of its trials under "posteriors"."""
     kept = kept_rows(trials, most=most, seed=seed)
     if "log_loss" not in system:
-        raise InputError("Rows are kept of systems of several classes; of two classes the page needs none.")
+        raise InputError("Rows are for systems of several classes; for two classes the page needs none.")
     labels = trials.known_labels()
     totals = np.bincount(labels, trials.weights, len(trials.classes)).tolist()
     given = {name: float(total) for name, total in system["input"]["classes"].items()}

@@ -58,12 +58,12 @@ def _each(systems: list[Facts]) -> list[Facts]:
 def _coarse(system: Facts) -> Facts:
     """A system with coarser curves, those of its classes included."""
     if "posteriors" in system:
-        raise InputError("A private result cannot hold rows of posteriors: leave one of the two out.")
+        raise InputError("A private result cannot contain rows of posteriors: leave one of the two out.")
     found = {**system, "versus": _each(system["versus"])} if "versus" in system else dict(system)
     if "curve" not in system:
         return found
     if system["curve"].get("unit", 0):
-        raise InputError("A private result needs trials of equal weight: with weights, few trials can be many counts.")
+        raise InputError("A private result needs trials of equal weight: with weights, few trials may look like many.")
     found["curve"] = _curve(system)
     if system.get("histogram", {}).get("edges"):
         found["histogram"] = _histogram(system["histogram"])

@@ -147,7 +147,7 @@ def _check_held(held: Sequence[Facts], names: Sequence[str]) -> None:
     """Refuses quantities that no system has."""
     for name in names:
         if not any(name in facts for system in held for facts in (system, *system["applications"])):
-            raise InputError(f"metrics: {name} does not exist for these evaluations (give evaluate applications?).")
+            raise InputError(f"metrics: {name} does not exist for these evaluations (did evaluate have applications?).")
 
 
 # Data frames

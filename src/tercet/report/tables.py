@@ -35,7 +35,7 @@ class Cell:
 
     words: str
     interval: str = ""
-    mark: Literal["", "best", "tied"] = ""  # tied: its interval holds the best value
+    mark: Literal["", "best", "tied"] = ""  # tied: its interval contains the best value
 
     def __str__(self) -> str:
         return self.written(self.words + {"best": "*", "tied": "†"}.get(self.mark, ""))
@@ -109,7 +109,7 @@ def costs(systems: Sequence[Facts]) -> Table:
 def metrics(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
     """The quantities that were asked for: one row per operating point of a system, or one row per system of several.
 
-    Among several systems the best of each column is marked, and those whose interval holds the best value.
+    Among several systems the best of each column is marked, and those whose interval contains the best value.
     """
     if len(systems) != 1 and len({tuple(map(point, system["applications"])) for system in systems}) == 1:
         return _of_systems(systems, wanted)
@@ -165,7 +165,7 @@ def _heading(name: str) -> str:
 
 
 def _marked(cells: list[Cell], held: Sequence[Facts], name: str) -> list[Cell]:
-    """The cells of a column, the best marked, and those whose interval holds the best value."""
+    """The cells of a column, the best marked, and those whose interval contains the best value."""
     values = [value_of(facts, name) for facts in held]
     known = [value for value in values if value is not None]
     if len(known) < 2 or name in _NO_DIRECTION:
@@ -183,7 +183,7 @@ def marks_note(table: Table, best: str) -> str:
     """What the marks in a table mean; nothing where there are none."""
     marks = {cell.mark for row in table.rows for cell in row}
     told = [f"{best}: the best of the column"] if "best" in marks else []
-    told += ["†: the interval holds the best value"] if "tied" in marks else []
+    told += ["†: the interval contains the best value"] if "tied" in marks else []
     return "; ".join(told) + ("." if told else "")
 
 

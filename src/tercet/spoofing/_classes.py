@@ -222,7 +222,7 @@ def of_key(
     if unknown:
         count = sum(value in unknown for value in given.tolist())
         raise InputError(
-            f"key holds {shown(unknown[0])}, which is none of {', '.join(map(shown, three))}: {count} of "
+            f"key holds {shown(unknown[0])}, which is not one of {', '.join(map(shown, three))}: {count} of "
             f"{len(given)} trials. Name the classes with classes=(target, nontarget, spoof)."
         )
     kinds = np.array([places[value] for value in given.tolist()], "U9")

@@ -41,7 +41,7 @@ class AskedIntervals:
             chosen(sampling, "sampling", ("stratified", "natural"))
         if method in ("jeffreys", "uniform"):
             if resamples is not None or sampling is not None:
-                raise InputError(f"method={shown(method)} goes without resamples= and sampling=.")
+                raise InputError(f"method={shown(method)} takes neither resamples= nor sampling=.")
             drawn = {"prior": method, "seed": seed_number(seed)}
         elif method is not None or resamples is not None:
             count = 1000 if resamples is None else resamples

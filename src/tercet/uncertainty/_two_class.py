@@ -39,7 +39,7 @@ from tercet.uncertainty._limits import (
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import class_rows, numbered_groups
 
-_TOO_MANY = "Whole weights count trials, and 2**63 or more trials have no interval: divide the weights."
+_TOO_MANY = "Integer weights count trials, and 2**63 or more trials have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; with fewer, unseen tails dominate, and Cllr has no upper bound
 _TINY = 1e-12
 _ONE = "not estimable: a class has only one trial or one group, which cannot be held out"

@@ -29,7 +29,7 @@ Prior = Literal["jeffreys", "uniform"]
 PRIORS: dict[Prior, float] = {"jeffreys": 0.5, "uniform": 1.0}
 DRAWS = 100_000  # of a cost; a probability is then known to about 0.003
 _DECISIONS_ONLY = "only rates and costs of decisions have a Beta or Dirichlet posterior"
-_WHOLE = "A posterior of rates needs whole counts: fractional weights follow no multinomial law."
+_WHOLE = "A posterior of rates needs integer counts: fractional weights are not multinomial."
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def posterior_intervals(
     if not isinstance(trials, Trials):
         raise InputError(f"method={shown(prior)} needs the Trials, not their counts.")
     if by is not None:
-        raise InputError(f"method={shown(prior)} takes trials as independent: leave by= out, or the method.")
+        raise InputError(f"method={shown(prior)} assumes independent trials: leave by= out, or the method.")
     bounds: dict[str, Bound] = {}
     missing = dict.fromkeys(("eer", "auc", "cllr", "min_cllr"), _DECISIONS_ONLY)
     for k, app in enumerate(apps):

@@ -171,7 +171,7 @@ def _prepared(
     if fit is not None or calibration is not None or extra:
         if rates:
             raise InputError(
-                "rates cannot be asked while calibrating inside the resample: ask by extra={name: function}."
+                "rates cannot be combined with calibrating inside the resample: use extra={name: function}."
             )
         design, system = refitted(trials, by, apps, calibration, fit, _measure(plan, apps), extra)
     elif plan is None:

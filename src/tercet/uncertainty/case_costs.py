@@ -589,7 +589,7 @@ def _mean_application(costs: CaseCosts) -> Application:
     miss = float(np.mean(np.maximum(np.asarray(costs.cost_fn) - costs.cost_tp, 0.0)))
     alarm = float(np.mean(costs.cost_fp))
     if not (miss > 0.0 and alarm > 0.0):
-        raise UndefinedError("Calibration out of fold needs misses and false alarms that cost something on average.")
+        raise UndefinedError("Out-of-fold calibration needs misses and false alarms with positive costs on average.")
     return Application(costs.prior, miss, alarm)
 
 

@@ -184,7 +184,7 @@ def _compared_by_case(
     """Costs per case, in the order of the first system's trials: values, paired differences, ranks."""
     costs = [app for app in every if isinstance(app, CaseCosts)]
     if len(costs) < len(every):
-        raise InputError("Costs per case are compared by themselves, not beside other applications.")
+        raise InputError("Costs per case are compared on their own, not together with other applications.")
     pairing = paired(trials, by=pair_by)
     same = sharing_groups(pairing.systems, names, groups)
     found = case_cost_estimates(same, costs, groups)
@@ -221,7 +221,7 @@ def _beliefs(
     """How probable it is that one system is cheaper; posteriors take trials as independent."""
     known = chosen(prior, "bayes", PRIORS)
     if groups:
-        raise InputError("bayes= takes trials as independent: leave by= out, or bayes=.")
+        raise InputError("bayes= assumes independent trials: leave by= out, or bayes=.")
     return probabilities(systems, names, apps, level, known, paired_trials, seed_number(seed))
 
 

@@ -425,7 +425,7 @@ class _Verified(NamedTuple):
             raise InputError(f"{name} must be (targets, non-targets, unverified), not {shown(counts)}.")
         found = cls(*(whole(one, f"{name}[{k}]", 0, 2**53) for k, one in enumerate(given)))
         if found.targets + found.nontargets == 0:
-            raise UndefinedError(f"{name} has no verified case: nothing is known of such decisions.")
+            raise UndefinedError(f"{name} has no verified case: nothing is known about such decisions.")
         return found
 
     @property
@@ -511,7 +511,7 @@ def verification_bias_of(
     """
     table = confusion_of(two_class(verified, "verified"), Application.of(application))
     if table.unit < 0:
-        raise InputError("verified must have whole weights: fractional ones follow no binomial law.")
+        raise InputError("verified must have integer weights: fractional ones are not binomial.")
     rest = two_class(unverified, "unverified")
     if rest.weights is not None:
         raise InputError("unverified takes trials without weights: repeat rows instead.")

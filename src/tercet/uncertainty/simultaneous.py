@@ -40,7 +40,7 @@ def kolmogorov_reach(curve: Curve, level: float) -> Reach:
     tail = -math.expm1(0.5 * math.log(level))  # 1 - sqrt(level): both classes are independent
     sizes = [float(curve.tally.weight(count)) for count in (curve.targets, curve.nontargets)]
     if curve.tally.unit < 0:
-        raise InputError("trials must have whole weights: fractional ones have no sampling law.")
+        raise InputError("trials must have integer weights: fractional ones have no sampling distribution.")
     if min(sizes) == 0.0:
         raise UndefinedError("A band needs trials of both classes.")
     return Reach(*(min(1.0, math.sqrt(math.log(2.0 / tail) / (2.0 * size))) for size in sizes))

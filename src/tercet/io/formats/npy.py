@@ -69,7 +69,7 @@ class ArrayFile:
             data.seek(self.offset + first * self.dtype.itemsize)
             raw = data.read(count * self.dtype.itemsize)
         if len(raw) != count * self.dtype.itemsize:
-            raise InputError(f"{self.called} became shorter while it was being read. Read it again when it is whole.")
+            raise InputError(f"{self.called} became shorter while it was read. Read it again when it is complete.")
         return np.frombuffer(raw, self.dtype)
 
     @property
@@ -107,7 +107,7 @@ class Npz:
             packed = stack.enter_context(zipfile.ZipFile(file.path))
             infos = packed.infolist()
         except _ZIP_ERRORS as error:
-            raise InputError(f"{file.called} is not a whole npz file: {shown(str(error))}. Copy it again.") from None
+            raise InputError(f"{file.called} is not a complete npz file: {shown(str(error))}. Copy it again.") from None
         found = [(info.filename.removesuffix(".npy"), info) for info in infos if info.filename.endswith(".npy")]
         names = [name for name, _ in found]
         if twice := next((name for name in names if names.count(name) > 1), None):

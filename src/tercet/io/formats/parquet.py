@@ -146,7 +146,7 @@ def footer_of(file: PlainFile) -> Footer:
         tail = data.read()
         length = struct.unpack("<I", tail[:4])[0] if len(tail) == 8 else 0
         if file.size < 12 or tail[4:] != _MAGIC or length > file.size - 12:
-            raise InputError(f"{file.called} is not a whole Parquet file: its end is missing. Copy it again.")
+            raise InputError(f"{file.called} is not a complete Parquet file: its end is missing. Copy it again.")
         data.seek(file.size - 8 - length)
         raw = data.read(length)
         try:
@@ -156,7 +156,7 @@ def footer_of(file: PlainFile) -> Footer:
                 _check_own(data, raw, footer)
         except (DamagedError, KeyError, IndexError, TypeError, AttributeError, UnicodeDecodeError):
             raise InputError(
-                f"{file.called} is not a whole Parquet file: its footer is damaged. Copy it again."
+                f"{file.called} is not a complete Parquet file: its footer is damaged. Copy it again."
             ) from None
     return footer
 

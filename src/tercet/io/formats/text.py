@@ -177,7 +177,7 @@ def check_ended(file: PlainFile, facts: TextFacts) -> None:
     if not facts.ended:
         raise InputError(
             f"{file.called}: its last line (line {facts.lines}) has no line end, so it may have been cut off. If it is "
-            f"whole, add one: echo >> FILE."
+            f"complete, add one: echo >> FILE."
         )
 
 

@@ -147,7 +147,7 @@ def _collect(
             future.release()
     except (OSError, CancelledError) as error:
         raise TercetError(
-            f"The dask scheduler is gone ({str(error)!r}): start it and evaluate again, with resume=FOLDER to "
+            f"The dask scheduler has gone away ({str(error)!r}): start it and evaluate again, with resume=FOLDER to "
             f"keep what is done."
         ) from None
     finally:

@@ -25,7 +25,7 @@ function called(name) {
   const clean = String(name ?? t("this_system")).replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
   return clean.length <= 64 ? clean : `${clean.slice(0, 63)}…`;
 }
-// A share as people type it: per cent with a point or a comma ("0.5", "0,5 %"), "1/100", "1 in 100", "1 su 100". NaN if it is none of these.
+// A share as people type it: per cent with a point or a comma ("0.5", "0,5 %"), "1/100", "1 in 100", "1 su 100". NaN if it is not one of these.
 function readShare(text) {
   const words = text.trim().toLowerCase().replace(/\s*%$/, ""), parts = words.match(/^([\d.,]+)\s*(?:\/|in|su)\s*([\d.,]+)$/);
   const decimalOf = digits => /^\d*[.,]?\d*(e[+-]?\d+)?$/.test(digits) && /\d/.test(digits) ? digits.replace(",", ".") : NaN;

@@ -467,7 +467,7 @@ def _options(kind: str, how: Kind, options: Mapping[str, object], count: int) ->
     each = [_checked({name: value for name, value in options.items() if name != "bands" and value is not None})] * count
     for name in ("bands", "sigma"):
         if options.get("log") and options.get(name) is not None:
-            raise InputError(f"{name}= does not go with log=True: leave one of them out.")
+            raise InputError(f"{name}= cannot be combined with log=True: leave one of them out.")
     if options.get("bands") is None:
         return each
     every = _bands(kind, options["bands"], count)

@@ -150,12 +150,12 @@ def _check_apart(trials: Trials, calibration: Trials) -> None:
         if len(both) and not same:
             raise InputError(
                 f"calibration_trials holds {len(both)} trials that are evaluated too, such as {shown(str(both[0]))}: "
-                f"two sets are resampled by themselves only if they share none. Leave them out of one."
+                f"two sets can be resampled separately only if they share no trials. Leave them out of one."
             )
     if same:
         raise InputError(
-            "calibration_trials are the very trials that are evaluated: leave calibration_trials out to fit the "
-            "calibrator on each resample itself. If equal scores are of other trials, give both sets ids."
+            "calibration_trials are the trials that are evaluated: leave calibration_trials out to fit the "
+            "calibrator on each resample itself. If these are different trials with equal scores, give both sets ids."
         )
 
 
