@@ -711,7 +711,7 @@ def action_names(actions: Sequence[object] | None, classes: tuple[str, ...], cou
 
 
 def costs_from_utilities(utilities: object) -> Floats:
-    """Costs that ask for the same decisions as these gains: the column's best gain minus each.
+    """Costs that lead to the same decisions as these gains: the best gain of each column minus each gain.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def test_costs_of_each_case_are_the_same_in_bounded_memory(scores, monkeypatch):
     assert parts == whole
     assert "cost_per_1000" in run("evaluate", scores[0], *words[:-1], "--engine", "local").stdout
     done = run("evaluate", scores[0], *words, "--engine", "dask", code=1)
-    assert "take --engine local" in done.stderr
+    assert "use --engine local" in done.stderr
     monkeypatch.setattr("tercet.outofcore.scan.memory_needed", lambda *files, **options: 10**15)
     assert json.loads(run("evaluate", scores[0], *words).stdout)["systems"][0]["case_costs"] == whole
 

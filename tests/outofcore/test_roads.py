@@ -327,7 +327,7 @@ def test_a_file_is_scanned_where_it_does_not_fit_and_what_needs_every_row_is_ref
     code, _, err = command(*asked, "350MB", "--ci", "95")
     assert code == 1
     assert "--ci would take about 381 MB of memory, and --memory-limit is 350MB: raise it, or leave --ci out" in err
-    assert "or take --engine local, which has the intervals of rates and actual costs." in err
+    assert "or use --engine local, which has the intervals of rates and actual costs." in err
     assert command(*asked, "350MB", "--ci", "95", "--engine", "local")[0] == 0
 
 

@@ -181,7 +181,7 @@ def test_intervals_stand_below_their_numbers():
     systems = [with_ends("one", 1), with_ends("two", 2)]
     text = sections.comparison(systems, EN)
     assert text.count("<small>") == 8  # EER, AUC, Cllr and min Cllr of two systems
-    assert "intervals of 95 %" in text
+    assert "95 % intervals" in text
     low, high = systems[0]["auc_ci"]
     assert f"<small>{EN.number(low)} to {EN.number(high)}</small>" in text
     assert sections.applications([systems[0]], EN).count("<small>") == 10  # five numbers of two operating points

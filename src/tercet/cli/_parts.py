@@ -50,7 +50,7 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
         what = asked or "Several systems at a time"
         way_out = f"leave {asked} out" if asked else "take one file at a time"
         if asked == "--ci" and len(paths) == 1:
-            way_out += ", or take --engine local, which has the intervals of rates and actual costs"
+            way_out += ", or use --engine local, which has the intervals of rates and actual costs"
         raise InputError(
             f"{what} would take about {in_words(needed)} of memory, and --memory-limit is {options['memory_limit']}: "
             f"raise it, or {way_out}."

@@ -185,7 +185,7 @@ def test_a_refused_prior_or_cost_says_why_and_changes_nothing(browser, tmp_path,
     for box, text in (("prior of class 1 in per cent", "150"), ("cost of deciding class 0 when class 2 is true", "-2")):
         node = type_over(box, text)
         stood = browser.execute_script("return document.getElementById('several-told-0').textContent")
-        assert "is refused: a " in stood
+        assert "is not accepted: a " in stood
         assert node.get_attribute("aria-invalid") == "true"
         node.send_keys(Keys.TAB)
         assert node.get_property("value") in ("33.333", "1")

@@ -207,7 +207,7 @@ def test_a_threshold_that_does_harm_is_not_recommended(browser, folder):
     live = browser.execute_script("return document.getElementById('verdict').textContent")
     for told in (live, re.sub("<[^>]+>", "", page(document_of(evaluation)).split("<main>")[1].split("</section>")[0])):
         assert "it does harm here" in told
-        assert "Do not decide here by these scores as they are: threshold 4.60 (llr), which prior and costs" in told
+        assert "Do not decide by these scores as they are: here threshold 4.60 (llr), which follows from" in told
         assert "Use threshold" not in told
 
 

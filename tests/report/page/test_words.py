@@ -274,7 +274,7 @@ def test_a_refused_entry_says_why_and_the_view_stays_as_it_was(browser, opened, 
     assert browser.execute_script(state) == before
     assert node.get_attribute("aria-invalid") == "true"
     told = shown(node.get_attribute("aria-describedby"))
-    assert "is refused: a " in told
+    assert "is not accepted: a " in told
     assert f"{stood:g} is kept" in told
     node.send_keys(Keys.TAB)
     assert typed() == stood
