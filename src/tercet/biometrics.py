@@ -54,7 +54,7 @@ class Rate(NamedTuple):
     trials : float
         Out of how many, or their weight.
     interval : Interval or None
-        Both ends and the method; None for fractional weights, whose sampling law is unknown.
+        Both ends and the method; None for fractional weights, whose sampling distribution is unknown.
 
     Examples
     --------
@@ -194,8 +194,8 @@ def fnmr_at_fmr(
 ) -> tuple[FnmrAtFmr, ...]:
     """False non-match rates at requested false match rates (FNMR @ FMR, ISO/IEC 19795-1).
 
-    Each requested FMR takes the lowest threshold whose measured FMR does not exceed it. An FMR below 1 / n cannot be
-    measured with n impostor comparisons; its row says so instead of giving a number.
+    For each requested FMR, the threshold is the lowest one whose measured FMR does not exceed it. An FMR below 1 / n
+    cannot be measured with n impostor comparisons; its row says so instead of giving a number.
 
     Parameters
     ----------
@@ -204,14 +204,15 @@ def fnmr_at_fmr(
     fmr : array_like of float, optional
         Requested false match rates, each strictly between 0 and 1; 1e-2 to 1e-6 by default.
     development : Trials, optional
-        Comparisons of the same meaning that choose the thresholds. Without them the judged trials choose their own,
-        which flatters the result.
+        Comparisons with scores of the same meaning, on which the thresholds are chosen. By default they are chosen on
+        the evaluated trials themselves, which makes the result optimistic.
     ci : float, optional
         Level of the intervals, 0.95 by default.
     method : {"clopper-pearson", "wilson"}, optional
         How the intervals are made where comparisons are independent.
     by : str or tuple of two str, optional
-        Name of a group column (person, subject), or of two that cross: then whole groups are the unit of the intervals.
+        Name of a group column (person, subject), or of two crossed ones: whole groups are then the unit of the
+        intervals.
 
     Returns
     -------
@@ -398,7 +399,7 @@ class NeededComparisons(NamedTuple):
 def comparisons_needed(rate: float, *, ci: float = 0.95) -> NeededComparisons:
     """How many independent comparisons show an FMR (or any error rate) of at most `rate`.
 
-    Comparisons that share a person are not independent: then the people, not the comparisons, must be as many.
+    Comparisons that share a person are not independent: the numbers then apply to people, not to comparisons.
 
     Parameters
     ----------

@@ -56,9 +56,9 @@ class Primary(PlainRecord):
     points : tuple of PointCost
         What was averaged.
     partitions : tuple of str
-        Group columns whose values weigh the same in each class; empty when trials are pooled.
+        Group columns whose values have the same weight in each class; empty if trials are pooled.
     actual_interval, minimum_interval : Interval or None
-        Where a level was given.
+        Their intervals, if a level was given.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def c_primary(
 ) -> Primary:
     """The mean of normalised costs over several operating points, actual and minimum.
 
-    With partitions each of their values (or combination of values) weighs the same within each class, so that error
-    rates are means over the partitions that hold the class, as the official scorers equalise them. A partition may hold
-    one class only.
+    With partitions, each of their values (or combinations of values) has the same weight within each class, so that
+    error rates are means over the partitions that contain the class, equalised as in the official scoring tools. A
+    partition may contain only one class.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ def c_primary(
     partitions : str or sequence of str, optional
         Group columns, such as sex, language, number of enrolment cuts.
     ci : float, optional
-        Level of intervals; none without it. Each end is the mean of the ends at the operating points, as if their
-        costs moved together, which makes the interval too wide rather than too narrow.
+        Level of the intervals; none by default. Each end is the mean of the ends at the operating points, as if their
+        costs varied together, which makes the interval too wide rather than too narrow.
     by : str, optional
         Name of the group column (speaker) whose trials vary together.
 
     Returns
     -------
     Primary
-        Actual and minimum, the mean and each point's, with intervals where asked for.
+        The mean actual and minimum cost and those of each point, with intervals if `ci` is given.
 
     Examples
     --------

@@ -49,10 +49,10 @@ class LrBounds(NamedTuple):
 def elub(trials: Trials, *, misleading: int = 1) -> LrBounds:
     """Empirical lower and upper bounds (ELUB) of the likelihood ratios that these data support.
 
-    `misleading` imagined LRs, as misleading as can be, are added to each class. An LR threshold t is supported if
+    `misleading` hypothetical LRs of the most misleading kind are added to each class. An LR threshold t is supported if
     decisions at it then cost no more than those of a system that always says LR = 1: FNR + t FPR <= min(1, t). The
     upper bound is where, going up from 1, this first fails; the lower bound where it first fails going down. Here the
-    ends are exact; other tools walk along a grid of thresholds.
+    bounds are exact; other tools search a grid of thresholds.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def elub(trials: Trials, *, misleading: int = 1) -> LrBounds:
 
 
 def iv_bounds(trials: Trials) -> LrBounds:
-    """Bounds by invariance verification: "the LR of the LR is the LR", read on the tails.
+    """Bounds by invariance verification: "the LR of the LR is the LR", checked on the tails.
 
     The share of same-source LRs at or above t should be at least t times that of different-source LRs, and the share of
     same-source LRs below t at most t times that of different-source LRs; shares are (count + 1/2) / (n + 1). The upper

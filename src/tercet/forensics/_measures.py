@@ -63,7 +63,8 @@ def dev_pav(trials: Trials) -> DevPav:
 
     Pool-adjacent-violators gives each LR the LR that it is worth in these data. The points (log10 LR, log10 PAV LR) are
     joined by straight lines; devPAV is the area between them and the identity, divided by the width of the range.
-    Points with a PAV value of 0 or infinity are left out, and counted. Of a range of one point it is its distance.
+    Points with a PAV value of 0 or infinity are left out and counted. If the range is a single point, devPAV is the
+    distance of that point from the identity.
 
     Parameters
     ----------
@@ -487,7 +488,7 @@ def lr_interval(
     seed: int = 0,
     options: Mapping[str, object] | None = None,
 ) -> tuple[LrInterval, ...]:
-    """Calibrated LRs of single scores with intervals, by training the calibrator anew on each resample.
+    """Calibrated LRs of single scores with intervals, by training the calibrator again on each resample.
 
     Parameters
     ----------

@@ -362,9 +362,9 @@ class Parts(NamedTuple):
     miscalibration : float
         What isotonic recalibration on the same data would save.
     discrimination : float
-        What the recalibrated scores save over knowing the prior alone.
+        What the recalibrated scores save compared with knowing only the prior.
     uncertainty : float
-        The score of knowing the prior alone.
+        The score of knowing only the prior.
 
     References
     ----------

@@ -69,9 +69,9 @@ def _averages(name: str, words: str) -> list[Quantity]:
 def _parts(name: str, words: str, split: Callable[[Curve], Parts]) -> list[Quantity]:
     """What a proper score consists of: score = miscalibration - discrimination + uncertainty."""
     told = (
-        ("miscalibration", f"what isotonic recalibration on the same trials takes off {words}"),
-        ("discrimination", f"what the recalibrated scores take off {words} of knowing the prior alone"),
-        ("uncertainty", f"{words} of knowing the prior alone"),
+        ("miscalibration", f"how much isotonic recalibration on the same trials lowers {words}"),
+        ("discrimination", f"how much the recalibrated scores lower {words} of knowing only the prior"),
+        ("uncertainty", f"{words} of knowing only the prior"),
     )
 
     def value(curve: Curve, part: str) -> float:
@@ -127,9 +127,9 @@ _ALL = (
     _rate("fdr", "false discovery rate: non-targets / accepted"),
     _rate("for", "false omission rate: targets / rejected", "for_"),
     _rate("prevalence", "share of targets in the data"),
-    _rate("accuracy", "share of right decisions at the data's class frequencies"),
+    _rate("accuracy", "share of correct decisions at the data's class frequencies"),
     _rate("error_rate", "share of wrong decisions in the data"),
-    _rate("balanced_accuracy", "mean over the classes of the share decided rightly"),
+    _rate("balanced_accuracy", "mean over the classes of the share decided correctly"),
     _rate("adjusted_balanced_accuracy", "balanced accuracy scaled so that decisions without the scores have 0"),
     _rate("f1", "harmonic mean of precision and recall"),
     _rate("jaccard", "Jaccard index of the target: TP / (TP + FP + FN)"),

@@ -90,21 +90,21 @@ def action_labels(app: Given, classes: Labels, order: list[int]) -> Labels:
 class BayesClassifier(Wrapper):
     """Cost-optimal decisions on another classifier's posteriors, for any cost matrix and deployment prior.
 
-    The estimator's predict_proba is taken as posteriors at the prior it was trained with, and moved to the
-    application's. Decisions are those of `tercet.decide`.
+    The probabilities of the estimator are treated as posteriors at the prior it was trained with, and converted to the
+    prior of the application. Decisions are those of `tercet.decide`.
 
     Parameters
     ----------
     estimator : classifier, optional
         Any classifier with predict_proba; a logistic regression unless given.
     application : Application, triple, name or MulticlassApplication
-        Prior and costs of the use. Its classes are matched by name, by number, or by `target`.
+        Prior and costs where the model will be used. Its classes are matched by name, by number, or by `target`.
     trained_prior : float, array_like or "balanced", optional
         The prior that is in the estimator's probabilities: the target's, or one number per class in the order of the
         application's classes; "balanced" after class_weight="balanced", which makes the classes equal. The shares of
         the classes in y (by `sample_weight`, where the estimator takes it) unless given.
     target : optional
-        The label of the target where a two-class application meets classes that are called by text.
+        The label of the target, for a two-class application if class labels are text.
 
     Attributes
     ----------
@@ -239,9 +239,9 @@ _SEVERAL = ("logistic", *CLASS_METHODS)  # methods that take more than two class
 class CalibratedClassifier(Wrapper):
     """A classifier whose probabilities are calibrated by a map of tercet.
 
-    Each sample is scored by a clone of the estimator that did not see it; the calibrator is trained on these pooled
-    scores, and the final estimator on all samples. With `cv="prefit"` the estimator is trained already, and fit takes
-    samples that it did not see.
+    Each sample is scored by a clone of the estimator that was trained without it; the calibrator is trained on these
+    pooled scores, and the final estimator on all samples. With `cv="prefit"`, the estimator has already been trained,
+    and fit takes samples that it has not seen.
 
     Parameters
     ----------
@@ -253,16 +253,17 @@ class CalibratedClassifier(Wrapper):
         more than two classes is "affine", of which it is a special case.
     prior : float, array_like or "balanced", optional
         The class prior at which the map is trained and the probabilities are given: the target's, or one number per
-        class in sorted order. That of y unless given, as scikit-learn has it.
+        class in sorted order. That of y unless given, as in scikit-learn.
     penalty : float, default 0
-        Of the maps that are regressions. Scores that separate the classes have no finite optimum without one.
+        Penalty of the maps that are regressions. If the scores separate the classes, there is no finite optimum without
+        one.
     cv : int, splitter, iterable or "prefit", default 5
         Folds; every sample is held out once.
     response : {"auto", "decision_function", "log_odds", "predict_proba"}, default "auto"
         What is calibrated. "auto" for two classes: decision_function, else the log-odds of predict_proba; for more:
         predict_proba, else decision_function.
     target : optional
-        The label of the target where two classes are called by text.
+        The label of the target, if there are two classes with text labels.
 
     Attributes
     ----------
@@ -474,10 +475,10 @@ _BEST = ("youden", "corner", "eer")
 class ThresholdClassifier(Wrapper):
     """A classifier that decides by a threshold on its scores, chosen by a named criterion.
 
-    The threshold is chosen on scores that estimators gave to samples they did not see (k folds), and the final
-    estimator is trained on all samples. A guarantee (`confidence`) holds for the scores of one estimator: then the last
-    fold is held out, the estimator is trained on the others only, and the threshold is chosen on the held-out samples.
-    With `cv="prefit"` the estimator is trained already, and fit takes samples that it did not see.
+    The threshold is chosen on out-of-fold scores (k folds), and the final estimator is trained on all samples. A
+    guarantee (`confidence`) holds for the scores of a single estimator: the last fold is then held out, the estimator
+    is trained on the others only, and the threshold is chosen on the held-out samples. With `cv="prefit"`, the
+    estimator has already been trained, and fit takes samples that it has not seen.
 
     Parameters
     ----------
@@ -487,23 +488,23 @@ class ThresholdClassifier(Wrapper):
         A criterion of `tercet.Rule.fit`: "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least",
         "precision_at_least", "alarms_at_most", "least_cost", "f_beta", "youden", "corner" or "eer".
     value : optional
-        What the criterion takes: a bound, a beta, an operating point (prior, cost_fn, cost_fp) or its name. Without
-        effect for "youden", "corner" and "eer".
+        The value that the criterion takes: a bound, a beta, an operating point (prior, cost_fn, cost_fp) or its name.
+        It has no effect for "youden", "corner" and "eer".
     confidence : float, optional
         Makes a bound on false alarms or misses a guarantee for new samples.
     cases_per_day, prevalence : float, optional
-        Of "alarms_at_most".
+        For "alarms_at_most": how many cases come in per day, and the share of targets among them.
     cv : int, splitter, iterable or "prefit", default 5
         Folds; every sample is held out once.
     response : {"auto", "decision_function", "log_odds", "predict_proba"}, default "auto"
         The scores: decision_function where there is one, else the log-odds of predict_proba.
     target : optional
-        The label of the target where the classes are called by text.
+        The label of the target, if the class labels are text.
 
     Attributes
     ----------
     rule_ : Rule
-        The threshold with the rates it reached, to be saved and judged.
+        The threshold with the rates that it reached, which can be saved and evaluated.
     estimator_ : object
         The estimator that scores new samples.
     classes_ : ndarray

@@ -145,18 +145,18 @@ def scorer(
 ) -> Scorer:
     """A scorer by name for cross_validate and GridSearchCV.
 
-    Costs are given with a minus, so that higher is always better.
+    Costs are negated, so that higher is always better.
 
     Parameters
     ----------
     metric : str
         "min_dcf", "eer", "auc" and "min_cllr" ask for scores that rank: decision_function, else predict_proba. "dcf",
-        "cllr", "log_loss", "brier" and "net_benefit" ask for probabilities: predict_proba, with `trained_prior`.
-        "risk" and "normalised_risk" price what `predict` decides.
+        "cllr", "log_loss", "brier" and "net_benefit" ask for probabilities: predict_proba, with `trained_prior`. "risk"
+        and "normalised_risk" are the costs of what `predict` decides.
     application : Application, triple, name or MulticlassApplication, optional
         The operating point of "dcf", "min_dcf", "risk" and "normalised_risk".
     target : optional
-        The label of the target where two classes are called by text.
+        The label of the target, if there are two classes with text labels.
     trained_prior : float, array_like or "balanced", optional
         The prior that the estimator's probabilities were made with, as in `Trials.of_estimator`. The estimators of
         tercet know theirs.
@@ -194,15 +194,15 @@ def scorer(
 def cost_scorer(application: object, *, target: object = None, normalised: bool = True) -> Scorer:
     """A scorer for cross_val_score and GridSearchCV: minus the cost of the estimator's decisions.
 
-    The cost weighs the classes by the application's prior, not by their frequencies: higher (nearer 0) is better, and
-    -1 is the best dummy when normalised.
+    The classes are weighted by the application's prior, not by their frequencies. Higher (closer to 0) is better; when
+    normalised, -1 is the best decision without scores.
 
     Parameters
     ----------
     application : Application, triple, name or MulticlassApplication
         Prior and costs.
     target : optional
-        The label of the target where two classes are called by text.
+        The label of the target, if there are two classes with text labels.
     normalised : bool, default True
         Whether the cost is divided by that of the best dummy.
 

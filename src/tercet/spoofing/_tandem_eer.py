@@ -73,14 +73,14 @@ def t_eer(
     resamples: int = 1000,
     seed: int = 0,
 ) -> TEer:
-    """Tandem equal error rate of a verification system behind a countermeasure.
+    """Tandem equal error rate of a countermeasure followed by a verification system.
 
-    A trial is accepted if both accept it; the two are taken as independent within each class. With P for the
-    countermeasure's rates and p for the verification system's: miss = P_miss + (1 - P_miss) p_miss, nontarget =
-    (1 - P_miss) p_fa, spoof = P_fa p_fa,spoof. For each verification threshold the two countermeasure thresholds around
-    miss = (1 - prevalence) nontarget + prevalence spoof are looked at. At a given prevalence the lowest equal error
-    rate along this path is taken; without one the concurrent t-EER: of the path at prevalence 1/2, the pair of
-    thresholds whose three rates lie closest together.
+    A trial is accepted if both systems accept it; the two are assumed to be independent within each class. With P for
+    the rates of the countermeasure and p for those of the verification system: miss = P_miss + (1 - P_miss) p_miss,
+    nontarget = (1 - P_miss) p_fa, spoof = P_fa p_fa,spoof. For each verification threshold the two countermeasure
+    thresholds around miss = (1 - prevalence) nontarget + prevalence spoof are considered. At a given prevalence, the
+    t-EER is the lowest equal error rate along this path. Without one it is the concurrent t-EER: on the path at
+    prevalence 1/2, the pair of thresholds whose three rates lie closest together.
 
     Parameters
     ----------
