@@ -600,7 +600,7 @@ Sorting takes most of the time of an evaluation, and how long it takes depends o
 else. On processors where the AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), `np.sort` of 1,000,000
 doubles took 56 ms. It took 9 ms after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes
 numpy's exp and log slower. tercet measures once per process whether numpy's sort is slow; if so, it uses a sort of its
-own, built on numpy's radix sort, which takes 25 ms. On such a processor, `evaluate` with `to_dict` of 10,000,000 llrs
+own, built on numpy's radix sort, which takes 25 ms. On such a processor, `evaluate` with `to_dict` of 10,000,000 scores
 takes about 0.7 s of processor time: 0.4 s for fetching and sorting each class, 0.05 s for locating the scores of the
 smaller class among those of the larger one, 0.04 s for Cllr, and 0.1 s on one core for the hull and the points of the
 curve that are kept.

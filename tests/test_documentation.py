@@ -260,6 +260,30 @@ def links(page):
             yield target
 
 
+def prose(page):
+    """The text of a page without its code."""
+    return re.sub(r"`[^`]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_that_says_llr_says_what_it_is(page):
+    text = prose(page)
+    used = re.search(r"\bllrs?\b", text)
+    assert used is None or re.search(r"log-likelihood[-\s]ratio", text[: used.end() + 200], re.I), used
+
+
+TUTORIALS = sorted(set(links(ROOT / "docs" / "tutorials" / "index.md")) - {ROOT / "docs" / "start" / "index.md"})
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=[page.stem for page in TUTORIALS])
+def test_a_tutorial_says_what_you_will_do_and_ends_with_next_steps(page):
+    text = prose(page)
+    assert re.search(r"\b[Yy]ou (will|want)\b", text.partition("\n## ")[0])
+    *_, last = text.split("\n## ")
+    assert last.startswith("Next steps\n")
+    assert len(re.findall(r"\]\([^)]+\.md", last)) >= 2
+
+
 @pytest.mark.parametrize(
     ("task", "page", "shows"),
     [
