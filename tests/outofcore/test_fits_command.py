@@ -61,8 +61,8 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
     ("words", "says"),
     [
         ((), "was given 2 files"),
-        (("--engine", "local", "--folds", "3"), "--folds does not go with --engine"),
-        (("--engine", "local", "--by", "speaker"), "--by does not go with --engine"),
+        (("--engine", "local", "--folds", "3"), "--folds cannot be combined with --engine"),
+        (("--engine", "local", "--by", "speaker"), "--by cannot be combined with --engine"),
         (("--engine", "local", "--method", "affine"), "Trials are needed, not a Scan"),
         (("--engine", "local", "--weight-column", "w"), "has no column 'w'"),
         (("--engine", "local", "--group-column", "g"), "--group-column has no effect without --by"),

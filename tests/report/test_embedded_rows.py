@@ -136,4 +136,4 @@ def test_the_command_line_asks_for_rows_by_name(tmp_path):
     write_table(tmp_path / "two.csv", {"score": np.array([1.0, -1.0]), "label": np.array([1, 0])})
     refused = run("evaluate", "two.csv", "--with-posteriors")
     assert refused.exit_code == 2
-    assert "does not go with --meaning llr; it is for log-likelihoods" in refused.stderr
+    assert "cannot be combined with --meaning llr; it is for log-likelihoods" in refused.stderr

@@ -151,8 +151,8 @@ class Regression:
 
     def _undecided(self, what: str) -> CalibrationError:
         return CalibrationError(
-            f"{what} did not converge: the data are so nearly separable that doubles cannot tell a finite answer. "
-            f"Give a penalty (penalty=1e-3: a ridge on the standardised weights), or more data."
+            f"{what} did not converge: the data are so nearly separable that double precision "
+            f"cannot find a finite solution. Give a penalty (penalty=1e-3: a ridge on the standardised weights)."
         )
 
 

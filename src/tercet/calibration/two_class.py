@@ -538,7 +538,7 @@ def affine(scores: Floats, slope: float, offset: float) -> Floats:
 
 
 def _smoothing(errors: int) -> str:
-    return {0: "none", 1: "one made-up error per class"}.get(errors, f"{errors} made-up errors per class")
+    return {0: "none", 1: "one added error per class"}.get(errors, f"{errors} added errors per class")
 
 
 def _interpolable(steps: Isotonic) -> bool:

@@ -164,10 +164,10 @@ def _misuse(ctx: click.Context, one: Option, own: dict[str, Option], given: set[
     """Why an option would have no effect; None if it has one."""
     meaning = ctx.params.get("meaning")
     if one.meanings is not None and meaning is not None and meaning not in one.meanings:
-        return f"{one.flag} does not go with --meaning {meaning}; it is for {', '.join(one.meanings)}."
+        return f"{one.flag} cannot be combined with --meaning {meaning}; it is for {', '.join(one.meanings)}."
     for other in one.excludes:
         if other in given:
-            return f"{one.flag} does not go with {own[other].flag}: leave one of them out."
+            return f"{one.flag} cannot be combined with {own[other].flag}: leave one of them out."
     if one.needs and not any(_is_met(ctx, need) for need in one.needs):
         ways = " or ".join(_typed(need, own) for need in one.needs)
         return f"{one.flag} has no effect without {ways}: add it, or leave {one.flag} out."

@@ -21,24 +21,24 @@ def hints_about(one: System) -> Iterator[str]:
     if found.auc is not None and found.auc < _LOW_AUC:
         yield (
             f"{one.name}: hint: AUC {found.auc:.3f}, so targets score lower than non-targets. Is --target the right "
-            f"label, and do higher scores speak for it?"
+            f"label, and do higher scores support it?"
         )
     if found.meaning != "llr" or not isinstance(one.trials, Trials) or not len(one.trials):
         return
     low, high = float(one.trials.scores.min()), float(one.trials.scores.max())
     if low >= 0.0 and high <= 1.0:
         yield (
-            f"{one.name}: hint: all scores lie in 0..1 and were taken as llrs. If they are posteriors, say --meaning "
+            f"{one.name}: hint: all scores lie in 0..1 and were taken as llrs. If they are posteriors, use --meaning "
             f"posterior --trained-prior P."
         )
     elif low >= 0.0:
         yield (
-            f"{one.name}: hint: no score is negative, and they were taken as llrs. If they are likelihood ratios, say "
+            f"{one.name}: hint: no score is negative, and they were taken as llrs. If they are likelihood ratios, use "
             f"--meaning lr; if they are raw, --meaning raw."
         )
     largest = max((abs(value) for value in (low, high) if math.isfinite(value)), default=0.0)
     if largest > _LARGE:
         yield (
-            f"{one.name}: hint: llrs as large as {largest:.3g} claim near certainty. If these are raw scores, say "
+            f"{one.name}: hint: llrs as large as {largest:.3g} claim near certainty. If these are raw scores, use "
             f"--meaning raw, or calibrate them."
         )

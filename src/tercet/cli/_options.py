@@ -143,7 +143,7 @@ def resampling_options(
     """The level of intervals and how resamples are drawn; without a default level the rest needs --ci.
 
     excludes: options that draws do not go with; seeds: options other than --ci that draw random numbers.
-    bayes_excludes, bayes_help: what --bayes does not go with, and what it adds.
+    bayes_excludes, bayes_help: what --bayes cannot be combined with, and what it adds.
     """
     needs = () if default_level is not None else ("ci",)
     return options(

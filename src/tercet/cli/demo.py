@@ -31,7 +31,7 @@ SCREENING = Application(0.01, 10, 1, "screening")
 _OPENING = (
     "A model scores {scored} breast masses. Which of them should go to biopsy?",
     "",
-    "That depends on where the model is used: at a screening 1 mass in 100 is malignant, on a ward 1 in 2. And it "
+    "That depends on where the model is used: in screening, 1 mass in 100 is malignant; on a ward, 1 in 2. And it "
     "depends on what mistakes cost: here a missed cancer is ten times as bad as an unnecessary biopsy. tercet finds "
     "the right threshold for each place, tells you what the decisions cost there, and how much of that cost better "
     "calibration would save.",
@@ -84,13 +84,13 @@ def tell(out: str) -> int:
     print_lines((line.format(masses=len(screening())) for line in _SCORES), width(), indent="   ")
     before = _priced(scores, "as scored")
     print_table([before.to_dict()])
-    uses = [_use(before, 0, "At the screening"), _use(before, 1, "On the ward")]
+    uses = [_use(before, 0, "In screening"), _use(before, 1, "On the ward")]
     print_lines([*_READING, *uses, ""], width(), indent="   ")
     show("\n".join(text.block_plot(before.to_dict()["bayes_plot"], width())))
     after = _priced(calibrated, "calibrated")
     print_lines(_CALIBRATION, width(), indent="   ")
     print_table([before.to_dict(), after.to_dict()])
-    uses = [_use(after, 0, "Now at the screening"), _use(after, 1, "Now on the ward")]
+    uses = [_use(after, 0, "Now in screening"), _use(after, 1, "Now on the ward")]
     print_lines(["", *uses, ""], width(), indent="   ")
     _leave(folder, scores, [before, after])
     return 0

@@ -275,7 +275,7 @@ def _first_minute(one: System, in_memory: bool) -> None:
     wide = width()
     out("\n" + "\n".join(text.block_plot(ev.to_dict()["bayes_plot"], wide)) + "\n")
     if ev.meaning == "raw":
-        lines = ["These are raw scores: they rank, but no threshold comes with them. Calibrate them first."]
+        lines = ["These are raw scores: they rank trials, but no threshold follows from them. Calibrate them first."]
     else:
         lines = [text.worth_sentence(useful_priors(ev.curve))]
     lines += [_savings(one)] if in_memory else []

@@ -104,7 +104,7 @@ def bounded_command(calibrator: str, scores: str, source: Facts, kind: Value, ou
     with working(f"validating {name_of(scores)}"):
         found = bounded(model, trials, method=kind)
     write_text_atomically(out, found.to_json())
-    say(f"LRs are held between {found.lower:.4g} and {found.upper:.4g}; the calibrator is in {out}.")
+    say(f"LRs are kept between {found.lower:.4g} and {found.upper:.4g}; the calibrator is in {out}.")
     return 0
 
 

@@ -40,7 +40,7 @@ def command(scores: str, source: Facts, between: str, app: Application, output: 
         for reason in group.reasons.values():
             say(reason)
     for quantity, share in found.worst_in.items():
-        say(f"{quantity}: {found.worst[quantity]} is the worst group, and in {percent(share)} of the resamples.")
+        say(f"{quantity}: {found.worst[quantity]} is the worst group, also in {percent(share)} of the resamples.")
     print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
     draw(options["figure"], found, "forest", quantity=options["quantity"])
     return 0

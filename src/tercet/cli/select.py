@@ -101,7 +101,7 @@ def _show(found: Any, output: str) -> None:
         print_one(tables.of_words(head, cells), width())
         lines = [f"minimum DCF {short(found.min_dcf)}; costs are out of fold."]
         if found.nested_dcf is not None:
-            lines.append(f"choosing in this way costs {short(found.nested_dcf)} (nested folds).")
+            lines.append(f"the whole selection costs {short(found.nested_dcf)} (nested folds).")
         elif found.nested_reason is not None:
             lines.append(unknown)
         print_lines(lines, width())

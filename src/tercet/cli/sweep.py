@@ -119,7 +119,7 @@ def _refuse_reading() -> None:
     for one in context.command.params:
         given = context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
         if given and one.name in READING and one.name not in ("label_column", "target"):
-            raise click.UsageError(f"{max(one.opts, key=len)} does not go with --train: samples hold no scores.")
+            raise click.UsageError(f"{max(one.opts, key=len)} cannot be combined with --train: samples hold no scores.")
 
 
 def _classes(labels: list[str], target: str | None) -> list[str]:

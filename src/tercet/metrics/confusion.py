@@ -33,7 +33,7 @@ from tercet.trials import probability
 
 CELLS = ("tp", "fn", "fp", "tn")
 NO_ACTION = (
-    "No action is called like the class {}, so it is not known which decisions are right: name the actions after the "
+    "No action has the name of the class {}, so it is unclear which decisions are right: name the actions after the "
     "classes."
 )
 _EMPTY = {

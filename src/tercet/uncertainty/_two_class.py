@@ -494,7 +494,7 @@ def _few(sample: TwoClassSample) -> NotEstimable | None:
         return None
     few = "1 trial" if least == 1 else f"{least:g} trials"
     return NotEstimable(
-        f"not estimable from {few} of a class: fewer than {LEAST_FOR_CLLR} do not show the losses that decide, and "
+        f"not estimable from {few} of a class: fewer than {LEAST_FOR_CLLR} do not show the rare large losses, and "
         f"Cllr has no upper bound"
     )
 

@@ -380,7 +380,7 @@ def _notes(design: Design, settings: Settings, redrawn: int) -> tuple[str, ...]:
         other = isinstance(design, TwoSets) and design.parts[0].counts[place] > count
         where = f"{shown(name)} of the calibration set" if other else shown(name)
         if count < _FEW_GROUPS:
-            notes.append(f"only {count} groups in {where}: intervals from so few tend to be too short")
+            notes.append(f"only {count} groups in {where}: intervals from so few tend to be too narrow")
     if redrawn:
         notes.append(f"{redrawn} resamples lacked a class or could not be evaluated, and were drawn again")
     return tuple(notes)

@@ -287,7 +287,7 @@ def group_notes(by: Sequence[str], freedoms: Sequence[float]) -> tuple[str, ...]
     """Notes on small numbers of groups."""
     if not by or min(freedoms) + 1 >= _FEW_GROUPS:
         return ()
-    return (f"only {min(freedoms) + 1:g} groups hold one of the classes: intervals from so few may be too short",)
+    return (f"only {min(freedoms) + 1:g} groups contain one of the classes: intervals from so few may be too narrow",)
 
 
 def two_class_estimates(

@@ -505,7 +505,7 @@ def test_sentences_of_results_are_told_in_the_pages_language():
     known += ["prior 0.01, costs 10 : 1", "7 errors, fewer than 30: risk and dcf are unreliable"]
     assert [one for one in known if "(in inglese)" in words.core(one)] == []
     assert words.core("prior 0.01, costs 10 : 1") == "prior 0,01, costi 10 : 1"
-    assert words.core("only 5 groups hold one of the classes: intervals from so few may be too short").startswith(
+    assert words.core("only 5 groups contain one of the classes: intervals from so few may be too narrow").startswith(
         "solo 5"
     )
     assert words.core("Something new.") == "Something new. (in inglese)"
