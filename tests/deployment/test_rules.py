@@ -199,7 +199,7 @@ def test_a_promise_that_cannot_be_made_is_refused(asked, words):
 
 def test_fractional_weights_carry_no_promise():
     trials = tc.Trials.of_scores(range(118), [0, 1] * 59, weights=[0.5] * 118)
-    with pytest.raises(tc.InputError, match="whole counts"):
+    with pytest.raises(tc.InputError, match="integer counts"):
         tc.Rule.fit(trials, fpr_at_most=0.1, confidence=0.95)
     doubled = tc.Trials.of_scores(range(118), [0, 1] * 59, weights=[2.0] * 118)
     twice = tc.Trials.of_scores(sorted([*range(118)] * 2), [0, 0, 1, 1] * 59)

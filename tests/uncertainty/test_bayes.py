@@ -101,7 +101,7 @@ def test_what_has_no_posterior_is_refused_in_words():
     with pytest.raises(tc.InputError, match="Trials"):
         tc.evaluate(tc.Tally.of(GOOD), [0.5], ci=0.95, method="jeffreys")
     heavy = tc.Trials.of_llr([1.0, -1.0], [1, 0], weights=[0.5, 1.0])
-    assert "whole counts" in tc.evaluate(heavy, [0.5], ci=0.95, method="uniform").intervals.missing["applications.0"]
+    assert "integer counts" in tc.evaluate(heavy, [0.5], ci=0.95, method="uniform").intervals.missing["applications.0"]
     with pytest.raises(tc.InputError, match="bayes"):
         tc.compare(GOOD, BAD, [0.5], bayes="flat")
 
