@@ -21,12 +21,12 @@ from tercet._numeric.records import PlainRecord, Record, checked_tuple
 from tercet._numeric.validation import chosen, column, group_name, number, shown
 from tercet._typing import Array
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
+from tercet.metrics.binomial import ENOUGH, FEW, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import FEW, Proportion, effective_size
+from tercet.uncertainty._limits import Proportion, effective_size
 from tercet.uncertainty._rows import group_codes, grouping, names_cross
 
 __all__ = [
