@@ -625,3 +625,9 @@ def test_three_classes_are_refused_in_the_same_words_wherever_two_are_needed(use
         use(three)
     with pytest.raises(tc.InputError, match="trials must be Trials"):
         use([1.0, -1.0])
+
+
+def test_one_prior_for_several_classes_is_refused_in_words():
+    rows = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+    refuses(lambda: posteriors(rows, [0, 1], trained_prior=0.5), "trained_prior", "one number per class", "3", "0.5")
+    refuses(lambda: logits(rows, [0, 1], trained_prior=0.5), "trained_prior", "one number per class", "3", "0.5")

@@ -331,7 +331,7 @@ def test_infinite_scores_are_ranked_by_isotonic(trials):
         (Logistic, {"penalty": -1.0}, "penalty"),
         (Logistic, {"prior": 1.5}, "prior"),
         (Isotonic, {"prior": 0.0}, "prior"),
-        (Gaussian, {"meaning": "guess"}, "meaning='guess' is not one of"),
+        (Gaussian, {"meaning": "guess"}, "meaning must be one of"),
         (Gaussian, {"engine": "flink"}, "engine is one of"),
         (Isotonic, {"engine": "flink"}, "engine is one of"),
         (Gaussian, {"scheduler": "tcp://127.0.0.1:9"}, "is for engine='dask' only"),

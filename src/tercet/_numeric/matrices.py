@@ -32,6 +32,8 @@ def class_names(given: Sequence[object] | None, count: int, what: str = "classes
 
 def prior_vector(prior: object, classes: int, name: str) -> Floats:
     """One prior per class, positive and summing to one within 1e-6; scaled to sum to one."""
+    if isinstance(prior, int | float):
+        raise InputError(f"{name} must be one number per class, of which there are {classes}, not {shown(prior)}.")
     vector = numbers(prior, name)
     if len(vector) != classes:
         raise InputError(f"{name} has {len(vector)} entries for {classes} classes.")
