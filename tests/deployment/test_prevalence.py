@@ -196,3 +196,28 @@ def test_rogan_gladen_at_0_and_1_has_an_interval_too(sign):
 def test_the_deployed_cost_refuses_weights_instead_of_leaving_them_out():
     with pytest.raises(tc.InputError, match="without weights"):
         tc.deployed_cost(tc.Trials.of_llr([0.0, 5.0, -5.0], weights=[100, 1, 1]), (0.5, 1, 1))
+
+
+def test_one_labelled_trial_of_a_class_gives_no_interval():
+    labelled = tc.Trials.of_scores([2.0, 0.0, -1.0, 3.0, 1.0, 1.0, 2.0, -2.0], [0, 0, 0, 0, 0, 0, 1, 0])
+    with pytest.raises(tc.UndefinedError, match="two trials of each class"):
+        tc.estimate_prevalence(tc.Trials.of_scores([1.0, 0.0, 2.0]), labelled)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 1e9), (1e-9, 0.0), (2.0**900, 0.0), (-1.0, 3.0)])
+def test_the_interval_does_not_depend_on_the_size_of_the_scores(scale, shift):
+    rng = np.random.default_rng(3)
+    labels = np.repeat([True, False], 60)
+    scores, new = np.round(rng.normal(labels * 2.0), 2), np.round(rng.normal((rng.random(80) < 0.3) * 2.0), 2)
+    plain, moved = (
+        tc.estimate_prevalence(tc.Trials.of_scores(a * new + b), tc.Trials.of_scores(a * scores + b, labels))
+        for a, b in ((1.0, 0.0), (scale, shift))
+    )
+    assert (moved.value, moved.low, moved.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-5)
+    assert plain.low < plain.value < plain.high
+
+
+def test_labelled_scores_far_beyond_the_others_give_no_interval():
+    labelled = tc.Trials.of_scores([1.0, 2.0, 1.0, 1e300, -2.0, 0.0, 1e300], [0, 0, 1, 1, 1, 0, 1])
+    with pytest.raises(tc.UndefinedError, match="far too large"):
+        tc.estimate_prevalence(labelled, labelled)

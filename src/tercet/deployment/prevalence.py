@@ -349,15 +349,24 @@ def _mixture(trials: Trials, calibration: Trials | None) -> tuple[_Mixture, tupl
         raise InputError("estimate_prevalence needs finite scores: leave the infinite ones out, and report it.")
     note = f"logistic calibration trained on {model.training['targets']} + {model.training['nontargets']} trials"
     llr = model.slope * trials.scores + model.offset
-    return _Mixture(llr, np.exp(-np.abs(llr)), trials.scores, _covariance(labelled, model)), (note,)
+    middle = float(np.median(labelled.scores))
+    with np.errstate(over="ignore"):
+        unit = float(np.abs(labelled.scores - middle).max())
+    covariance = _covariance(labelled, model, (labelled.scores - middle) / unit)
+    return _Mixture(llr, np.exp(-np.abs(llr)), (trials.scores - middle) / unit, covariance), (note,)
 
 
-def _covariance(trials: Trials, model: Logistic) -> Floats:
-    """Sandwich covariance of slope and offset, targets and non-targets sampled apart."""
+def _covariance(trials: Trials, model: Logistic, standard: Floats) -> Floats:
+    """Sandwich covariance of slope and offset, targets and non-targets sampled apart.
+
+    The slope is that along the standard scores, so that neither their size nor a shift costs any digits.
+    """
     labels = trials.known_labels().astype(np.bool_)
+    if min(labels.sum(), (~labels).sum()) < 2:
+        raise UndefinedError("The sampling error of the calibration is undefined: it needs two trials of each class.")
     odds = model.slope * trials.scores + model.offset
     share = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
-    design = np.stack((trials.scores, np.ones(len(odds))), axis=1)
+    design = np.stack((standard, np.ones(len(odds))), axis=1)
     hessian, spread = np.zeros((2, 2)), np.zeros((2, 2))
     for rows, residual in ((labels, 1.0 - share), (~labels, share)):
         count = int(rows.sum())
@@ -365,8 +374,17 @@ def _covariance(trials: Trials, model: Logistic) -> Floats:
         steep = (share * (1.0 - share))[rows]
         hessian += 0.5 * (own * steep[:, None]).T @ own / count
         spread += 0.25 * np.cov(own * residual[rows][:, None], rowvar=False) / count
-    inverse = np.linalg.inv(hessian)
-    return np.asarray(inverse @ spread @ inverse)
+    try:
+        with np.errstate(all="ignore"):
+            inverse = np.linalg.inv(hessian)
+            found = np.asarray(inverse @ spread @ inverse)
+    except np.linalg.LinAlgError:
+        found = np.full((2, 2), math.nan)
+    if not np.isfinite(found).all():
+        raise UndefinedError(
+            "The sampling error of the calibration is undefined: a few labelled scores are far too large."
+        )
+    return found
 
 
 # --- Rogan and Gladen ---
