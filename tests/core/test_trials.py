@@ -621,7 +621,7 @@ def test_later_changes_to_a_matrix_do_not_reach_trials_application_or_confusion(
 )
 def test_three_classes_are_refused_in_the_same_words_wherever_two_are_needed(use):
     three = tc.Trials.of_logits(np.eye(4)[:, :3], [0, 1, 2, 0], trained_prior=[1 / 3] * 3)
-    with pytest.raises(tc.InputError, match=r"trials must be of two classes, not 3: (cut out|take)"):
+    with pytest.raises(tc.InputError, match=r"trials must be of two classes, not 3: (select|take)"):
         use(three)
     with pytest.raises(tc.InputError, match="trials must be Trials"):
         use([1.0, -1.0])
