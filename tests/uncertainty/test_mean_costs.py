@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.metrics.binomial import clopper_pearson
-from tercet.uncertainty._limits import MeanCost
+from tercet.uncertainty._limits import MeanLoss
 
 
 def limits(costs, most, level=0.95):
     """Of the mean of these costs, an error costing the most."""
     own = np.asarray(costs, float)
-    return MeanCost(own.mean(), own.var(), float(len(own)), most, (most, most**2)).limits(level)
+    return MeanLoss(own.mean(), own.var(), float(len(own)), most, (most, most**2)).limits(level)
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.5, 0.95, 0.999]))
@@ -60,7 +60,7 @@ def test_the_limits_of_a_mean_cost_hold_the_truth_in_at_least_93_per_cent(chance
         table = np.array([size - cheap - costly, cheap, costly])
         mean = float(table @ costs) / size
         spread = float(table @ np.square(costs)) / size - mean**2
-        low, high = MeanCost(mean, spread, float(size), costs[2], (costs[2], costs[2] ** 2)).limits(0.95)
+        low, high = MeanLoss(mean, spread, float(size), costs[2], (costs[2], costs[2] ** 2)).limits(0.95)
         if low <= truth <= high:
             covered += float(scipy.stats.multinomial.pmf(table, size, chances))
     assert covered >= 0.93

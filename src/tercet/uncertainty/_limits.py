@@ -137,7 +137,7 @@ def effective_size(value: Reals, variance: Reals, units: Reals, most: Reals) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class MeanCost:
+class MeanLoss:
     """The mean of costs from 0 to `most`: beta limits of a weighted count, Tiwari, Clegg and Zou (2006).
 
     A limit is the quantile of the beta distribution that has the mean and the variance of the costs with one trial
@@ -183,7 +183,7 @@ def _beta_quantile(total: float, squares: float, size: float, level: float, uppe
     return float(quantile(mean * both, (1.0 - mean) * both, tail))
 
 
-def excluding(parts: Sequence[Proportion | MeanCost], samples: Sequence[int]) -> Floats:
+def excluding(parts: Sequence[Proportion | MeanLoss], samples: Sequence[int]) -> Floats:
     """Correlations of means that exclude each other within the same sample; those of rates are a multinomial's."""
     found = np.eye(len(parts))
     for k, j in combinations(range(len(parts)), 2):
@@ -201,7 +201,7 @@ class Sum:
     L = sum - sqrt(d' R d), d_i the distance from each term to its own limit on that side, R the correlations.
     """
 
-    parts: Sequence[Proportion | MeanCost]
+    parts: Sequence[Proportion | MeanLoss]
     factors: tuple[Reals, ...]
     correlations: Sequence[Sequence[Reals]] | Floats | None = None  # [part, part, ...]; None: independent
     bounds: tuple[float, float] = (-math.inf, math.inf)

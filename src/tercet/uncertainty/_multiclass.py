@@ -13,7 +13,7 @@ from tercet.application import MulticlassApplication
 from tercet.metrics.costs import class_prior, entropy
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import Estimate, Mapped, Mean, MeanCost, Proportion, Sum, effective_size
+from tercet.uncertainty._limits import Estimate, Mapped, Mean, MeanLoss, Proportion, Sum, effective_size
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import JACKKNIFE, LEAST_FOR_CLLR, Found, NotEstimable
 
@@ -39,7 +39,7 @@ def many_class_estimates(
     return found
 
 
-def _rate(rows: SampledRows, place: int, losses: Floats, counted: bool = True) -> Proportion | MeanCost:
+def _rate(rows: SampledRows, place: int, losses: Floats, counted: bool = True) -> Proportion | MeanLoss:
     """The mean loss of one class, each loss between 0 and 1; `counted`: no loss is anything else than 0 or 1."""
     own, size = rows.clusters, float(rows.weights[place].sum())
     found = rows.moments([(place, losses)])
@@ -47,7 +47,7 @@ def _rate(rows: SampledRows, place: int, losses: Floats, counted: bool = True) -
     if rows.grouped:
         effective = effective_size(mean, variance, own.units[place], own.rows[place])
         return Proportion(mean, effective, own.freedoms[place], True)
-    return Proportion(mean, size) if counted else MeanCost(mean, (size - 1.0) * variance, size, 1.0, (1.0, 1.0))
+    return Proportion(mean, size) if counted else MeanLoss(mean, (size - 1.0) * variance, size, 1.0, (1.0, 1.0))
 
 
 def _over_all(whole: SampledRows, losses: Floats, least: float = 0.0) -> Estimate | NotEstimable:
@@ -89,7 +89,7 @@ def _costs(rows: SampledRows, charged: Sequence[Floats], app: MulticlassApplicat
 class _Several:
     """Several rates, each times its factor, side by side."""
 
-    parts: Sequence[Proportion | MeanCost]
+    parts: Sequence[Proportion | MeanLoss]
     factors: tuple[float, ...]
 
     @property

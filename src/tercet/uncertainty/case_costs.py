@@ -33,13 +33,13 @@ from tercet.metrics.case_costs import (
 )
 from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import MeanCost, Sum, excluding, smallest_p
+from tercet.uncertainty._limits import MeanLoss, Sum, excluding, smallest_p
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
 from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _TOO_FEW = "An interval needs at least two cases (or groups) of each class."
-_LIMITS = MeanCost.family
+_LIMITS = MeanLoss.family
 _LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
@@ -161,20 +161,20 @@ class CostSums(NamedTuple):
         """Of both sets of cases."""
         return CostSums(self.paid.plus(other.paid), self.errors.plus(other.errors), max(self.most, other.most))
 
-    def mean(self, size: float | None = None, freedom: float = math.inf) -> MeanCost:
+    def mean(self, size: float | None = None, freedom: float = math.inf) -> MeanLoss:
         """The mean cost; `size` is the effective number of cases where they are not independent."""
         spread, error = self.paid.squares / self.paid.size, self.errors
         squares = error.squares / error.size + error.mean**2
         count, family = (self.paid.size, _LIMITS) if size is None else (size, f"{_LIMITS} by group")
-        return MeanCost(self.paid.mean, spread, count, self.most, (error.mean, squares), freedom, family)
+        return MeanLoss(self.paid.mean, spread, count, self.most, (error.mean, squares), freedom, family)
 
 
-def _mean_cost(prior: float, classes: Sequence[MeanCost], linked: Floats | None = None) -> Sum:
+def _mean_cost(prior: float, classes: Sequence[MeanLoss], linked: Floats | None = None) -> Sum:
     """prior x the mean of targets + (1 - prior) x that of non-targets."""
     return Sum(classes, (prior, 1.0 - prior), linked, (0.0, math.inf))
 
 
-def _mean_difference(prior: float, parts: Sequence[MeanCost], linked: Floats | None = None) -> Sum:
+def _mean_difference(prior: float, parts: Sequence[MeanLoss], linked: Floats | None = None) -> Sum:
     """The same of what cases cost more and of what they cost less, which no case does both, of both classes."""
     factors = (prior, -prior, 1.0 - prior, prior - 1.0)
     return Sum(parts, factors, excluding(parts, (1, 1, 0, 0)) if linked is None else linked)
@@ -238,7 +238,7 @@ class _Cases(NamedTuple):
         ]
         return _mean_difference(self.costs.prior, *self._means(columns))
 
-    def _means(self, columns: Sequence[_Column]) -> tuple[list[MeanCost], Floats | None]:
+    def _means(self, columns: Sequence[_Column]) -> tuple[list[MeanLoss], Floats | None]:
         """The mean of each column, and their correlations where cases vary together."""
         sums = [
             CostSums.of(one.paid, np.broadcast_to(one.errors, one.paid.shape), self.weights[one.place])
