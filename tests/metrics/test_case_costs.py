@@ -567,3 +567,12 @@ def test_expected_costs_of_equal_costs_are_those_of_the_application():
     assert same.tolist() == tc.expected_costs(trials, (0.3, 7.0, 2.0)).tolist()
     with pytest.raises(tc.InputError, match="2 entries for 3 cases"):
         tc.expected_costs(trials, tc.CaseCosts(0.3, [7.0] * 2, 2.0))
+
+
+def test_a_class_of_errors_only_leaves_room_for_right_decisions():
+    trials = tc.Trials.of_llr([9.0, 8.0, 9.0, 8.0, 9.0, 8.0], [1, 1, 1, 0, 0, 0])
+    found = tc.evaluate_case_costs(trials, tc.CaseCosts(0.5, [4.0, 5.0, 6.0, 4.0, 5.0, 6.0], 2.0), ci=0.95)
+    assert found.cost == 1.0  # every non-target is accepted at a price of 2
+    room = tc.clopper_pearson(0, 3).high
+    assert found.cost_ci[0] == pytest.approx(1.0 - 0.5 * 2.0 * room)
+    assert found.savings_ci[0] < found.savings < found.savings_ci[1]
