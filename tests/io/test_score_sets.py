@@ -327,7 +327,7 @@ def test_bare_numbers_do_not_take_the_options_of_tables(tmp_path):
     for words in (("--genuine", numbers, "--impostor", numbers), (numbers, "--beside", listed)):
         for option in ("--group-column", "--key", "--id-column", "--weight-column", "--score-column"):
             error = run("assemble", *words, option, "x", "-o", tmp_path / "out.csv", code=2).stderr
-            assert f"does not go with {option}" in error
+            assert f"cannot be combined with {option}" in error
 
 
 def test_a_table_keeps_the_names_of_its_columns_and_labels(tmp_path):

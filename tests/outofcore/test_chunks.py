@@ -301,7 +301,7 @@ def test_labels_that_are_not_marks_are_read_as_everywhere():
     [
         ({"meaning": "nonsense"}, "meaning must be one of"),
         ({"eer": "nonsense"}, "eer must be"),
-        ({"meaning": "posterior"}, "give trained_prior"),
+        ({"meaning": "posterior"}, "trained_prior is needed"),
         ({"bayes_plot": (3, -3, 5)}, "bayes_plot must be"),
         ({"memory_limit": 10**6}, "memory_limit of 1 MB is too small to work with"),
     ],

@@ -453,7 +453,7 @@ def test_displays_are_made_from_trials_predictions_and_estimators():
 
 @pytest.mark.parametrize("meaning", ["raw", "llr"])
 def test_a_display_refuses_a_prior_that_its_scores_were_not_made_with(meaning):
-    with pytest.raises(tc.InputError, match="trained_prior does not go with"):
+    with pytest.raises(tc.InputError, match="trained_prior cannot be combined with"):
         plots.RocDisplay.from_predictions([1, 0], [2.0, -1.0], meaning=meaning, trained_prior=0.4)
     with pytest.raises(tc.InputError, match="meaning must be one of 'raw', 'llr', 'posterior'"):
         plots.RocDisplay.from_predictions([1, 0], [2.0, -1.0], meaning="logits")

@@ -73,7 +73,7 @@ def _check_kind(kind: str, systems: int, points: int, bands: str | None) -> None
     if points > 1 and kind == "risk-coverage":
         raise click.UsageError("risk-coverage takes one operating point.")
     if bands == "simultaneous" and kind not in _AT_ONCE:
-        raise click.UsageError(f"--bands simultaneous goes with {', '.join(_AT_ONCE)}, not with {kind}.")
+        raise click.UsageError(f"--bands simultaneous is for {', '.join(_AT_ONCE)}, not with {kind}.")
 
 
 def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None) -> Value:
