@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tercet._numeric import sorting
+from tercet._numeric import parallel, sorting
 from tercet._numeric.sorting import Source, ascending, sort
 
 COUNT = 300_001
@@ -46,17 +46,28 @@ def test_many_rows_are_sorted_in_parts(kind):
     np.testing.assert_array_equal(others, np.sort(values[~marks]))
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3, 8])
-def test_no_part_is_much_larger_than_the_share_of_a_core(monkeypatch, cores):
-    monkeypatch.setattr(sorting, "CORES", cores)
-    columns = [numbers("random", 40_000), numbers("random", 3000)]
-    expected = [np.sort(column) for column in columns]
-    parts = sorting._halved(columns, COUNT)
-    assert max(map(len, parts)) <= 1.5 * 43_000 / cores
+@pytest.mark.parametrize("most", [50_000.0, 20_000.0, 5000.0])
+def test_parts_are_halved_until_none_is_too_long(most):
+    column = numbers("random", 40_000)
+    expected = np.sort(column)
+    parts = sorting._halved([column], most, COUNT)
+    assert max(map(len, parts)) <= most
     for part in parts:
         part.sort()  # parts are views
-    for column, right in zip(columns, expected, strict=True):
-        np.testing.assert_array_equal(column, right)
+    np.testing.assert_array_equal(column, expected)
+
+
+@pytest.mark.parametrize("cores", [2, 3, 8])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_any_number_of_cores_sorts_alike(monkeypatch, cores, share):
+    monkeypatch.setattr(sorting, "CORES", cores)
+    monkeypatch.setattr(parallel, "CORES", cores)
+    monkeypatch.setattr(sorting, "_sort_is_slow", lambda: False)
+    values, marks = numbers("random", COUNT), np.random.default_rng(6).random(COUNT) < share
+    columns = [Source(lambda rows, own=own: int(own[rows].sum()), lambda rows, own=own: values[rows][own[rows]])
+               for own in (marks, ~marks)]  # fmt: skip
+    for found, own in zip(ascending(COUNT, *columns), (marks, ~marks), strict=True):
+        np.testing.assert_array_equal(found, np.sort(values[own]))
 
 
 @pytest.mark.usefixtures("either_way")

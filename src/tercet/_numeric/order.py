@@ -19,6 +19,7 @@ from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 15
 _AT_A_TIME = 1 << 12
+_SEARCH = 8  # a search takes as long as this many simple operations
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
 Keys = NDArray[np.int64]
@@ -149,4 +150,4 @@ def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array]
             low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
             place(own, low, among[low:high])
 
-    over_parts(walk, len(values))
+    over_parts(walk, len(values), _SEARCH)

@@ -26,6 +26,7 @@ from tercet._numeric.parallel import CORES, many, together
 _BLOCK = 1 << 16  # rows fetched at a time
 _PART = 1 << 18  # numbers that are sorted at a time, and fewer as long as there are few parts
 _FEW_PARTS, _MOST_PARTS = 16, 255
+_MOST_OF_A_SHARE = 1.5  # that one core sorts by itself: a column that is a little longer is not worth halving
 _SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
 _MOST_CELLS = 1 << 16
 _ROW = 256  # numbers that numpy sorts without splitting them
@@ -55,11 +56,9 @@ def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
         return found
     edges = np.linspace(0, rows, CORES + 1).astype(np.intp).tolist()
     spans = [range(low, high, _BLOCK) for low, high in pairwise(edges)]
-    if _sort_is_slow():
-        found, parts = _dealt(rows, spans, columns)
-    else:
-        found = [_gathered(rows, spans, column) for column in columns]
-        parts = _halved(found, rows)
+    if not _sort_is_slow():
+        return _sorted_at_once(rows, spans, columns)
+    found, parts = _dealt(rows, spans, columns)
     together([partial(sort, part) for part in sorted(parts, key=len, reverse=True)], rows)
     return found
 
@@ -74,29 +73,52 @@ def length(rows: slice) -> int:
     return len(range(rows.start, rows.stop, rows.step))
 
 
-def _gathered(rows: int, spans: Sequence[range], column: Source[T]) -> NDArray[T]:
-    """The values of a column, fetched on all cores."""
-    ends = list(accumulate((column.count(slice(span.start, span.stop, 1)) for span in spans), initial=0))
-    found = np.empty(ends[-1], column.fetch(slice(0, 0, 1)).dtype)
-
-    def copy(span: range, at: int) -> None:
-        for start in span:
-            values = column.fetch(slice(start, min(start + _BLOCK, span.stop), 1))
-            found[at : at + len(values)] = values
-            at += len(values)
-
-    together([partial(copy, span, start) for span, start in zip(spans, ends[:-1], strict=True)], rows)
+def _sorted_at_once(rows: int, spans: Sequence[range], columns: Sequence[Source[T]]) -> list[NDArray[T]]:
+    """A column as long as the share of a core is the job of one; a longer one is fetched by all, and halved."""
+    counts = [[column.count(slice(span.start, span.stop, 1)) for span in spans] for column in columns]
+    found = [
+        np.empty(sum(own), column.fetch(slice(0, 0, 1)).dtype) for own, column in zip(counts, columns, strict=True)
+    ]
+    most = _MOST_OF_A_SHARE * sum(map(len, found)) / CORES
+    fetches: list[Callable[[], None]] = []
+    jobs: list[Callable[[], None]] = []
+    for values, own, column in zip(found, counts, columns, strict=True):
+        if len(values) > most:
+            starts = accumulate(own[:-1], initial=0)
+            fetches += [partial(_copy, values, column, span, at) for span, at in zip(spans, starts, strict=True)]
+            jobs.append(partial(values.partition, len(values) // 2))
+        else:
+            jobs.append(partial(_copy_sorted, values, column, rows))
+    for several in (fetches, jobs):
+        if several:
+            together(several, rows)
+    parts = _halved([half for values in found if len(values) > most for half in _halves(values)], most, rows)
+    together([partial(sort, part) for part in parts], rows)
     return found
 
 
-def _halved(columns: Sequence[NDArray[T]], rows: int) -> list[NDArray[T]]:
-    """Parts of the columns that can be sorted by themselves, none much larger than a core's share."""
-    parts = list(columns)
-    most = 1.5 * sum(map(len, columns)) / CORES
+def _copy(found: NDArray[T], column: Source[T], span: range, at: int) -> None:
+    """Writes the values of a span of rows from this place on."""
+    for start in span:
+        values = column.fetch(slice(start, min(start + _BLOCK, span.stop), 1))
+        found[at : at + len(values)] = values
+        at += len(values)
+
+
+def _copy_sorted(found: NDArray[T], column: Source[T], rows: int) -> None:
+    _copy(found, column, range(0, rows, _BLOCK), 0)
+    found.sort()
+
+
+def _halves(part: NDArray[T]) -> tuple[NDArray[T], NDArray[T]]:
+    return part[: len(part) // 2], part[len(part) // 2 :]
+
+
+def _halved(parts: list[NDArray[T]], most: float, rows: int) -> list[NDArray[T]]:
+    """Parts that can be sorted by themselves, none longer than this."""
     while long := [part for part in parts if len(part) > most]:
         together([partial(part.partition, len(part) // 2) for part in long], rows)
-        halves = [half for part in long for half in (part[: len(part) // 2], part[len(part) // 2 :])]
-        parts = [part for part in parts if len(part) <= most] + halves
+        parts = [part for part in parts if len(part) <= most] + [half for part in long for half in _halves(part)]
     return parts
 
 

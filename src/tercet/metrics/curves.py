@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, exact_dot, log_ratio, quotients, ratio, shifted
+from tercet._numeric.exact import UNIT, exact_dot, exact_sum, log_ratio, quotients, ratio, shifted
 from tercet._numeric.order import ranks_and_ties, sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import Record, computed
@@ -463,10 +463,12 @@ class Curve(Record):
         """Average precision: the mean over the targets of the precision at their score, ties pooled."""
         self.tally._need_every_score("The average precision")
         scores, running = self.tally.targets.distinct()
+        others = self.tally.nontargets
         hits = self.targets - running[:-1]
-        alarms = self.nontargets - self.tally.nontargets.below(scores)
-        total = exact_dot(quotients(hits, hits + alarms), np.diff(running))
-        return ratio(total, self.targets, UNIT)
+        alarms = self.nontargets - others.weight_of_lowest(sorted_ranks(others.scores, scores))
+        precision = quotients(hits, hits + alarms)
+        each = self.targets == len(scores)  # every target has a score of its own, and weighs one
+        return ratio(exact_sum(precision) if each else exact_dot(precision, np.diff(running)), self.targets, UNIT)
 
     def precision_at_recalled(self, k: float) -> float:
         """Precision when the k-th target has been recalled, ties pooled: the course's average precision at K.

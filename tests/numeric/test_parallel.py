@@ -1,0 +1,44 @@
+"""Jobs that run at the same time: results in order, the first error, and no job after it."""
+
+import pytest
+
+from tercet._numeric import parallel
+from tercet._numeric.parallel import over_parts, together
+
+ROWS = 1 << 20
+
+
+@pytest.fixture(params=[1, 2, 5])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(parallel, "CORES", request.param)
+    return request.param
+
+
+@pytest.mark.usefixtures("cores")
+def test_results_come_in_the_order_of_the_jobs():
+    assert together([lambda k=k: k * k for k in range(50)], ROWS) == [k * k for k in range(50)]
+
+
+@pytest.mark.usefixtures("cores")
+def test_the_error_of_a_job_is_raised_and_an_index_error_is_not_taken_for_the_end():
+    done = []
+
+    def fail():
+        raise IndexError("of the job")
+
+    with pytest.raises(IndexError, match="of the job"):
+        together([fail, *[lambda k=k: done.append(k) for k in range(10_000)]], ROWS)
+    assert len(done) < 10_000
+
+
+@pytest.mark.usefixtures("cores")
+def test_jobs_may_give_jobs_of_their_own():
+    assert together([lambda k=k: sum(together([lambda: k] * 4, ROWS)) for k in range(6)], ROWS) == [0, 4, 8, 12, 16, 20]
+
+
+def test_slices_cover_all_rows_once_and_slow_rows_count_more(cores):
+    slices = over_parts(lambda rows: rows, ROWS)
+    assert [rows.start for rows in slices] == [0, *(rows.stop for rows in slices[:-1])]
+    assert slices[-1].stop == ROWS
+    assert len(over_parts(lambda rows: rows, 1 << 16)) == 1
+    assert len(over_parts(lambda rows: rows, 1 << 16, steps=8)) == cores
