@@ -22,6 +22,7 @@ LIMB = 39  # bits of the lower limb: two of them still add within two pieces of 
 INT64_BITS = 62
 EXACT_BITS = 40  # of two factors together: 2**13 such products add exactly in a double, 53 bits
 PIECE = 20  # bits of a factor
+_SUMMED = 1 << 16  # rows whose running totals are taken at a time
 BLOCK = 1 << 13
 ROUNDED_ONCE = LIMB + 53  # totals of this many bits have an upper limb that is a double
 _MASK = (1 << LIMB) - 1
@@ -189,7 +190,7 @@ def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
     total[:1] = 0
     count = len(weights) - 1
     if bits <= INT64_BITS:
-        for rows in _blocks(slice(0, count)):
+        for rows in _blocks(slice(0, count), _SUMMED):
             after = slice(rows.start + 1, rows.stop + 1)
             sums = _multiples(weights[after], unit).astype(np.int64)
             sums[0] += total[rows.start]
@@ -217,19 +218,21 @@ def _running_limbs(count: int, fetch: Fetch, low: Integers | None = None) -> Wid
 
     def fill(part: slice) -> slice:
         above = below = 0
-        for rows in _blocks(part):
+        for rows in _blocks(part, _SUMMED):
             high, low = fetch(rows)
             high[0] += above
             low[0] += below
-            np.cumsum(low, out=low)  # 2**13 limbs of 39 bits stay within 64
+            np.cumsum(low, out=low)  # 2**16 limbs of 39 bits stay within 64
             np.cumsum(high, out=high)
             _set(total, rows, high, low)
             above, below = int(total.high[rows.stop]), int(total.low[rows.stop])
         return part
 
     for part in over_parts(fill, count)[1:]:
-        own = slice(part.start + 1, part.stop + 1)
-        _set(total, part, total.high[own] + total.high[part.start], total.low[own] + total.low[part.start])
+        above, below = total.high[part.start], total.low[part.start]
+        for rows in _blocks(part, _SUMMED):
+            own = slice(rows.start + 1, rows.stop + 1)
+            _set(total, rows, total.high[own] + above, total.low[own] + below)
     return total
 
 
