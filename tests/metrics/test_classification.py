@@ -271,3 +271,19 @@ def test_kappa_and_mcc_of_decisions_that_are_all_right_have_no_interval():
     report = tc.count_report(tc.Confusion(np.diag([4, 5, 6])))
     assert report["kappa"].value == report["mcc"].value == 1.0
     assert report["kappa"].interval is report["mcc"].interval is None
+
+
+@pytest.mark.parametrize("area", [tc.one_vs_rest_auc, tc.hand_till_auc])
+def test_a_constant_added_to_a_row_of_logits_changes_no_area(area):
+    rng = np.random.default_rng(11)
+    logits, labels = rng.integers(-6, 7, (400, 3)) / 4.0, np.arange(400) % 3
+    prior = [0.2, 0.3, 0.5]
+    plain = area(tc.Trials.of_logits(logits, labels, trained_prior=prior))
+    for shifts in (rng.integers(-40, 41, (400, 1)) / 4.0, rng.normal(0.0, 20.0, (400, 1))):
+        assert area(tc.Trials.of_logits(logits + shifts, labels, trained_prior=prior)).parts == plain.parts
+
+
+def test_infinite_logits_stay_apart_from_finite_ones():
+    logits = [[-np.inf, 0.0, 1.0], [3.0, -np.inf, -np.inf], [1e300, 0.0, 0.0], [0.5, 0.5, 0.0]]
+    found = tc.one_vs_rest_auc(tc.Trials.of_logits(logits, [2, 0, 0, 1], trained_prior=[1 / 3] * 3))
+    assert found.parts["0"] == 1.0

@@ -26,6 +26,7 @@ from tercet.trials import Trials, as_trials, probability
 Average = Literal["macro", "weighted"]
 _RATES = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "weighted", "micro")
+_ROUNDING = 1e-12  # of an llr, or of 1: what the logarithms of sums of exponentials may be off by, and more
 
 
 class ClassRow(NamedTuple):
@@ -285,12 +286,22 @@ def _ranked_prior(trials: Trials, prior: object) -> Floats:
 def _against_rest(trials: Trials, name: str, share: Floats) -> Trials:
     """The scores that rank one class's posterior: as given where they are posteriors at this prior, else llrs."""
     if trials.meaning != "posteriors" or trials.trained_prior != tuple(share.tolist()):
-        return trials.versus(name, prior=share.tolist())
+        ranked = trials.versus(name, prior=share.tolist())
+        return replace(ranked, scores=frozen(_without_rounding(ranked.scores)))
     place = trials.class_number(name)
     return replace(
         trials, scores=frozen(np.ascontiguousarray(trials.scores[:, place])), meaning="raw", trained_prior=None,
         classes=(f"not {name}", name), labels=frozen(trials.known_labels() == place),
     )  # fmt: skip
+
+
+def _without_rounding(llrs: Floats) -> Floats:
+    """Llrs that differ by rounding alone made one, so that rows of logits that are equal but for a constant tie."""
+    distinct, places = np.unique(llrs, return_inverse=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        new = np.diff(distinct, prepend=-np.inf) > _ROUNDING * np.clip(np.abs(distinct), 1.0, 1e300)
+    new[:1] = True
+    return np.asarray(distinct[new][np.cumsum(new) - 1][places])
 
 
 def log_loss_as_given(trials: Trials, *, base: float = 2.0) -> float:
