@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 CLICKS = 3
 # What a newcomer looks for, the page that answers it, and words that must stand there.
 TASKS = (
-    ("a threshold for my costs", "howto/threshold.html", "Three numbers decide"),
+    ("a threshold for my costs", "howto/threshold.html", "Three numbers determine the threshold"),
     ("each table of the laboratory", "laboratory.html", "laboratory.py"),
     ("an interval by speaker on a minimum DCF", "howto/interval.html", "speaker"),
     ("a DET of three systems in my own axes", "howto/figure.html", "subplots"),
