@@ -89,9 +89,8 @@ def _sorted_at_once(rows: int, spans: Sequence[range], columns: Sequence[Source[
             jobs.append(partial(values.partition, len(values) // 2))
         else:
             jobs.append(partial(_copy_sorted, values, column, rows))
-    for several in (fetches, jobs):
-        if several:
-            together(several, rows)
+    together(fetches, rows)
+    together(jobs, rows)
     parts = _halved([half for values in found if len(values) > most for half in _halves(values)], most, rows)
     together([partial(sort, part) for part in parts], rows)
     return found
