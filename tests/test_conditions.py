@@ -8,8 +8,8 @@ import pytest
 
 import tercet as tc
 from tercet.conditions import by_condition, too_few_errors
+from tercet.metrics.mover import Proportion, Sum
 from tercet.uncertainty import sample_size
-from tercet.uncertainty._limits import Proportion, Sum
 from tests.uncertainty.helpers import gaussian, same, three_classes
 
 APPS = [(0.5, 1, 1), (0.1, 1, 1)]

@@ -106,7 +106,7 @@ class Application(Shown):
             text(self.name, "name")
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
         for cost in ("cost_fn", "cost_fp"):
-            object.__setattr__(self, cost, not_negative(getattr(self, cost), cost))
+            object.__setattr__(self, cost, _one_cost(getattr(self, cost), cost))
         if self.cost_fn == 0.0 and self.cost_fp == 0.0:
             raise InputError("cost_fn and cost_fp are both 0: then every decision is free and none is better.")
 
@@ -406,6 +406,16 @@ class ApplicationMean(Record):
 
     applications: tuple[Application, ...]
     name: str | None = None
+
+
+def _one_cost(value: object, name: str) -> float:
+    """A cost that holds for every case."""
+    try:
+        return not_negative(value, name)
+    except InputError as error:
+        if isinstance(value, list | tuple | np.ndarray) or type(value).__name__ == "Series":
+            raise InputError(f"{error} Costs that differ from case to case belong to CaseCosts.") from None
+        raise
 
 
 @lru_cache(maxsize=1024)  # every property of an operating point asks for it

@@ -11,22 +11,23 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tercet._numeric.records import PlainRecord, Record, checked_tuple
+from tercet._numeric.records import PlainRecord, ReadOnly, Record, checked_tuple
 from tercet._numeric.validation import chosen, column, group_name, number, shown
 from tercet._typing import Array
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, FEW, Interval, clopper_pearson, enough_errors, wilson
+from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
+from tercet.metrics.limits import FEW
+from tercet.metrics.mover import Proportion
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
 from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import Proportion, effective_size
+from tercet.uncertainty._limits import effective_size
 from tercet.uncertainty._rows import group_codes, grouping, names_cross
 
 __all__ = [
@@ -300,8 +301,8 @@ def verification_rates(
     frr = None if fnmr is None else share + fnmr.value * (1.0 - share)
     gar = None if fnmr is None else (fnmr.trials - fnmr.errors) / fnmr.trials * (1.0 - share)
     hter = None if far is None or frr is None else (far + frr) / 2.0
-    ends = MappingProxyType(_transaction_intervals(fmr, fnmr, share))
-    return VerificationRates(cut, fmr, fnmr, far, frr, gar, hter, share, MappingProxyType(reasons), ends)
+    ends = ReadOnly(_transaction_intervals(fmr, fnmr, share))
+    return VerificationRates(cut, fmr, fnmr, far, frr, gar, hter, share, ReadOnly(reasons), ends)
 
 
 def _transaction_intervals(fmr: Rate | None, fnmr: Rate | None, share: float) -> dict[str, Interval]:
@@ -362,7 +363,7 @@ def rates_by(
     (0.0, 1.0, 'there are no genuine comparisons')
     """
     values = group_column(as_trials(trials), column, "column").astype(str)
-    return MappingProxyType(
+    return ReadOnly(
         {
             name: verification_rates(trials.select(values == name), threshold, ci=ci, method=method, by=by)
             for name in np.unique(values).tolist()

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import frozen, group_name, probability, shown, text
 from tercet._typing import JSON, Array, Counts, EerDefinition, Facts, Floats
 from tercet.application import Application, listed
@@ -279,8 +279,8 @@ def _conditions(
         counted = evaluate(parts.rows_of(list(results)), apps, **bare)
     sizes = {name: _sizes(parts.sums[name], parts.classes) for name in sorted(parts.counts)}
     return Conditions(
-        column, MappingProxyType(sizes), MappingProxyType(results), MappingProxyType(undefined),
-        evaluated(POOLED, trials), weighted, counted, MappingProxyType(without), MappingProxyType(rates),
+        column, ReadOnly(sizes), ReadOnly(results), ReadOnly(undefined),
+        evaluated(POOLED, trials), weighted, counted, ReadOnly(without), ReadOnly(rates),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts, checked_cases
 from tercet.metrics.class_summary import ClassSummary
-from tercet.metrics.confusion import Confusion, as_matrix
+from tercet.metrics.confusion import Confusion, matrix_for
 from tercet.metrics.costs import class_sums, squared_distance, surprise
 from tercet.metrics.curves import Curve
 from tercet.metrics.least_cost import least_cost_actions
@@ -80,7 +80,7 @@ def decide(trials: Trials, application: object) -> Array:
     [1, 0, 0]
     """
     if isinstance(application, MulticlassApplication):
-        return _matrix_decisions(trials, application)
+        return least_cost_actions(matrix_for(trials, application), likelihoods_of(trials))
     if isinstance(application, CaseCosts):
         return application.accepted(trials).astype(np.int8)
     threshold = Application.of(application).threshold
@@ -145,8 +145,7 @@ def expected_costs(trials: Trials, application: object) -> Floats:
     as_trials(trials)
     if isinstance(application, CaseCosts):
         return _case_costs(checked_cases(trials, application), application)
-    app = as_matrix(application)
-    _check_classes(trials, app)
+    app = matrix_for(trials, application)
     shares = posteriors(trials, app.prior)
     result = np.empty((len(shares), len(app.costs)))
 
@@ -191,8 +190,7 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
         return Confusion._counted(
             decide(two, application), two.known_labels(), two.classes, two.classes, two.classes[1], trials.weights
         )
-    _check_classes(trials, application)
-    app = application.renamed(trials.classes)
+    app = matrix_for(trials, application).renamed(trials.classes)
     target = trials.classes[1] if len(trials.classes) == 2 else None
     return Confusion._counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
 
@@ -248,20 +246,10 @@ def _own_decisions(trials: Trials, share: Floats) -> tuple[int, int]:
     return int(np.trace(counts)), int(counts.sum())
 
 
-def _matrix_decisions(trials: Trials, app: MulticlassApplication) -> Array:
-    _check_classes(trials, app)
-    return least_cost_actions(app, likelihoods_of(trials))
-
-
 def _as_two_class(trials: Trials) -> Trials:
     if as_trials(trials).is_matrix and len(trials.classes) == 2:
         return trials.versus(trials.classes[1], trials.classes[0])
     return trials
-
-
-def _check_classes(trials: Trials, app: MulticlassApplication) -> None:
-    """Two-class trials call their classes non-target and target, and take any two-class application."""
-    app.check_classes(trials.classes if trials.is_matrix or len(app.classes) != 2 else app.classes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.records import PlainRecord
+from tercet._numeric.records import PlainRecord, ReadOnly
 from tercet._numeric.validation import frozen, group_name, listed
 from tercet.application import Application, ApplicationMean
 from tercet.conditions import equalised_trials
@@ -153,7 +152,7 @@ def _mean_of_ends(intervals: Intervals, key: str, count: int) -> Interval | None
 def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:
     """The trials weighted so that each combination of values weighs the same in each class."""
     columns = tuple(group_name(name, trials.groups, "partitions") for name in columns)
-    joined = MappingProxyType({**trials.groups, "partition": frozen(_cells(trials, columns))})
+    joined = ReadOnly({**trials.groups, "partition": frozen(_cells(trials, columns))})
     return equalised_trials(replace(trials, groups=joined), "partition")
 
 

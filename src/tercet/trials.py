@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +22,7 @@ from tercet._numeric.matrices import (
 from tercet._numeric.meanings import MATRIX_MEANINGS as MATRIX_MEANINGS
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS as TWO_CLASS_MEANINGS
 from tercet._numeric.meanings import check_meaning, check_scores
-from tercet._numeric.records import check_fields, derived
+from tercet._numeric.records import ReadOnly, check_fields, derived
 from tercet._numeric.validation import (
     class_codes,
     class_place,
@@ -656,8 +655,7 @@ class Trials(Shown):
         return len(self.scores)
 
     def __reduce__(self) -> tuple[object, ...]:
-        values = [getattr(self, field.name) for field in fields(self)]
-        return _rebuilt, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+        return _rebuilt, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
         count = f"{len(self)} trials"
@@ -707,7 +705,10 @@ class Trials(Shown):
             If the trials have no labels.
         """
         if self.labels is None:
-            raise InputError("These trials have no labels: they can be decided and calibrated, not evaluated.")
+            raise InputError(
+                "These trials have no labels: they can be decided and calibrated, not evaluated. Labels come from "
+                "labels=, from a column (label_column) or from key=."
+            )
         return self.labels
 
     def select(self, rows: ArrayLike | slice) -> Trials:
@@ -734,7 +735,7 @@ class Trials(Shown):
             return None if column is None else frozen(np.array(column[rows]))
 
         columns = {name: of(getattr(self, name)) for name in ("scores", "labels", "weights", "ids")}
-        groups = MappingProxyType({key: of(group) for key, group in self.groups.items()})
+        groups = ReadOnly({key: of(group) for key, group in self.groups.items()})
         return derived(self, **columns, groups=groups)
 
     def versus(self, target: object, against: object = None, *, prior: ArrayLike | None = None) -> Trials:
@@ -930,16 +931,22 @@ def two_class_trials(
     labels: object,
     *,
     target: object = None,
+    classes: tuple[str, str] | None = None,
     trained_prior: object = None,
     weights: object = None,
     ids: object = None,
     groups: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> Trials:
-    """Two-class trials of scores with this meaning."""
+    """Two-class trials of scores with this meaning; with `classes` the labels are a mask that was judged before."""
     same_index({"scores": scores, "labels": labels, "weights": weights, "ids": ids, **_group_columns(groups)})
     values = numbers(scores, "scores")
-    mask, classes = (None, unlabelled_classes(target)) if labels is None else is_target(labels, target)
+    if classes is not None:
+        mask = None if labels is None else frozen(np.asarray(labels, np.bool_))
+    elif labels is None:
+        mask, classes = None, unlabelled_classes(target)
+    else:
+        mask, classes = is_target(labels, target)
     prior = None if trained_prior is None else probability(trained_prior, "trained_prior")
     return _assembled(values, meaning, mask, classes, prior, weights, ids, groups, name)
 
@@ -995,9 +1002,9 @@ def _freeze(trials: Trials) -> None:
         values = getattr(trials, name)
         if values is not None and values.flags.writeable:
             object.__setattr__(trials, name, frozen(values.copy()))
-    if type(trials.groups) is not MappingProxyType or any(group.flags.writeable for group in trials.groups.values()):
+    if type(trials.groups) is not ReadOnly or any(group.flags.writeable for group in trials.groups.values()):
         groups = {key: frozen(group.copy()) if group.flags.writeable else group for key, group in trials.groups.items()}
-        object.__setattr__(trials, "groups", MappingProxyType(groups))
+        object.__setattr__(trials, "groups", ReadOnly(groups))
 
 
 def _group_columns(groups: Facts | None) -> JSON:

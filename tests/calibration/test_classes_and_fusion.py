@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tercet import Application, Curve, Tally, Trials, confusion_of, log_loss, posteriors
+from tercet import Application, Curve, Tally, Trials, confusion_of, decide, log_loss, posteriors
 from tercet.calibration._linear import contrasts
-from tercet.calibration.fusion import Fusion
+from tercet.calibration.fusion import Fusion, load_model
 from tercet.calibration.multiclass import KINDS, Affine
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError
@@ -185,6 +185,37 @@ def test_for_two_classes_it_is_min_dcf_times_the_dummy(rows, point):
     assert min_risk(trials, app).risk == Curve.of(Tally.of(trials)).min_dcf(app).dcf * app.dummy_cost
 
 
+@given(st.lists(st.integers(-30, 30), min_size=2, max_size=12), st.floats(0.05, 0.95), st.floats(0.1, 10.0))
+def test_the_offsets_of_two_classes_reach_the_risk_whatever_the_rounding(tenths, prior, cost):
+    scores = np.array(tenths) / 10.0
+    trials, app = Trials.of_llr(scores, np.arange(len(scores)) % 2), Application(prior, cost, 1.0)
+    least = min_risk(trials, app)
+    if least.offsets is None:
+        assert least.risk == pytest.approx(app.dummy_cost)
+    else:
+        moved = Trials.of_llr(trials.llr + least.offsets[1], trials.labels)
+        assert confusion_of(moved, app).risk(app) == pytest.approx(least.risk, rel=1e-9, abs=1e-12)
+
+
+def test_rejecting_everything_is_named_whatever_the_unit_of_the_weights():
+    trials = Trials.of_llr([-2.0, -2.0], [0, 1], weights=[2.0, 2.0])
+    assert min_risk(trials, (0.3, 1, 1)).always == "0"
+
+
+def test_priors_and_costs_in_another_order_of_the_classes_are_refused():
+    app = Application.multiclass([0.1, 0.9], [[0, 1], [5, 0]], classes=["b", "a"])
+    rows = rows_of([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], ["a", "b", "a"], classes=["a", "b"])
+    ratios = Trials.of_llr([1.0, -1.0, -2.0], ["a", "b", "a"], target="b")
+    several = Trials.of_llr([1.0, -1.0, -2.0], ["a", "b", "c"], target="b")
+    for trials in (rows, ratios, several):
+        for ask in (min_risk, confusion_of, decide):
+            with pytest.raises(InputError, match="classes"):
+                ask(trials, app)
+    same = Application.multiclass([0.9, 0.1], [[0, 5], [1, 0]], classes=["a", "b"])
+    unnamed = Trials.of_llr([1.0, -1.0, -2.0], [0, 1, 0])
+    assert min_risk(ratios, same).risk == min_risk(rows, same).risk == min_risk(unnamed, same).risk
+
+
 def test_a_cell_that_only_the_tolerance_of_the_programme_leaves_open_is_empty():
     matrix = np.zeros((5, 3))
     matrix[3, 2] = -16.0
@@ -340,3 +371,34 @@ def test_multiclass_fusion_is_no_worse_than_its_best_system():
     assert fused <= min(log_loss(Affine.fit(t, [0.5, 0.25, 0.25])(t), [0.5, 0.25, 0.25]) for t in trials)
     alone = Fusion.fit(trials[:1])(trials[:1]).scores
     assert np.allclose(alone, Affine.fit(trials[0])(one), atol=1e-8)
+
+
+def test_systems_in_another_order_than_that_of_the_training_are_refused():
+    (a, b), target = systems()
+    one, two = Trials.of_scores(a, target, name="a"), Trials.of_scores(b, target, name="b")
+    model = load_model(Fusion.fit([one, two], 0.5).to_json())
+    assert model([one, two]).name == "a + b"
+    with pytest.raises(InputError, match="trained on 'a', 'b' and got 'b', 'a'"):
+        model([two, one])
+    with pytest.raises(InputError, match="trained on 'a', 'b' and got 'b', 'c'"):
+        model([two, Trials.of_scores(a, target, name="c")])
+    unknown = Trials.of_scores(a, target, name="dev"), Trials.of_scores(b, target)
+    assert np.array_equal(model(unknown).scores, model([one, two]).scores)
+    assert model(unknown).name is None
+
+
+def test_a_fusion_takes_scores_of_the_meaning_it_was_trained_on():
+    (a, b), target = systems()
+    odds = [Trials.of_log_odds(x, target, trained_prior=0.5) for x in (a, b)]
+    model = Fusion.fit([Trials.of_posteriors(1 / (1 + np.exp(-x)), target, trained_prior=0.5) for x in (a, b)], 0.5)
+    with pytest.raises(InputError, match=r"posterior \(trained prior 0\.5\), these are log-odds"):
+        model(odds)
+    with pytest.raises(InputError, match="these are llr: convert"):
+        model([Trials.of_llr(x, target) for x in (a, b)])
+
+
+def test_a_fusion_of_three_classes_does_not_take_scores_of_two():
+    matrix, labels = noisy()
+    model = Fusion.fit([rows_of(matrix, labels)])
+    with pytest.raises(InputError, match="3 classes, the scores have 2"):
+        model([Trials.of_scores([1.0, -1.0], [1, 0])])

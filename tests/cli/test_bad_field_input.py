@@ -49,11 +49,11 @@ REFUSED = {
         ("lacks 5 utterances", "the first is 't55'", "complete the map"),
     ),
     "a threshold probability above 1": (
-        "evaluate plain.csv --app 0.1 --decision-curve --thresholds 0.2,1.5", 1,
-        ("--thresholds", "1 of 2 are not", "1.5 (entry 1)", "operating point"),
+        "evaluate plain.csv --app 0.1 --decision-curve --thresholds 0.2,1.5", 2,
+        ("--thresholds", "strictly between 0 and 1", "not 1.5"),
     ),
     "a threshold probability of 0": (
-        "compare plain.csv plain.csv --name a --name b --thresholds 0,0.2", 1, ("--thresholds", "entry 0"),
+        "compare plain.csv plain.csv --name a --name b --thresholds 0,0.2", 2, ("--thresholds", "not 0.0"),
     ),
     "posteriors without their prior": (
         "evaluate plain.csv --meaning posterior --app 0.1", 1, ("--trained-prior",),

@@ -387,6 +387,98 @@ def test_a_pair_of_options_has_an_effect_or_is_refused(words, folder):
         check_pair(words, base, first, second, own)
 
 
+def _takes_a_value(one):
+    """Whether the value of an option is checked by its parser or its type: a number, a list, a size."""
+    return isinstance(one, Option) and one.expose_value and not one.is_flag and (
+        one.parse is not None or not isinstance(one.type, click.types.StringParamType)
+    )  # fmt: skip
+
+
+def test_every_number_has_a_parser_that_knows_its_range():
+    numbers = (click.types.IntParamType, click.types.FloatParamType)
+    lacking = [
+        (*words, one.name)
+        for words, command in LEAVES.items()
+        for one in command.params
+        if isinstance(one.type, numbers) and one.parse is None
+    ]
+    assert lacking == []
+
+
+# Values that an option of some kind cannot have; every option that takes a value is given each of them.
+BAD = ("x", "nan", "-1", "1.5", "1e999", "", ",", "1,2,3,4", "a;b", "0.5,1", "0.95x")
+NAMES = {"columns", "class_columns", "classes", "actions"}  # any words are names
+# The data decide: how much memory is too little.
+BY_DATA = {"memory_limit"}
+
+
+@pytest.mark.parametrize("words", LEAVES, ids="-".join)
+def test_a_value_that_an_option_cannot_have_is_wrong_use(words, folder, tmp_path_factory):
+    """Exit code 2, whether or not the files exist; what is left to the data does not blame the option."""
+    empty = tmp_path_factory.mktemp("empty")
+    for one in filter(_takes_a_value, LEAVES[words].params):
+        calls = [
+            call for base in _bases(words, LEAVES[words]) if _applies(call := _call_without(words, base, one), one)
+        ]
+        refused = [bad for bad in BAD for call in calls[:1] if _is_refused(call, one, bad)]
+        assert refused or not calls or one.name in NAMES, (words, one.flag)
+        os.chdir(empty)
+        try:
+            assert all(_is_refused(call, one, bad) for bad in refused[:1] for call in calls[:1])
+        finally:
+            os.chdir(folder)
+
+
+def _call_without(words, base, one):
+    """A call to which the option is added, with what it needs."""
+    own = list(base)
+    if one.flag in own and not one.multiple:
+        del own[own.index(one.flag) : own.index(one.flag) + 2]
+    companions, _ = asked(words, one, {each.name: each for each in LEAVES[words].params})
+    return [*words, *own, *companions]
+
+
+def _applies(call, one):
+    """Whether the option belongs into the call, whatever its value."""
+    found = CliRunner().invoke(main, [*call, one.flag, "nan"])
+    return not any(words in found.stderr for words in ("has no effect", "cannot be combined"))
+
+
+def _is_refused(call, one, bad):
+    found = CliRunner().invoke(main, [*call, one.flag, bad])
+    blamed = found.stderr.startswith(f"tercet: {one.flag}") and one.name not in BY_DATA
+    assert not (found.exit_code == 1 and blamed), (call, one.flag, bad, found.stderr)
+    return found.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("evaluate", "a.csv", "--app", "1.5"), "--app 1.5: prior must lie strictly between 0 and 1, not 1.5."),
+        (("evaluate", "a.csv", "--app", "0.5,1,-1"), "--app 0.5,1,-1: cost_fp must be finite and not negative"),
+        (("calibrate", "fit", "a.csv", "-o", "o.json", "--app", "1.5"), "--app 1.5: prior must lie strictly"),
+        (("evaluate", "a.csv", "--ci", "2", "--bootstrap", "0"), "--bootstrap must be a whole number, at least 1"),
+        (("evaluate", "a.csv", "--ci", "0.95"), "--ci is a level in per cent, such as 95, not 0.95."),
+        (
+            ("evaluate", "a.csv", "--ci", "95", "--bootstrap", "9"),
+            "--bootstrap must be a whole number, at least 39 for",
+        ),
+        (("evaluate", "a.csv", "--json", "--bayes-plot", "3,-3,9"), "--bayes-plot is LOW,HIGH,POINTS with LOW < HIGH"),
+        (("evaluate", "a.csv", "--priors", "0.5,0.6"), "--priors must sum to 1, not to 1.1"),
+        (("evaluate", "a.csv", "--memory-limit", "0"), "--memory-limit is a size such as 500MB or 2GB, not '0'."),
+        (("evaluate", "a.csv", "--separator", "ab"), "--separator 'ab' must be one character"),
+        (("check", "result.json", "--fail-if", "nothing>1"), "--fail-if 'nothing>1': no number is called 'nothing'."),
+        (("primary", "a.csv", "--points", "sre99"), "--points 'sre99' is not a known mean. Known: sre12"),
+        (("spoofing", "a-dcf", "sasv.csv", "--point", "x"), "--point 'x' is not a known point."),
+    ],
+    ids=lambda one: one[-1] if isinstance(one, tuple) else "",
+)
+def test_a_bad_value_is_named_with_its_option(words, sentence, folder):
+    code, _, err, _ = outcome(words)
+    assert code == 2, err
+    assert f"Error: {sentence}" in err
+
+
 def test_every_option_that_names_a_file_says_whether_it_is_read_or_written():
     for words, command in leaves():
         for one in command.params:
@@ -409,7 +501,7 @@ def test_a_group_column_and_a_map_of_the_same_name_are_refused(folder):
             "utt2spk",
         )
     )
-    assert code == 1
+    assert code == 2
     assert "both make the group 'speaker'" in err
 
 

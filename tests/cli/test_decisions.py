@@ -101,7 +101,7 @@ def test_count_takes_bare_rates_decided_labels_and_several_classes(tmp_path):
     assert "macro average" in done.stdout
     run("count", code=2)
     run("count", "--matrix", "1,2;3,4", "--rates", "0.1,0.2", code=2)
-    run("count", "--matrix", "1,x;3,4", code=1)
+    run("count", "--matrix", "1,x;3,4", code=2)
 
 
 def test_evaluate_adds_a_decision_curve_with_bands(scores):
@@ -242,7 +242,7 @@ def test_a_decision_curve_takes_thresholds_groups_and_bounded_memory(scores, tmp
     curve = tc.decision_curve(trials, [0.1, 0.3], ci=0.95, by="person")
     assert found["net_benefit_ci"] == np.column_stack((curve.low, curve.high)).tolist()
     assert "avoided_per_100" in run(*words, "--format", "md").stdout
-    assert "--thresholds" in run(*words[:-1], "x", code=1).stderr
+    assert "--thresholds" in run(*words[:-1], "x", code=2).stderr
 
 
 def test_costs_of_each_case_vary_by_two_group_columns(scores, tmp_path):

@@ -124,7 +124,7 @@ def test_every_named_point_is_listed_once():
 
 def test_a_plan_for_a_claimed_rate():
     assert as_json("biometrics", "plan", "--rate", "0.01")["rows"][0]["rule_of_3"] == 300
-    assert "rate" in run("biometrics", "plan", "--rate", "2", code=1).stderr
+    assert "rate" in run("biometrics", "plan", "--rate", "2", code=2).stderr
 
 
 def test_a_dcf_is_that_of_python(made):
@@ -335,7 +335,7 @@ def test_a_group_column_and_a_map_of_the_same_name_are_refused_unless_the_column
         scored / "utt2spk",
         "--json",
     )
-    assert "both make the group 'speaker'" in run(*words, "--group-column", "speaker", code=1).stderr
+    assert "both make the group 'speaker'" in run(*words, "--group-column", "speaker", code=2).stderr
     (tmp_path / "team.toml").write_text('group-column = ["speaker"]\n')
     one, other = (json.loads(run(*words, *more).stdout) for more in ((), ("--config", tmp_path / "team.toml")))
     assert _without_input(one) | {"command": []} == _without_input(other) | {"command": []}

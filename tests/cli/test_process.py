@@ -163,7 +163,7 @@ def test_an_output_that_is_an_input_is_refused(scores, tmp_path, words):
 
 def test_an_endless_grid_is_refused(scores):
     found = run("evaluate", scores, "--bayes-plot", "-3,3,1e9", "--json")
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert "100,000 points" in found.stderr
 
 

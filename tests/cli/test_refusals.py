@@ -24,7 +24,8 @@ def files(tmp_path_factory):
     for name in ("a.csv", "b.csv"):
         (folder / name).write_text("score,label,speaker,room,trial\n" + text)
     (folder / "map.txt").write_text("".join(f"{trial} {speaker}\n" for _, _, speaker, trial in rows))
-    (folder / "lists.txt").write_text("s1 u1 target\ns2 u2 nontarget\n")
+    (folder / "lists.txt").write_text("s1 u1 target\ns2 u2 maybe\n")
+    (folder / "scores.txt").write_text("s1 u1 1.5\ns2 u2 -0.5\n")
     (folder / "numbers.txt").write_text("1.0\n-1.0\n")
     (folder / "t.csv").write_text("x,y,label\n" + "".join(f"{i % 7},{(i * i) % 5},{i % 2}\n" for i in range(40)))
     (folder / "short.csv").write_text("x,y,label\n1,2,0\n1,0\n")
@@ -47,6 +48,11 @@ REFUSED = [  # words, exit code, what the sentence holds
     ("plot a.csv --kind rok -o f.png", 2, "--kind must be one of roc, det"),
     ("plot a.csv --kind forest -o f.png", 2, "--kind must be one of roc, det"),
     ("plot a.csv b.csv --kind corp -o f.png", 2, "corp shows one system; several can be drawn as roc, det"),
+    ("plot a.csv --group-column speaker -o f.png", 2, "--group-column has no effect without --bands pointwise"),
+    ("evaluate a.csv --label-column trial --target U1", 1, "Did you mean 'u1'?"),
+    ("evaluate scores.txt", 1, "Labels come from --labels, from a column (--label-column) or from --key."),
+    ("evaluate scores.txt --key lists.txt", 1, "the last holds 'maybe'"),
+    ("evaluate a.csv --meaning posterior --trained-prior 0.5", 1, "If they mean something else, say so: llr, log-odds"),
     ("evaluate a.csv --app 0.1 --sort dcf", 2, "--sort has no effect on one system"),
     ("evaluate a.csv b.csv --app 0.1 --sort nothing", 2, "--sort: no quantity is called 'nothing'"),
     ("evaluate a.csv --priors 0.5,0.5 --cost-fn-column speaker", 2, "two-class operating point"),
@@ -63,14 +69,14 @@ REFUSED = [  # words, exit code, what the sentence holds
     ("coverage a.csv --price 0.1 --quiet", 2, "add --json"),
     (
         "evaluate a.csv --app 0.1 --ci 95 --group-column speaker --group-column room --group-column trial",
-        1,
+        2,
         "At most two",
     ),
     ("gaps a.csv --between trial --app 0.5 --group-column speaker --group-column room", 2, "resamples by one group"),
-    ("evaluate a.csv --priors 0.5,0.5 --costs 0-1 --costs 0-1", 1, "--costs was given 2 times"),
-    ("evaluate a.csv --id-column trial --group-map map.txt --group-map map.txt --app 0.1 --ci 95", 1, "same name"),
-    ("sensitivity inputs a.csv --prior beta:2 --cost-fn 1 --cost-fp 1", 1, "takes two numbers"),
-    ("sensitivity inputs a.csv --prior beta:2:-1 --cost-fn 1 --cost-fp 1", 1, "takes two positive numbers"),
+    ("evaluate a.csv --priors 0.5,0.5 --costs 0-1 --costs 0-1", 2, "--costs was given 2 times"),
+    ("evaluate a.csv --id-column trial --group-map map.txt --group-map map.txt --app 0.1 --ci 95", 2, "same name"),
+    ("sensitivity inputs a.csv --prior beta:2 --cost-fn 1 --cost-fp 1", 2, "takes two numbers"),
+    ("sensitivity inputs a.csv --prior beta:2:-1 --cost-fn 1 --cost-fp 1", 2, "takes two positive numbers"),
     ("sweep a.csv --app 0.1 --app 0.5", 2, "sweep takes one --app"),
     (
         "sweep --train t.csv --validation t.csv --held-out t.csv --held-out t.csv",
@@ -173,3 +179,24 @@ def test_a_definition_of_the_eer_is_refused_where_no_eer_is_shown(files):
     assert "--eer has no effect on these --metrics" in found.stderr
     assert run(*words, "auc,eer").exit_code == 0
     assert run(*words, "auc,ppv", "--json").exit_code == 0
+
+
+def test_bands_of_a_figure_can_be_by_speaker(files, tmp_path):
+    words = ("plot", files / "a.csv", "--kind", "roc", "--bands", "pointwise")
+    for name, more in {"plain.svg": (), "grouped.svg": ("--group-column", "speaker")}.items():
+        found = run(*words, *more, "-o", tmp_path / name)
+        assert found.exit_code == 0, found.stderr
+    assert (tmp_path / "plain.svg").read_text() != (tmp_path / "grouped.svg").read_text()
+
+
+def test_a_table_names_the_unit_of_its_intervals_and_the_prevalence_of_its_net_benefit(files):
+    words = ("evaluate", files / "a.csv", "--app", "0.1", "--decision-curve", "--ci", "95", "--format", "table")
+    grouped = run(*words, "--group-column", "speaker").stdout
+    assert "its 95 % interval, by speaker." in grouped
+    assert "net benefit at prevalence 0.5" in grouped
+    assert "its 95 % interval." in run(*words).stdout
+
+
+def test_several_labels_beside_the_target_are_said(files):
+    said = run("evaluate", files / "a.csv", "--label-column", "speaker", "--target", "s1", "--app", "0.1").stderr
+    assert "several labels beside the target 's1'" in said

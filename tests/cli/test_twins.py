@@ -223,6 +223,19 @@ def test_several_applications_the_minimum_risk_and_one_against_the_rest_in_one_r
     assert "minimum risk" in table
 
 
+def test_the_minimum_cost_says_why_it_does_not_exist_where_the_dummy_costs_nothing(files):
+    words = ("--priors", ".2,.3,.5", "--costs", "0,1,1;1,0,1;1,1,0;0,0,0", "--actions", "a,b,c,wait", "--min-risk")
+    row = systems((*three_classes(files), *words))[0]["applications"][0]
+    assert (row["min_risk"], row["min_dcf"]) == (0.0, None)
+    assert (
+        row["reasons"]["min_dcf"]
+        == row["reasons"]["dcf"]
+        == "A normalised risk does not exist: the best dummy costs 0."
+    )
+    table = run(*three_classes(files)[:-1], *words, "--format", "table").stdout
+    assert "minimum DCF undefined" in " ".join(table.split())
+
+
 def test_the_order_of_the_classes_follows_the_option(files):
     words = ("--class-columns", "c,a,b", "--priors", ".2,.3,.5")
     found = systems((*three_classes(files), *words))[0]

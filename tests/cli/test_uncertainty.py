@@ -134,8 +134,8 @@ def test_few_errors_are_told_beside_the_cost(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--ci", "0.95"], 1, "per cent"),
-        (["--ci", "100"], 1, "per cent"),
+        (["--ci", "0.95"], 2, "per cent"),
+        (["--ci", "100"], 2, "per cent"),
         (["--bands"], 2, "--bands has no effect without --ci"),
         (["--sigma", "2"], 2, "--sigma has no effect without --plots"),
         (["--ci", "95", "--engine", "local", "--condition-column", "one"], 1, "--ci with --condition-column needs"),

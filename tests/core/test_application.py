@@ -246,3 +246,7 @@ def test_summaries_of_different_things_do_not_add():
         "0.5",
         "0.6",
     )
+
+
+def test_costs_per_case_in_the_place_of_one_cost_are_shown_where_they_belong():
+    refuses(lambda: tc.Application(0.5, cost_fn=[1.0, 2.0]), "cost_fn", "CaseCosts")

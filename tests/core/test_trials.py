@@ -418,6 +418,35 @@ def test_class_names_are_kept_as_text(pair):
     assert three.labels.tolist() == [0, 1, 2, 0]
 
 
+@pytest.mark.parametrize("slip", ["Fraud", "fraud ", " FRAUD"])
+def test_a_label_spelt_almost_like_the_target_is_no_silent_non_target(slip):
+    for labels in (["fraud", "ok", slip], np.array(["fraud", "ok", slip], object)):
+        refuses(lambda labels=labels: llr([1.0, 0.0, 2.0], labels, target="fraud"), "'fraud'", repr(slip), "blanks")
+    assert llr([1.0, 2.0], ["fraud", slip], target="fraud").classes == (slip, "fraud")  # two labels are two classes
+    assert llr([1.0, 0.0, 2.0], ["fraud", "ok", "frauds"], target="fraud").classes == ("not fraud", "fraud")
+
+
+def test_a_blank_label_beside_two_others_is_missing():
+    refuses(lambda: llr([1.0, 0.0, 2.0], ["yes", "no", ""], target="yes"), "labels", "missing", "''")
+
+
+def test_a_target_of_another_type_or_case_is_suggested():
+    refuses(lambda: llr([1.0, 0.0], [1, 2], target="2"), "target='2'", "name it as 2")
+    refuses(lambda: llr([1.0, 0.0], ["yes", "no"], target="Yes"), "Did you mean 'yes'")
+
+
+def test_text_in_the_place_of_scores_is_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": ["yes", "no"], "p": [0.5, 0.2]})
+    refuses(lambda: tc.read(frame, score="y", label="y", target="yes"), "scores must be numbers", "'yes'")
+
+
+def test_percentages_are_not_probabilities():
+    refuses(lambda: posteriors([20.0, 0.5], [1, 0], trained_prior=0.2), "0..1", "percentages", "100")
+    message = refuses(lambda: posteriors([-20.0, 0.5], [1, 0], trained_prior=0.2), "0..1", "of_llr")
+    assert "percentages" not in message
+
+
 # Many classes
 
 
@@ -631,3 +660,14 @@ def test_one_prior_for_several_classes_is_refused_in_words():
     rows = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
     refuses(lambda: posteriors(rows, [0, 1], trained_prior=0.5), "trained_prior", "one number per class", "3", "0.5")
     refuses(lambda: logits(rows, [0, 1], trained_prior=0.5), "trained_prior", "one number per class", "3", "0.5")
+
+
+def test_labels_of_numpys_variable_length_text_are_compared_with_the_target():
+    text = np.dtypes.StringDType()
+    labels = np.array(["spoof", "bona fide", "bona fide", "spoof"], text)
+    found = tc.Trials.of_llr([1.0, 2.0, 3.0, -1.0], labels, target="bona fide", ids=labels, groups={"g": labels})
+    assert found.labels.tolist() == [False, True, True, False]
+    assert found.classes == ("spoof", "bona fide")
+    assert found.ids.tolist() == found.groups["g"].tolist() == labels.tolist()
+    missing = np.array(["spoof", "bona fide", np.nan], np.dtypes.StringDType(na_object=np.nan))
+    refuses(lambda: tc.Trials.of_llr([1.0, 2.0, 3.0], missing, target="spoof"), "labels must not be missing", "row 2")

@@ -102,6 +102,30 @@ def test_alarms_per_day_count_both_classes_at_the_prevalence():
     assert tc.Rule.fit(trials, alarms_at_most=500, cases_per_day=1000).threshold == 2.0
 
 
+@given(labelled_scores(max_size=25), st.integers(0, 25))
+def test_alarms_at_the_trials_own_prevalence_are_counted_without_rounding(data, most):
+    scores, labels = data
+    rule = tc.Rule.fit(tc.Trials.of_scores(scores, labels), alarms_at_most=most, cases_per_day=len(scores))
+    positives = sum(map(bool, labels))
+    counted = [(at, positives - misses + alarms) for at, misses, alarms in points(scores, labels)]
+    assert rule.threshold == next(at for at, accepted in counted if accepted <= most)
+
+
+def test_three_alarms_of_ten_cases_are_within_three():
+    scores, labels = [0.0, 4.0, 1.0, 0.0, 4.0, 4.0, 3.0, 5.0, 7.0, 6.0], [1, 0, 0, 0, 1, 1, 1, 1, 0, 0]
+    trials = tc.Trials.of_scores(scores, labels)
+    rule = tc.Rule.fit(trials, alarms_at_most=3, cases_per_day=10)
+    assert rule.threshold == 4.0
+    assert rule.judge(trials).kept
+
+
+def test_of_two_points_as_near_to_the_corner_the_lower_threshold_is_taken():
+    # 5 of 7 false alarms and no miss, and 3 of 7 and 4 misses of 7: 25/49 both
+    scores = [-2.0, 0.0, 0.0, -1.0, 0.5, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 4.0, 3.0]
+    labels = [0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0]
+    assert tc.Rule.fit(tc.Trials.of_scores(scores, labels), best="corner").threshold == -1.0
+
+
 def test_the_bound_is_compared_with_the_rounded_quotient_that_is_shown():
     trials = tc.Trials.of_scores(np.arange(11.0), [0] * 10 + [1])
     assert tc.Rule.fit(trials, fpr_at_most=0.3).training["false_alarms"] == 3

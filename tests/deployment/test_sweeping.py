@@ -1,6 +1,8 @@
 """Grids of models: what is chosen, by what, and what the choice never sees."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -62,6 +64,21 @@ def test_functions_and_lists_of_parameters_are_taken_too():
 
     found = tc.sweep(fit, [{"slope": 1.0}, {"slope": -1.0}], data, data, criterion="min_dcf")
     assert found.chosen.parameters["slope"] == 1.0
+
+
+def test_a_grid_of_arrays_has_its_choice_by_place_also_after_a_copy():
+    data = samples(3)
+
+    def fit(rows, labels, slopes):
+        return lambda table: np.abs(np.asarray(table)) @ slopes
+
+    grid = {"slopes": [np.array([-1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0])]}
+    found = tc.sweep(fit, grid, data, data, criterion="min_dcf")
+    for one in (found, copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        kept = one.to_dict()
+        assert kept["chosen"] == 1
+        assert [row["min_dcf"] for row in kept["rows"]][1:] == [found.chosen.min_dcf] * 2
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["chosen"] == 1
 
 
 def test_systems_that_are_scored_already_are_chosen_among():

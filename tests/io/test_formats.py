@@ -194,8 +194,9 @@ def test_one_column_a_class(tmp_path: Path):
     assert two.classes == ("None", "NA")
 
 
-def test_class_names_stay_text(tmp_path: Path):
-    words = ["NA", "None", "null", "nan", "007", "7", "NULL", "true", "1e5"]
+@pytest.mark.parametrize("null", ["null", "NULL"])  # both in one file would be taken for a slip
+def test_class_names_stay_text(tmp_path: Path, null: str):
+    words = ["NA", "None", null, "nan", "007", "7", "true", "1e5"]
     (tmp_path / "c.csv").write_text("score,label\n" + "".join(f"1,{one}\n" for one in words))
     for one in words:
         trials = read(tmp_path / "c.csv", target=one)

@@ -249,7 +249,7 @@ def texts_of(labels):
         ["ok", "ok", "fraud", "ok", "fraud"],
         ["fraud", "fraud"],
         [f"kind{k}" for k in range(12)] + ["fraud"],
-        ["ok", "fraud", "theft", "", "fräud"],
+        ["ok", "fraud", "theft", "-", "fräud"],
     ],
     ids=["two", "one", "many", "odd"],
 )

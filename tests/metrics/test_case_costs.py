@@ -576,3 +576,15 @@ def test_a_class_of_errors_only_leaves_room_for_right_decisions():
     room = tc.clopper_pearson(0, 3).high
     assert found.cost_ci[0] == pytest.approx(1.0 - 0.5 * 2.0 * room)
     assert found.savings_ci[0] < found.savings < found.savings_ci[1]
+
+
+def test_the_name_of_a_column_is_not_a_column_of_costs():
+    with pytest.raises(tc.InputError, match="cost_fn must be one number, or one per case, not 'amount'"):
+        tc.CaseCosts(0.01, cost_fn="amount", cost_fp=1.0)
+
+
+def test_pandas_columns_of_costs_with_different_indexes_are_refused():
+    pandas = pytest.importorskip("pandas")
+    amounts = pandas.Series([1.0, 2.0])
+    with pytest.raises(tc.InputError, match="cost_fn and cost_fp are pandas objects with different indexes"):
+        tc.CaseCosts(0.01, cost_fn=amounts, cost_fp=amounts[::-1])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tercet as tc
+from tercet.metrics.min_risk import min_normalised_risk
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, Fraction, Decimal])
@@ -75,3 +76,14 @@ def test_an_interval_of_any_number_of_standard_errors_has_both_ends(z):
     low, high, _ = tc.wilson(3, 10, z=z)
     assert 0.0 <= low <= 1e-15
     assert high == pytest.approx(1.0)
+
+
+def test_the_least_risk_has_no_normalised_form_where_the_dummy_costs_nothing():
+    rows = [[2.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 4.0]]
+    trials = tc.Trials.of_log_likelihoods(rows, [0, 0, 1, 2])
+    costs = [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]]
+    free = tc.Application.multiclass([1 / 3] * 3, costs, actions=["0", "1", "2", "wait"])
+    found = tc.min_risk(trials, free)
+    assert (found.risk, found.always, found.normalised) == (0.0, "wait", None)
+    with pytest.raises(tc.UndefinedError, match="the best dummy costs 0"):
+        min_normalised_risk(trials, free)

@@ -30,3 +30,9 @@ def test_a_target_that_no_chunk_holds_is_said():
     chunk = np.array([1.0, 2.0]), np.array(["a", "b"])
     with pytest.raises(tc.UndefinedError, match="no targets"):
         evaluated(Chunked(chunk), target="c")
+
+
+def test_labels_of_different_chunks_are_judged_together():
+    chunks = [(np.array([1.0, -1.0]), np.array(["yes", "no"])), (np.array([2.0]), np.array(["Yes"]))]
+    with pytest.raises(tc.InputError, match="'yes', the target, and 'Yes'"):
+        evaluated(Chunked(*chunks), [(0.5, 1, 1)], target="yes")

@@ -165,12 +165,13 @@ def test_a_wrong_kind_of_argument_is_refused(tmp_path, trials, more, says):
 
 @pytest.mark.parametrize("words", ["1.2.3GB", ".", "GB", "1e9", ""])
 def test_a_limit_that_is_no_size_is_refused(words):
-    with pytest.raises(tc.InputError, match="is a size such as"):
-        size_in_bytes(words)
+    with pytest.raises(tc.InputError, match="--memory-limit is a size such as"):
+        size_in_bytes(words, "--memory-limit")
 
 
 def test_sizes_count_in_thousands_or_in_1024():
-    assert [size_in_bytes(words) for words in ("1GB", "1.5 MB", "1GiB", ".5k")] == [10**9, 1_500_000, 2**30, 500]
+    sizes = [size_in_bytes(words, "--memory-limit") for words in ("1GB", "1.5 MB", "1GiB", ".5k")]
+    assert sizes == [10**9, 1_500_000, 2**30, 500]
 
 
 @pytest.mark.parametrize(("first", "then"), [(2, 1), (1, 2)])

@@ -95,6 +95,32 @@ def test_separable_samples_need_a_penalty():
 
 
 @pytest.mark.parametrize(
+    ("samples", "labels"),
+    [
+        ([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]),
+        ([[0.0, 5.0], [1.0, 5.0], [1.0, 5.0], [2.0, 5.0]], [0, 0, 1, 1]),  # a constant feature
+        ([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0], [2.0, 4.0]], [0, 0, 1, 1]),  # dependent features
+        ([[0.3, 0.3], [0.1, 0.1], [0.2, 0.2], [0.7, 0.7], [0.1, 0.9], [0.9, 0.2]], [0, 1, 0, 1, 0, 1]),  # on a plane
+        ([[1.0], [1.0], [1.0], [1.0], [2.0]], [0, 1, 0, 1, 1]),
+    ],
+)
+def test_samples_that_a_plane_divides_but_for_those_on_it_need_a_penalty(samples, labels):
+    with pytest.raises(tc.CalibrationError, match=r"no finite solution.*penalty"):
+        LogisticRecognizer.fit(samples, labels)
+    assert np.isfinite(LogisticRecognizer.fit(samples, labels, penalty=0.1).weights).all()
+
+
+def test_nearly_separable_samples_and_dependent_features_have_a_finite_solution():
+    steep = LogisticRecognizer.fit([[0.0], [1.0 + 1e-3], [1.0], [2.0]], [0, 0, 1, 1])
+    assert steep.weights[0] > 1.0
+    samples = np.random.default_rng(0).normal(size=(200, 2))
+    labels = (samples[:, 0] + np.random.default_rng(1).normal(size=200) > 0).astype(int)
+    alone = LogisticRecognizer.fit(samples, labels)
+    twice = LogisticRecognizer.fit(np.c_[samples, samples.sum(axis=1), np.full(200, 3.0)], labels)
+    assert np.allclose(twice.llr(np.c_[samples, samples.sum(axis=1), np.full(200, 3.0)]), alone.llr(samples), atol=1e-9)
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ({"samples": [[1.0], [math.inf]], "labels": [0, 1]}, "finite"),

@@ -606,3 +606,39 @@ def test_no_edge_of_a_band_is_a_solid_line_like_a_curve():
     assert [line.get_linestyle() for line in best] == ["-"]
     assert len(edges) == 1
     assert edges[0].get_linestyle() != "-"
+
+
+@pytest.mark.parametrize("size", [None, "page", "column"])
+@pytest.mark.parametrize("kind", ["errors", "histogram"])
+def test_the_panels_of_ten_classes_can_be_read(kind, size):
+    labels = np.arange(400) % 10
+    scores = np.random.default_rng(0).normal(size=(400, 10)) + 3.0 * np.eye(10)[labels]
+    drawn = plots.plot(tc.evaluate(tc.Trials.of_log_likelihoods(scores, labels), one_vs_rest=True), kind, size=size)
+    assert len(drawn.figure_.axes) == 10
+    assert not gallery.faults(drawn)
+
+
+@pytest.mark.parametrize("size", [None, "page"])
+@pytest.mark.parametrize("kind", list(plots.KINDS))
+def test_no_words_of_a_larger_figure_overlap(kind, size):
+    drawn, names = gallery.figure(kind, "usual", 1, size)
+    assert not gallery.faults(drawn, names)
+
+
+def test_a_confusion_matrix_names_its_operating_point_below_the_classes():
+    assert plots.plot(evaluation(), "confusion").ax_.get_xlabel().startswith("True class\n")
+
+
+def test_a_guide_that_all_systems_share_is_drawn_once():
+    def dotted(count):
+        drawn = plots.plot([evaluation(seed=seed) for seed in range(count)], "roc")
+        return [line for line in drawn.ax_.lines if line.get_linestyle() == ":"]
+
+    assert len(dotted(1)) == len(dotted(5)) == 1
+
+
+def test_the_posteriors_of_a_recognizer_are_drawn_at_equal_priors_by_default():
+    model = tc.recognizers.GaussianRecognizer.fit(np.r_[0.0, 1, 3, 4, 6, 8][:, None], ["a", "a", "b", "b", "c", "c"])
+    equal = tc.Application.multiclass([1.0 / 3.0] * 3)
+    found, wanted = plots.plot(model, "posteriors").data, plots.plot(model, "posteriors", application=equal).data
+    assert all(np.array_equal(found[key], wanted[key]) for key in wanted)

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tercet.report.page import _SCRIPTS, _part, _script
-from tercet.report.squeezing import squeezed
+from tercet.report.page import _SCRIPTS, _part, _script, squeezed
 
 
 @pytest.mark.parametrize(

@@ -172,3 +172,22 @@ def test_a_frame_needs_a_library(monkeypatch):
         system(1.0).to_frame("polars")
     with pytest.raises(tc.InputError, match="library"):
         system(1.0).to_frame("excel")
+
+
+def test_a_table_without_operating_points_has_the_quantities_that_need_none():
+    import tercet as tc
+
+    trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0])
+    assert str(tc.table(tc.evaluate(trials), "tsv")).split("\n")[0].split("\t")[3:] == ["eer", "cllr"]
+    classes = tc.Trials.of_log_likelihoods(
+        [[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 2.0, 0.0]], [2, 0, 1, 1]
+    )
+    assert "accuracy" in str(tc.table(tc.evaluate(classes), "markdown"))
+
+
+def test_a_model_card_does_not_speak_of_the_page():
+    import tercet as tc
+
+    ev = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0]), [(0.5, 1, 1)])
+    assert "page" not in tc.model_card(ev)
+    assert "pagina" not in tc.model_card(ev, language="it")

@@ -32,7 +32,7 @@ from sklearn.utils.estimator_checks import check_classifiers_predictions, check_
 import tercet as tc
 from tercet import Application, Trials, decide
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
-from tercet.errors import CalibrationError, InputError
+from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.sklearn import (
     BayesClassifier,
     CalibratedClassifier,
@@ -484,6 +484,51 @@ def test_several_classes_are_scored_in_the_order_of_the_application():
         -tc.evaluate(trials, [app]).applications[0].dcf
     )
     assert scorer("log_loss", trained_prior="balanced")(model, X, y) == pytest.approx(-tc.log_loss(trials))
+
+
+def test_the_minimum_cost_of_several_classes_needs_no_prior_of_the_probabilities():
+    X, y = load_iris(return_X_y=True)
+    few = np.flatnonzero((y > 0) | (np.arange(len(y)) < 10))  # a prior that is not uniform
+    model = GaussianNB().fit(X[few, :2], y[few])
+    app = Application.multiclass([0.1, 0.6, 0.3])
+    own = Trials.of_estimator(model, X[:, :2], y, trained_prior=model.class_prior_)
+    found = scorer("min_dcf", application=app)(model, X[:, :2], y)
+    assert found == pytest.approx(-tc.min_risk(own, app).normalised)
+
+
+def test_the_minimum_cost_is_undefined_where_the_dummy_costs_nothing():
+    X, y = load_iris(return_X_y=True)
+    costs = [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]]
+    free = Application.multiclass([1 / 3] * 3, costs, actions=["0", "1", "2", "wait"])
+    with pytest.raises(UndefinedError, match="the best dummy costs 0"):
+        scorer("min_dcf", application=free)(GaussianNB().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("metric", ["dcf", "min_dcf", "risk", "normalised_risk"])
+def test_two_classes_are_scored_the_same_in_either_order_of_the_application(metric):
+    X, y = binary()
+    model = LogisticRegression().fit(X, y)
+    one = Application.multiclass([0.9, 0.1], [[0, 1], [5, 0]], classes=[0, 1])
+    other = Application.multiclass([0.1, 0.9], [[0, 5], [1, 0]], classes=[1, 0])
+    more = {"trained_prior": "balanced"} if metric == "dcf" else {}
+    found = [scorer(metric, application=app, **more)(model, X, y) for app in ((0.1, 1, 5), one, other)]
+    assert found == pytest.approx(found[:1] * 3, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["0", "1", "1"]], ids=["a third class", "text"])
+@pytest.mark.parametrize("metric", ["auc", "eer", "min_cllr"])
+def test_a_label_that_the_estimator_does_not_know_is_refused(metric, labels):
+    X, y = binary()
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(InputError, match="not a class of the estimator"):
+        scorer(metric)(model, X[:3], labels)
+
+
+def test_a_scorer_of_decisions_refuses_weights_that_are_none():
+    X, y = binary()
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(InputError, match="weights"):
+        scorer("risk", application=(0.5, 1, 1))(model, X, y, sample_weight=np.where(np.arange(len(y)) == 0, -1.0, 1.0))
 
 
 # Metadata

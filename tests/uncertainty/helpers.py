@@ -72,3 +72,13 @@ def three_classes(count=90, *, noise=1.0, seed=0, speakers=0, name=None):
     groups = {"speaker": rng.integers(0, speakers, count)} if speakers else None
     scores = 2.0 * np.eye(3)[labels] + rng.normal(0, noise, (count, 3))
     return tc.Trials.of_log_likelihoods(scores, labels, groups=groups, name=name)
+
+
+def freedom_of_traces(sizes):
+    """2 E(V)^2 / Var(V) of V = r' A r, r the groups' sums minus their shares of the total, rows independent."""
+    sizes = sizes[sizes > 0.0]
+    shares = sizes / sizes.sum()
+    weights = np.diag((1.0 - shares) ** -2.0)
+    covariance = np.diag(sizes) - np.outer(sizes, sizes) / sizes.sum()
+    product = weights @ covariance
+    return np.trace(product) ** 2 / np.trace(product @ product)

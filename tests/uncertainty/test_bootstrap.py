@@ -279,11 +279,12 @@ def test_bca_of_a_mean_has_the_textbook_acceleration():
     """For a mean a = skewness / (6 sqrt n); FNR is a mean of zeros and ones."""
     from tercet.uncertainty._kernel.engine import Settings
     from tercet.uncertainty._kernel.percentiles import accelerations
-    from tercet.uncertainty.bootstrap import _two_classes, planned, wanted_of
+    from tercet.uncertainty.bootstrap import _single, planned, wanted_of
 
     llr = np.r_[np.full(8, -1.0), np.full(92, 1.0), np.full(50, -1.0)]
     trials = tc.Trials.of_llr(llr, np.repeat([1, 0], [100, 50]))
-    design, system = _two_classes(trials, planned([tc.Application(0.5)], wanted_of(None), None), ())
+    apps = [tc.Application(0.5)]
+    design, system = _single(trials, apps, planned(apps, wanted_of(None), None), ())
     a = accelerations(design, system, Settings.of(0.95, 99, 0, None, "bca", 1))["applications.0.fnr"]
     p = 0.08
     assert abs(float(a) - (1 - 2 * p) / math.sqrt(p * (1 - p)) / 6 / 10) < 1e-9

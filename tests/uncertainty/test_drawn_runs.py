@@ -11,7 +11,7 @@ from tercet.uncertainty import bootstrap, drawn
 from tercet.uncertainty._kernel import halves
 from tercet.uncertainty._kernel.drawn_runs import Runs, Spots
 from tercet.uncertainty._kernel.draws import Design, generator
-from tercet.uncertainty.bootstrap import _two_classes, planned, wanted_of
+from tercet.uncertainty.bootstrap import _single, planned, wanted_of
 
 from .helpers import gaussian, same
 
@@ -151,7 +151,8 @@ def test_what_is_asked_does_not_change_what_is_drawn():
 
 @pytest.mark.parametrize("digits", [None, 2])
 def test_leaving_rows_out_run_by_run_is_leaving_them_out(digits):
-    design, system = _two_classes(gaussian(9000, 12_000, digits=digits), planned(APPS, wanted_of(None), None), ())
+    plan = planned(APPS, wanted_of(None), None)
+    design, system = _single(gaussian(9000, 12_000, digits=digits), APPS, plan, ())
     by_rows = Design(design.sizes, design.weights)
     assert design.runs
     for some, same_ones in zip(design.left_out(3), by_rows.left_out(3), strict=True):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tercet as tc
 from tercet.metrics.binomial import clopper_pearson
-from tercet.uncertainty._limits import MeanLoss
+from tercet.metrics.mover import MeanLoss
 
 
 def limits(costs, most, level=0.95):

@@ -7,18 +7,29 @@ that unit: it adds exactly, whatever the chunks, and is rounded once, when it is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.wide import BLOCK, EXACT_BITS, INT64_BITS, Column, Pieces, smallest_bit
+from tercet._numeric.wide import (
+    BLOCK,
+    EXACT_BITS,
+    INT64_BITS,
+    Column,
+    Pieces,
+    smallest_bit,
+    weighted_products,
+)
 from tercet._typing import Counts, Floats
+from tercet.errors import UndefinedError
 
+Ratio = tuple[int, int]  # above, below: rounded once, when it is read
 _MOST_SLICES = 2 + (1074 + 1024) // 21  # pieces for doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
-_BLOCK = 1 << 16  # a block stays in the cache, and 2**16 terms of 36 bits add exactly in a double
-_ALIKE = 21  # bits between values whose last 17 bits and 2**16 of which still fit into a double
+_BITS = 18  # of the rows in a block: it stays in the cache, and 2**18 terms of 34 bits add exactly in a double
+_BLOCK = 1 << _BITS
+_ALIKE = 53 - 2 * _BITS  # bits between values of which 2**18 remainders below 37 bits still fit into a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 
@@ -37,7 +48,7 @@ def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) ->
 
 
 def _sum_block(rest: Floats) -> int:
-    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+    """Takes 34 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
     total = 0
     low, top = float(rest.min()), float(rest.max())
     alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
@@ -48,9 +59,9 @@ def _sum_block(rest: Floats) -> int:
         rest[huge] = 0.0
         top = _HUGE
     slice_ = np.empty_like(rest)
-    exponent = math.frexp(top)[1] + 16  # every value is below 2**(exponent - 16)
+    exponent = math.frexp(top)[1] + _BITS  # every value is below 2**(exponent - _BITS)
     rounds = 0
-    while rounds < 2 or rest.any():  # two rounds take 72 bits: enough for 53-bit values of like size
+    while rounds < 2 or rest.any():  # two rounds take 68 bits: enough for 53-bit values of like size
         # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
         exponent = max(exponent, -1022)
         constant = math.ldexp(1.5, exponent)
@@ -63,7 +74,7 @@ def _sum_block(rest: Floats) -> int:
             # What is left is below 2**(grid - 1) and a multiple of the smallest value's ulp: it adds exactly too.
             unit = max(math.frexp(low)[1] - 53, -UNIT)
             return total + (int(math.ldexp(float(rest.sum()), -unit)) << UNIT + unit)
-        exponent = grid + 15
+        exponent = grid + _BITS - 1
         rounds += 1
     return total
 
@@ -122,11 +133,8 @@ def _dot_block(rest: Floats, shifts: list[int], weights: Floats, size: int, slic
         count, exponent = count + 1, grid - 1
         if last is None and not rest.any():
             break
-    sums = (slices[: len(grids)] @ weights.T).tolist()
-    for grid, row in zip(grids, sums, strict=True):
-        for shift, value in zip(shifts, row, strict=True):
-            total += int(math.ldexp(value, -grid)) << (grid + UNIT + shift)
-    return total
+    powers = [grid + UNIT for grid in grids]
+    return total + weighted_products(slices[: len(grids)], weights, grids, powers, shifts)
 
 
 def _dot_of_huge(values: Floats, shifts: list[int], weights: Floats) -> int:
@@ -195,6 +203,53 @@ def ratio(numerator: int, denominator: int, unit: int = 0) -> float:
     0.3333333333333333
     """
     return numerator / (denominator << unit)
+
+
+def sum_of_ratios(ratios: Sequence[Ratio]) -> Ratio:
+    """The exact sum of fractions (above, below): in halves, so that the long integers are few.
+
+    >>> sum_of_ratios([(1, 2), (1, 3)])
+    (5, 6)
+    """
+    if len(ratios) == 1:
+        return ratios[0]
+    middle = len(ratios) // 2
+    (a, b), (c, d) = sum_of_ratios(ratios[:middle]), sum_of_ratios(ratios[middle:])
+    return (a + c, b) if b == d else (a * d + c * b, b * d)
+
+
+def divided(name: str, above: Ratio, below: Ratio, undefined: str = "0 / 0") -> Ratio:
+    """One fraction over another, without rounding; 0 / 0 is undefined, for the reason given."""
+    found = above[0] * below[1], above[1] * below[0]
+    if found == (0, 0):
+        raise UndefinedError(f"{name} is undefined: {undefined}.")
+    return found
+
+
+def quotient(ratio: Ratio) -> float:
+    """The fraction rounded once; infinite over 0 and beyond the largest double."""
+    try:
+        return ratio[0] / ratio[1]
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
+
+
+_ROOT_BITS = 64  # more than the 54 that decide how a double is rounded
+
+
+def over_root(above: int, square: int) -> float:
+    """above / sqrt(square), rounded once, for integers of any size.
+
+    >>> over_root(3, 9), over_root(-1, 2)
+    (1.0, -0.7071067811865476)
+    """
+    shift = max(0, 2 * _ROOT_BITS + square.bit_length() - 2 * above.bit_length() + 1)
+    shift += shift % 2
+    whole, rest = divmod(above * above << shift, square)
+    root = math.isqrt(whole)
+    beyond = rest > 0 or root * root < whole  # a last bit that says on which side of a tie the root is
+    size = (2 * root + beyond) / (1 << shift // 2 + 1)
+    return -size if above < 0 else size
 
 
 def quotients(above: Counts, below: Counts | int) -> Floats:

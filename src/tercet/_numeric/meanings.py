@@ -48,7 +48,7 @@ def check_scores(
     if several:
         check_matrix(scores, meaning)
     else:
-        way_out = " Say what they mean instead: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
+        way_out = " If they mean something else, say so: llr (of_llr), log-odds (of_log_odds) or raw (of_scores)."
         check_range(scores, meaning, way_out)
     if trained_prior is not None:
         prior_vector(trained_prior, count, "trained_prior") if several else probability(trained_prior, "trained_prior")
@@ -62,9 +62,13 @@ def check_scores(
 
 def check_range(scores: Floats, meaning: str, way_out: str = "") -> None:
     """Refuses scores that cannot be posteriors or likelihood ratios."""
-    low, high = RANGES.get(meaning, (-math.inf, math.inf))
-    outside = np.flatnonzero((scores < low) | (scores > high))
-    if len(outside):
+    if meaning not in RANGES:
+        return
+    low, high = RANGES[meaning]
+    if scores.min(initial=high) < low or scores.max(initial=low) > high:
+        outside = np.flatnonzero((scores < low) | (scores > high))
+        if meaning == "posterior" and scores.min() >= 0.0 and scores.max() <= 100.0:
+            way_out = f" If they are percentages, divide them by 100.{way_out}"
         raise InputError(
             f"scores that are {meaning} must lie in {low:g}..{high:g}: {len(outside)} of {len(scores)} rows, the first "
             f"in row {outside[0]} (counting from 0) holds {scores[outside[0]]}.{way_out}"

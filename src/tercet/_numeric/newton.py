@@ -89,6 +89,34 @@ def check_converged(best: Optimum, what: str) -> None:
         )
 
 
+def has_optimum(best: Optimum, widest: Callable[[Floats], float]) -> bool:
+    """Whether a logistic loss surely has a minimum near the end of the search.
+
+    ln sum e^eta is self-concordant along any line up to the range of the etas, so a minimum exists within range 1 of a
+    point where sqrt(g H^-1 g) x the range that a step of length 1 in H's norm can have is below 1 / e. Separable data
+    never get there. `widest` gives that range from a square root of H^-1.
+    """
+    sizes, directions = np.linalg.eigh(best.hessian)
+    if not sizes[0] > 0.0 or not best.gradient_norm < GRADIENT_BOUND:
+        return False
+    root = directions / np.sqrt(sizes)
+    return float(np.linalg.norm(root.T @ best.gradient)) * widest(root) < 1.0 / math.e
+
+
+def divisible(margins: Floats) -> bool:
+    """Whether some direction lowers none of the margins (rows) and raises one at least, by linear programme.
+
+    >>> divisible(np.array([[1.0, -1.0], [0.0, 1.0]])), divisible(np.array([[1.0], [-1.0]]))
+    (True, False)
+    """
+    from scipy.optimize import linprog
+
+    scale = np.abs(margins).max()
+    gain = margins.sum(axis=0) / (scale * len(margins))
+    found = linprog(-gain, A_ub=-margins / scale, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0), method="highs")
+    return bool(found.status == 0 and -found.fun > 1e-9)
+
+
 def in_blocks(function: Callable[[slice], Floats], rows: int, block: int = BLOCK) -> Floats:
     """The sum of function over fixed blocks of rows, on all cores; the same bits for any number of them."""
     starts = range(0, rows, block)

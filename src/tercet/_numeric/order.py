@@ -18,7 +18,8 @@ from tercet._numeric.sorting import Source, ascending, length
 from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 15
-_AT_A_TIME = 1 << 12
+_AT_A_TIME = 1 << 13
+_PIECES = 4  # slices per core: searching where the other class is dense takes longer
 _SEARCH = 8  # a search takes as long as this many simple operations
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
@@ -36,9 +37,11 @@ class RowKeys:
 
     def __init__(self, scores: Floats, carried: Floats | None = None, marks: NDArray[np.bool_] | None = None) -> None:
         self.scores, self.carried = scores, carried
+        self.rows = scores if carried is None else _pairs(scores, carried)
         count = len(scores)
-        ends = [scores.min(), scores.max()] if count else [0.0, 0.0]
-        low, high = _as_ordered(np.array(ends)).tolist()
+        ends = over_parts(lambda part: (scores[part].min(), scores[part].max()), count) if count else [(0.0, 0.0)]
+        lows, highs = zip(*ends, strict=True)
+        low, high = _as_ordered(np.array([min(lows), max(highs)])).tolist()
         self.row_bits = max(count - 1, 0).bit_length()
         self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
 
@@ -58,17 +61,17 @@ class RowKeys:
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
         """The rows of some of the keys, by ascending score, and their row numbers if they are needed."""
-        carries = self.carried is not None
-        sizes = (len(keys) if numbered else 0, len(keys), len(keys) + 1 if carries else 0)
+        sizes = (len(keys) if numbered else 0, len(keys), 0 if self.carried is None else len(keys) + 1)
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
 
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
                 rows = keys[own] & ((1 << self.row_bits) - 1)
-                self.scores.take(rows, out=found.scores[own], mode="clip")  # clipping is faster than checking
+                some = self.rows.take(rows, mode="clip")  # clipping is faster than checking
+                found.scores[own] = some.real
                 if self.carried is not None:
-                    self.carried.take(rows, out=found.carried[1:][own], mode="clip")
+                    found.carried[1:][own] = some.imag
                 if numbered:
                     found.rows[own] = rows
 
@@ -99,6 +102,17 @@ class Ranking(NamedTuple):
     rows: Keys  # empty if not needed
     scores: Floats
     carried: Floats  # after a place that is free for a total; empty where nothing was
+
+
+def _pairs(scores: Floats, carried: Floats) -> NDArray[np.complex128]:
+    """A score and what it carries side by side: rows in random order are then fetched from memory once, not twice."""
+    pairs = np.empty(len(scores), np.complex128)
+
+    def fill(part: slice) -> None:
+        pairs.real[part], pairs.imag[part] = scores[part], carried[part]
+
+    over_parts(fill, len(scores))
+    return pairs
 
 
 def _as_ordered(scores: Floats) -> Keys:
@@ -150,4 +164,4 @@ def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array]
             low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
             place(own, low, among[low:high])
 
-    over_parts(walk, len(values), _SEARCH)
+    over_parts(walk, len(values), _SEARCH, _PIECES)

@@ -61,12 +61,14 @@ def _run(job: Callable[[], T], place: int, found: dict[int, T], errors: dict[int
         errors[place] = error
 
 
-def over_parts(function: Callable[[slice], T], rows: int, steps: int = 1) -> list[T]:
+def over_parts(function: Callable[[slice], T], rows: int, steps: int = 1, pieces: int = 1) -> list[T]:
     """The function of one slice per core, in order; of all rows at once where there are few.
 
-    `steps` says how many times as long as a simple operation a row takes.
+    `steps` says how many times as long as a simple operation a row takes, `pieces` how many slices each core gets where
+    some take longer than others.
     """
     if not many(rows * steps):
         return [function(slice(0, rows))]
-    edges = pairwise(rows * piece // CORES for piece in range(CORES + 1))
+    count = CORES * pieces
+    edges = pairwise(rows * piece // count for piece in range(count + 1))
     return together([partial(function, slice(low, high)) for low, high in edges], rows * steps)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import fields
 from functools import cache
-from types import MappingProxyType
 from typing import NoReturn, cast
 
 import numpy as np
@@ -26,7 +25,7 @@ def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
         return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
-    if isinstance(value, dict | MappingProxyType):
+    if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())

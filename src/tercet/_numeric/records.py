@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,46 @@ from tercet.errors import InputError
 Take = Callable[[Value, str], Value]  # a value and the name it is called by: the value converted, or an InputError
 Kind = TypeVar("Kind", bound=type)
 Made = TypeVar("Made")
+K = TypeVar("K")
+V = TypeVar("V", covariant=True)
+
+
+class ReadOnly(Mapping[K, V]):
+    """A copy of a mapping, read-only; equal to a dict and shown as one. Unlike Python's own it can be pickled."""
+
+    __slots__ = ("_items",)
+
+    _items: dict[K, V]
+
+    def __init__(self, items: Mapping[K, V]) -> None:
+        object.__setattr__(self, "_items", dict(items))
+
+    def __getitem__(self, key: K) -> V:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __or__(self, other: Mapping[K, V]) -> dict[K, V]:
+        return {**self, **other}
+
+    def __ror__(self, other: Mapping[K, V]) -> dict[K, V]:
+        return {**other, **self}
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name} cannot be set: the mapping is read-only.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{name} cannot be deleted: the mapping is read-only.")
+
+    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
+        return type(self), (self._items,)
 
 
 class Record:
@@ -146,8 +186,8 @@ def _of(node: ast.expr) -> tuple[set[type], Take]:
         if type(value) in plain:
             return value
         taken = take(value, name)
-        if taken is value and type(value).__module__.startswith("tercet."):
-            plain.add(type(value))  # a class of tercet's own is taken by its type alone
+        if taken is value and type(value).__module__.startswith("tercet.") and type(value) is not ReadOnly:
+            plain.add(type(value))  # a class of tercet's own is taken by its type alone, a mapping by what it holds
         return taken
 
     return plain, learning

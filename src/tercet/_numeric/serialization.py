@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from tercet._numeric.plain import strict_json
-from tercet._numeric.records import check_fields
+from tercet._numeric.records import ReadOnly, check_fields
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import JSON, Facts, Floats, Value
 from tercet._views import Shown
@@ -35,7 +34,7 @@ class Model(Shown):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "training", MappingProxyType(dict(self.training)))
+        object.__setattr__(self, "training", ReadOnly(self.training))
         for name, take in self._parameters.items():
             value = getattr(self, name)
             if take is finite and not math.isfinite(value):
@@ -55,7 +54,7 @@ class Model(Shown):
         return self.training
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (*(getattr(self, name) for name in self._parameters), dict(self.training))
+        return type(self), (*(getattr(self, name) for name in self._parameters), self.training)
 
     def to_json(self) -> str:
         """The model as JSON text: doubles in their shortest exact form, infinities as the strings inf and -inf.

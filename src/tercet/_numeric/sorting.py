@@ -26,7 +26,7 @@ from tercet._numeric.parallel import CORES, many, together
 _BLOCK = 1 << 16  # rows fetched at a time
 _PART = 1 << 18  # numbers that are sorted at a time, and fewer as long as there are few parts
 _FEW_PARTS, _MOST_PARTS = 16, 255
-_MOST_OF_A_SHARE = 1.5  # that one core sorts by itself: a column that is a little longer is not worth halving
+_MOST_OF_A_SHARE = 1.25  # that one core sorts by itself: a column that is a little longer is not worth halving
 _SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
 _MOST_CELLS = 1 << 16
 _ROW = 256  # numbers that numpy sorts without splitting them
@@ -74,39 +74,31 @@ def length(rows: slice) -> int:
 
 
 def _sorted_at_once(rows: int, spans: Sequence[range], columns: Sequence[Source[T]]) -> list[NDArray[T]]:
-    """A column as long as the share of a core is the job of one; a longer one is fetched by all, and halved."""
+    """Every core fetches its rows; a column longer than the share of a core is halved, the others are sorted whole."""
     counts = [[column.count(slice(span.start, span.stop, 1)) for span in spans] for column in columns]
     found = [
         np.empty(sum(own), column.fetch(slice(0, 0, 1)).dtype) for own, column in zip(counts, columns, strict=True)
     ]
+    starts = zip(*(accumulate(own[:-1], initial=0) for own in counts), strict=True)
+    together([partial(_copy, found, columns, *job) for job in zip(spans, starts, strict=True)], rows)
     most = _MOST_OF_A_SHARE * sum(map(len, found)) / CORES
-    fetches: list[Callable[[], None]] = []
-    jobs: list[Callable[[], None]] = []
-    for values, own, column in zip(found, counts, columns, strict=True):
-        if len(values) > most:
-            starts = accumulate(own[:-1], initial=0)
-            fetches += [partial(_copy, values, column, span, at) for span, at in zip(spans, starts, strict=True)]
-            jobs.append(partial(values.partition, len(values) // 2))
-        else:
-            jobs.append(partial(_copy_sorted, values, column, rows))
-    together(fetches, rows)
-    together(jobs, rows)
-    parts = _halved([half for values in found if len(values) > most for half in _halves(values)], most, rows)
+    long, short = ([part for part in found if (len(part) > most) is above] for above in (True, False))
+    halvings: list[Callable[[], None]] = [partial(part.partition, len(part) // 2) for part in long]
+    together(halvings + [partial(sort, part) for part in short], rows)
+    parts = _halved([half for part in long for half in _halves(part)], most, rows)
     together([partial(sort, part) for part in parts], rows)
     return found
 
 
-def _copy(found: NDArray[T], column: Source[T], span: range, at: int) -> None:
-    """Writes the values of a span of rows from this place on."""
+def _copy(found: Sequence[NDArray[T]], columns: Sequence[Source[T]], span: range, starts: Sequence[int]) -> None:
+    """Writes the values that a span of rows has in each column from these places on, a block at a time."""
+    at = list(starts)
     for start in span:
-        values = column.fetch(slice(start, min(start + _BLOCK, span.stop), 1))
-        found[at : at + len(values)] = values
-        at += len(values)
-
-
-def _copy_sorted(found: NDArray[T], column: Source[T], rows: int) -> None:
-    _copy(found, column, range(0, rows, _BLOCK), 0)
-    found.sort()
+        rows = slice(start, min(start + _BLOCK, span.stop), 1)
+        for place, (column, values) in enumerate(zip(columns, found, strict=True)):
+            some = column.fetch(rows)
+            values[at[place] : at[place] + len(some)] = some
+            at[place] += len(some)
 
 
 def _halves(part: NDArray[T]) -> tuple[NDArray[T], NDArray[T]]:

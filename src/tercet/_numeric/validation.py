@@ -307,18 +307,21 @@ def same_index(columns: Mapping[str, object]) -> None:
 
 def numbers(values: object, name: str, ndim: int = 1) -> Floats:
     """A frozen float64 copy of a numeric column, or of a table where ndim is 2, without NaN; -0.0 becomes 0.0."""
+    if isinstance(values, Coded):
+        raise InputError(f"{name} must be numbers, and they hold {some(values.values, 2)}.")
     array = column(values, name)
     if array.ndim != ndim:
         way_out = "" if array.ndim else " Pass a list or an array."
         raise InputError(f"{name} must be {ndim}-dimensional, not an array of shape {array.shape}.{way_out}")
-    wide = _widened(array, name)
-    result = np.empty(wide.shape)
+    plain = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
+    given = array if plain else _widened(array, name)
+    result = np.empty(given.shape)
 
     def copied(part: slice) -> bool:
-        np.add(wide[part], 0.0, out=result[part])  # adding 0 turns -0.0 into 0.0
+        np.add(given[part], 0.0, out=result[part], dtype=np.float64)  # adding 0 turns -0.0 into 0.0
         return bool(np.isnan(result[part].min(initial=0.0)))
 
-    if any(over_parts(copied, len(wide))):
+    if any(over_parts(copied, len(given))):
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
         way_out = {
             "scores": " Drop these rows; a score that stands for a rejection is -inf (0 for lr and posterior).",
@@ -328,6 +331,8 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
             f"{name} must not contain NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
             f"(counting from 0).{way_out}"
         )
+    if array.dtype.kind in "iu" and max(result.max(initial=0.0), -result.min(initial=0.0)) >= 2.0**53:
+        _refuse_rounding(array[np.abs(result) >= 2.0**53].tolist(), name)
     return frozen(result)
 
 
@@ -340,10 +345,7 @@ def _widened(array: Array, name: str) -> Floats:
         raise InputError(f"{name} must be numbers, not {what}.")
     with np.errstate(over="ignore"):
         wide = array.astype(np.float64, copy=False)
-    if array.dtype.kind in "iu":
-        large = np.abs(wide) >= 2.0**53
-        _refuse_rounding(array[large].tolist(), name) if large.any() else None
-    elif array.dtype.itemsize > 8:
+    if array.dtype.itemsize > 8:
         _refuse_rounding(array[wide.astype(array.dtype) != array].tolist(), name)
     return wide
 
@@ -392,6 +394,8 @@ def names(values: object, name: str) -> Array:
         raise InputError(
             f"{name} must be one-dimensional, not an array of shape {array.shape}. Pass a list or an array."
         )
+    if array.dtype.kind == "T":  # numpy's text of any length, whose missing entries are objects of the caller's choice
+        array = array.astype(np.object_)
     if array.dtype.kind == "O" and not _kinds(array, name) <= _NEVER_MISSING:
         missing = [place for place, value in enumerate(array) if value is None or _is_na(value) or value != value]
     elif array.dtype.kind in "fcmM":
@@ -579,9 +583,49 @@ def _coded_target(labels: Coded, target: object) -> tuple[NDArray[np.bool_], tup
 def _equals_target(array: Array, target: object) -> tuple[NDArray[np.bool_], tuple[str, str]]:
     found = distinct(array)
     if array.size and not any(same_label(value, target) for value in found):
-        raise InputError(f"target={shown(target)} is not among the labels, which hold {some(found, 4)}.")
+        hint = _spelled_otherwise(target, found)
+        raise InputError(f"target={shown(target)} is not among the labels, which hold {some(found, 4)}.{hint}")
+    check_spellings(found, target)
     others = [value for value in found if not same_label(value, target)]
     return frozen(equal_to(array, target)), (str(others[0]) if len(others) == 1 else f"not {target}", str(target))
+
+
+def _spelled_otherwise(target: object, found: Iterable[object]) -> str:
+    """A hint for the end of a message: the label that differs from the target in its type or in case and blanks."""
+    for value in found:
+        if words_of(value) == words_of(target):
+            return f" Text is never equal to a number: name it as {shown(value)}."
+    near = [value for value in found if _folded(value) == _folded(target)]
+    return f" Did you mean {shown(near[0])}?" if near else ""
+
+
+def _folded(label: object) -> str | None:
+    """A label without what typing mistakes change: case and the blanks around it."""
+    words = words_of(label)
+    return None if words is None else words.strip().casefold()
+
+
+def check_spellings(found: Iterable[object], target: object) -> None:
+    """Refuses labels that would be non-targets by a slip: those spelt almost like the target, and blank ones.
+
+    Two labels are taken as they are, because then nothing is said of a third class.
+    """
+    others = [value for value in found if not same_label(value, target)]
+    if len(others) < 2:
+        return
+    for value in others:
+        if not isinstance(value, str):
+            continue
+        if not value.strip():
+            raise InputError(
+                f"labels must not be missing, and some rows hold {shown(value)}. Drop these rows, or give them a name "
+                f"of their own."
+            )
+        if _folded(value) == _folded(target):
+            raise InputError(
+                f"The labels hold {shown(target)}, the target, and {shown(value)}, which would be a non-target "
+                f"although only case or blanks differ. Spell them alike, or give one of them another name."
+            )
 
 
 def unlabelled_classes(target: object) -> tuple[str, str]:

@@ -22,8 +22,8 @@ LIMB = 39  # bits of the lower limb: two of them still add within two pieces of 
 INT64_BITS = 62
 EXACT_BITS = 40  # of two factors together: 2**13 such products add exactly in a double, 53 bits
 PIECE = 20  # bits of a factor
-_SUMMED = 1 << 16  # rows whose running totals are taken at a time
-BLOCK = 1 << 13
+BLOCK = 1 << 16  # rows at a time; short blocks would make threads wait for each other
+_ADDED = 1 << 13  # rows that one matrix product adds; OpenBLAS starts no threads for so few
 ROUNDED_ONCE = LIMB + 53  # totals of this many bits have an upper limb that is a double
 _MASK = (1 << LIMB) - 1
 _SCALES = 900  # powers of two up to here, and those of one more limb, are doubles that multiply without rounding
@@ -116,7 +116,7 @@ def smallest_bit(weights: Floats) -> int:
     """
 
     def lowest(part: slice) -> float:
-        return min(_lowest_bit(weights[rows]) for rows in _blocks(part, 8 * BLOCK))
+        return min(_lowest_bit(weights[rows]) for rows in _blocks(part))
 
     return math.frexp(min(over_parts(lowest, len(weights))))[1] - 1
 
@@ -190,7 +190,7 @@ def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
     total[:1] = 0
     count = len(weights) - 1
     if bits <= INT64_BITS:
-        for rows in _blocks(slice(0, count), _SUMMED):
+        for rows in _blocks(slice(0, count)):
             after = slice(rows.start + 1, rows.stop + 1)
             sums = _multiples(weights[after], unit).astype(np.int64)
             sums[0] += total[rows.start]
@@ -218,7 +218,7 @@ def _running_limbs(count: int, fetch: Fetch, low: Integers | None = None) -> Wid
 
     def fill(part: slice) -> slice:
         above = below = 0
-        for rows in _blocks(part, _SUMMED):
+        for rows in _blocks(part):
             high, low = fetch(rows)
             high[0] += above
             low[0] += below
@@ -230,7 +230,7 @@ def _running_limbs(count: int, fetch: Fetch, low: Integers | None = None) -> Wid
 
     for part in over_parts(fill, count)[1:]:
         above, below = total.high[part.start], total.low[part.start]
-        for rows in _blocks(part, _SUMMED):
+        for rows in _blocks(part):
             own = slice(rows.start + 1, rows.stop + 1)
             _set(total, rows, total.high[own] + above, total.low[own] + below)
     return total
@@ -261,11 +261,25 @@ def whole_dot(left: Column, right: Column) -> int:
 
 
 def _product_sum(left: Cut, right: Cut) -> int:
-    sums = (left[1] @ right[1].T).tolist()
+    return weighted_products(left[1], right[1], [0] * len(left[0]), left[0], right[0])
+
+
+def weighted_products(left: Floats, right: Floats, grids: list[int], rows: list[int], columns: list[int]) -> int:
+    """Sum of (left @ right.T)[i, j] x 2**(rows[i] + columns[j] - grids[i]), exactly.
+
+    Each row of the left table holds whole multiples of 2**grid and the right one whole numbers, of which two together
+    have at most EXACT_BITS bits.
+    """
+    count = left.shape[1] // _ADDED
+    whole = count * _ADDED
+    groups = [table[:, :whole].reshape(len(table), count, _ADDED).transpose(1, 0, 2) for table in (left, right)]
+    sums = np.matmul(groups[0], groups[1].transpose(0, 2, 1))
+    sums = np.concatenate((sums, [left[:, whole:] @ right[:, whole:].T]))
+    counts = np.ldexp(sums, -np.array(grids, np.intp)[:, np.newaxis]).astype(np.int64).sum(axis=0)
     return sum(
-        int(value) << (up + across)
-        for up, row in zip(left[0], sums, strict=True)
-        for across, value in zip(right[0], row, strict=True)
+        count << (up + across)
+        for up, row in zip(rows, counts.tolist(), strict=True)
+        for across, count in zip(columns, row, strict=True)
     )
 
 
@@ -314,5 +328,5 @@ class Pieces:
         return shifts, cut, most
 
 
-def _blocks(part: slice, size: int = BLOCK) -> list[slice]:
-    return [slice(start, min(start + size, part.stop)) for start in range(part.start, part.stop, size)]
+def _blocks(part: slice) -> list[slice]:
+    return [slice(start, min(start + BLOCK, part.stop)) for start in range(part.start, part.stop, BLOCK)]

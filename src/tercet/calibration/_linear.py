@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.newton import GRADIENT_BOUND, check_converged, in_blocks, minimise
+from tercet._numeric.newton import check_converged, divisible, has_optimum, in_blocks, minimise
 from tercet._typing import Array, Floats
 from tercet.errors import CalibrationError, InputError
 
@@ -52,8 +52,8 @@ class Regression:
         if self.penalty == 0.0 and self._separable_by_one():
             raise separable(what)
         best = minimise(self._terms, np.zeros(self._basis.shape[1]), steps=_STEPS)
-        if self.penalty == 0.0 and not self._certified(best.gradient, best.hessian):
-            raise separable(what) if self._separable() else self._undecided(what)
+        if self.penalty == 0.0 and not has_optimum(best, self._widest):
+            raise separable(what) if divisible(self._margins()) else self._undecided(what)
         check_converged(best, what)
         return Fitted(self._basis @ best.point, best.gradient_norm, best.iterations)
 
@@ -104,16 +104,8 @@ class Regression:
         basis = self._basis
         return value, basis.T @ (sums[1 : 1 + size] + shrink * theta), basis.T @ hessian @ basis
 
-    def _certified(self, gradient: Floats, hessian: Floats) -> bool:
-        """Whether an optimum surely exists nearby.
-
-        ln sum e^eta is self-concordant along any line up to the range of the etas, so a minimum exists within range 1
-        of the point where sqrt(g H^-1 g) x max_i 2 |phi_i|_(H^-1) < 1 / e. Separable data never get there.
-        """
-        sizes, directions = np.linalg.eigh(hessian)
-        if not sizes[0] > 0.0 or not np.linalg.norm(gradient) < GRADIENT_BOUND:
-            return False
-        root = directions / np.sqrt(sizes)
+    def _widest(self, root: Floats) -> float:
+        """The largest range of a row's etas after a step root @ u, |u| = 1, or a bound of it."""
         spread = self._basis @ root
 
         def largest(rows: slice) -> float:
@@ -121,8 +113,7 @@ class Regression:
             return float((scaled * scaled).sum(axis=2).max())
 
         rows = range(0, len(self.labels), self._block)
-        reach = max(largest(slice(start, start + self._block)) for start in rows)
-        return float(np.linalg.norm(root.T @ gradient)) * 2.0 * math.sqrt(reach) < 1.0 / math.e
+        return 2.0 * math.sqrt(max(largest(slice(start, start + self._block)) for start in rows))
 
     def _separable_by_one(self) -> bool:
         """Whether a single parameter, as temperature has it, already ranks every true class first (or last)."""
@@ -138,16 +129,6 @@ class Regression:
         others = np.ones(phi.shape[:2], np.bool_)
         others[np.arange(len(phi)), self.labels] = False
         return np.asarray((own[:, None, :] - phi)[others])
-
-    def _separable(self) -> bool:
-        """Whether some direction never lowers a true class against another, by linear programme."""
-        from scipy.optimize import linprog
-
-        margins = self._margins()
-        scale = np.abs(margins).max()
-        gain = margins.sum(axis=0) / (scale * len(margins))
-        found = linprog(-gain, A_ub=-margins / scale, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0), method="highs")
-        return bool(found.status == 0 and -found.fun > 1e-9)
 
     def _undecided(self, what: str) -> CalibrationError:
         return CalibrationError(

@@ -33,7 +33,7 @@ from tercet.decision import confusion_of
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.costs import empirical_cross_entropy, log_loss
-from tercet.metrics.min_risk import min_risk
+from tercet.metrics.min_risk import min_normalised_risk
 from tercet.metrics.pairing import paired
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
@@ -244,7 +244,7 @@ def cross_fit(
         return (chosen[0] if isinstance(trials, Trials) else chosen), extra
 
     outputs = []
-    for fold in range(folds):
+    for fold in range(int(numbers.max()) + 1):
         given, extra = part(numbers != fold)
         model = fit(given, **extra)
         held, extra = part(numbers == fold)
@@ -468,7 +468,7 @@ def fit_recognizer_and_calibrator(
     blank = make(np.zeros((len(rows), *probe.shape[1:])), labels, **more)
     numbers = fold_numbers(blank, folds, by=None if groups is None else "group", scheme=scheme, seed=seed)
     scores = np.empty(blank.scores.shape)
-    for fold in range(folds):
+    for fold in range(int(numbers.max()) + 1):
         recogniser = train(data[numbers != fold], rows[numbers != fold])
         scores[numbers == fold] = recogniser(data[numbers == fold])
     pooled = make(scores, labels, **more)
@@ -539,7 +539,7 @@ def select_calibrator(
     dealt = {"folds": folds, "by": by, "scheme": scheme, "seed": seed}
     candidates = _candidates(_named_methods(methods), listed(priors, "priors"))
     rows = _ranked(candidates, trials, app, dealt)
-    least = min_risk(trials, app).normalised
+    least = min_normalised_risk(trials, app)
     if not flag(nested, "nested"):
         return Ranking(rows, least)
     try:

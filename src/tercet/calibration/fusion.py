@@ -14,11 +14,21 @@ from tercet._typing import Facts, Floats
 from tercet.calibration._linear import Regression, check_finite_matrix, check_size
 from tercet.calibration.multiclass import Affine, Columns
 from tercet.calibration.training import one_column
-from tercet.calibration.two_class import Calibrator, Gaussian, Isotonic, Logistic, Threshold, non_negative
+from tercet.calibration.two_class import (
+    Calibrator,
+    Gaussian,
+    Isotonic,
+    Logistic,
+    Threshold,
+    check_meaning,
+    non_negative,
+)
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.posteriors import class_weights, prior_of
 from tercet.trials import Trials
+
+_EACH_SYSTEM = ("names", "meanings", "trained_priors")  # lists of one entry per system
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +49,8 @@ class Fusion(Model):
     offsets : numpy.ndarray of float
         One offset per class; a single one for two classes.
     training : mapping
-        What it was trained on: trials, systems, prior, penalty, how trials were matched, iterations.
+        What it was trained on: trials, systems with their names and what their scores mean, prior, penalty, how trials
+        were matched, iterations.
 
     Examples
     --------
@@ -61,6 +72,7 @@ class Fusion(Model):
         "paired_by",
         "gradient_norm",
         "iterations",
+        *_EACH_SYSTEM,
     )
 
     classes: tuple[str, ...]
@@ -78,6 +90,9 @@ class Fusion(Model):
             raise damaged("classes, weights and offsets of a fusion do not fit each other")
         if not (np.isfinite(self.weights).all() and np.isfinite(self.offsets).all()):
             raise damaged("weights and offsets must be finite")
+        for name in _EACH_SYSTEM:
+            if not isinstance(training[name], list | tuple) or len(training[name]) != counts[0]:
+                raise damaged(f"{name} of training must have one entry per system")
 
     @classmethod
     def fit(
@@ -113,7 +128,8 @@ class Fusion(Model):
             The trained fusion.
         """
         pairing = paired(systems, by=pair_by)
-        first, scores = _gathered(pairing.systems)
+        single = [_as_fused(one) for one in pairing.systems]
+        first, scores = single[0], [_columns_of(one) for one in single]
         further = quality_columns(quality, len(first), first.is_matrix)
         count = len(first.classes)
         share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
@@ -135,6 +151,9 @@ class Fusion(Model):
             "paired_by": pairing.by,
             "gradient_norm": found.gradient_norm,
             "iterations": found.iterations,
+            "names": [one.name for one in pairing.systems],
+            "meanings": [one.meaning for one in single],
+            "trained_priors": [one.trained_prior for one in single],
         }
         constants = offsets if first.is_matrix else offsets[1:] - offsets[:1]
         return cls(first.classes, frozen(weights), frozen(constants), facts)
@@ -146,7 +165,10 @@ class Fusion(Model):
     @overload
     def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Floats: ...
     def __call__(self, systems: object, *, quality: object = None, pair_by: PairBy | None = None) -> Trials | Floats:
-        """The fused score: Trials in the order of the first system's, or an array from arrays."""
+        """The fused score: Trials in the order of the first system's, or an array from arrays.
+
+        Trials whose names or meanings show that they are not the systems of the training in its order are refused.
+        """
         columns = listed(systems, "systems")
         self._check_count(len(columns))
         if not all(isinstance(one, Trials) for one in columns):
@@ -155,12 +177,25 @@ class Fusion(Model):
                 raise InputError(f"The systems' scores differ in shape: {', '.join(str(a.shape) for a in arrays)}.")
             return self._fused(arrays, quality)
         trials = paired(columns, by=pair_by).systems
-        first = trials[0] if len(self.offsets) > 1 else one_column(trials[0])
-        if first.is_matrix:
-            fused = self._fused([one.log_likelihoods for one in trials], quality)
-            return replace(first, scores=frozen(fused), meaning="log-likelihoods", trained_prior=None)
-        fused = self._fused([one_column(one).scores for one in trials], quality)
-        return replace(first, scores=frozen(fused), meaning="llr", trained_prior=None)
+        self._check_order([one.name for one in trials])
+        single = [_as_fused(one) for one in trials]
+        for one, *trained in zip(single, self.training["meanings"], self.training["trained_priors"], strict=True):
+            check_meaning(one, dict(zip(("meaning", "trained_prior"), trained, strict=True)))
+        meaning = "log-likelihoods" if single[0].is_matrix else "llr"
+        fused = frozen(self._fused([one.scores for one in single], quality))
+        return replace(single[0], scores=fused, meaning=meaning, trained_prior=None, name=_joined_names(trials))
+
+    def _check_order(self, names: list[str | None]) -> None:
+        """Refuses systems in another order than that of the training, as far as their names tell."""
+        trained = self.training["names"]
+        if len(set(trained)) < len(trained) or len(set(names)) < len(names):
+            return
+        for place, name in enumerate(names):
+            if name is not None and name in trained and trained[place] != name:
+                raise InputError(
+                    f"This fusion was trained on {', '.join(map(shown, trained))} and got "
+                    f"{', '.join(map(shown, names))}: give the systems in the order of the training."
+                )
 
     def _check_count(self, given: int) -> None:
         if given != self.training["systems"]:
@@ -176,8 +211,9 @@ class Fusion(Model):
                 f"This fusion was trained with {self.training['quality_measures']} quality measures and got "
                 f"{further.shape[1]}: give one column per measure (quality=...)."
             )
-        if scores[0].ndim == 2 and scores[0].shape[1] != len(self.classes):
-            raise InputError(f"This fusion has {len(self.classes)} classes, the scores have {scores[0].shape[1]}.")
+        count = scores[0].shape[1] if scores[0].ndim == 2 else 2
+        if count != len(self.classes):
+            raise InputError(f"This fusion has {len(self.classes)} classes, the scores have {count}.")
         total = np.zeros(scores[0].shape) + (self.offsets if scores[0].ndim == 2 else self.offsets[0])
         with np.errstate(invalid="ignore", over="ignore"):
             for weight, one in zip(self.weights.tolist(), [*scores, *further.T], strict=True):
@@ -224,12 +260,21 @@ def load_model(text: str | bytes) -> Saved:
     return cast("Saved", models[method].from_json(text))
 
 
-def _gathered(systems: Sequence[Trials]) -> tuple[Trials, list[Floats]]:
-    """The first system's trials, and every system's scores with one column per class."""
-    if len(systems[0].classes) > 2:
-        return systems[0], [one.log_likelihoods for one in systems]
-    single = [one_column(one) for one in systems]
-    return single[0], [_both_sides(one.scores) for one in single]
+def _as_fused(trials: Trials) -> Trials:
+    """Trials as a fusion takes them: llrs, raw scores and the like as they are, several classes as log-likelihoods."""
+    if len(trials.classes) == 2:
+        return one_column(trials)
+    return replace(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
+
+
+def _columns_of(trials: Trials) -> Floats:
+    return trials.scores if trials.is_matrix else _both_sides(trials.scores)
+
+
+def _joined_names(systems: Sequence[Trials]) -> str | None:
+    """The name of fused trials: those of the systems, if all have one."""
+    names = [one.name for one in systems if one.name is not None]
+    return " + ".join(names) if len(names) == len(systems) else None
 
 
 def _both_sides(scores: Floats) -> Floats:

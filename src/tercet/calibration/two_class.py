@@ -504,9 +504,13 @@ def check_meaning(trials: Trials, training: Facts) -> None:
     given = (trials.meaning, trials.trained_prior)
     if "raw" not in (trained[0], given[0]) and trained != given:
         raise InputError(
-            f"The model was trained on scores that are {trained[0]} (trained prior {trained[1]}), these are {given[0]} "
-            f"(trained prior {given[1]}): convert them first, or pass them as raw scores (of_scores)."
+            f"The model was trained on scores that are {_meant(*trained)}, these are {_meant(*given)}: convert them "
+            f"first, or pass them as raw scores."
         )
+
+
+def _meant(meaning: object, trained_prior: object) -> str:
+    return f"{meaning}" if trained_prior is None else f"{meaning} (trained prior {trained_prior})"
 
 
 def non_negative(value: object, name: str) -> float:

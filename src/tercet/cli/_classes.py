@@ -27,6 +27,7 @@ def usual_applications(paths: Sequence[str], source: Facts) -> list[Application]
 
 def with_least_risk(one: System, asked: Sequence[object]) -> System:
     """The system with the least risk of each operating point beside its risk."""
+    from tercet.metrics.confusion import FREE_DUMMY
     from tercet.metrics.min_risk import min_risk
 
     rows = []
@@ -34,7 +35,9 @@ def with_least_risk(one: System, asked: Sequence[object]) -> System:
         for app, facts in zip(asked, one.known()["applications"], strict=True):
             least = min_risk(one.used(), app)
             found = {"min_risk": least.risk, "min_dcf": least.normalised, "min_risk_bound": least.lower_bound}
-            rows.append({**facts, **plain(found)})
+            why = {"min_dcf": FREE_DUMMY} if least.normalised is None else {}
+            reasons = {**facts.get("reasons", {}), **why}
+            rows.append({**facts, **plain(found), **({"reasons": reasons} if reasons else {})})
     return one.with_facts(applications=rows)
 
 

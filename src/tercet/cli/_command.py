@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -78,10 +78,24 @@ class Option(click.Option):
         return max(self.opts, key=len)
 
     def value(self, typed: Value) -> Value:
-        """What was typed as the value that the command takes."""
+        """What was typed as the value that the command takes; what cannot be one is wrong use.
+
+        A value of tercet.toml that cannot be one is a fault of that file.
+        """
+        from tercet.errors import InputError
+
         if self.parse is None or typed is None:
             return typed
-        return tuple(self.parse(one, self.flag) for one in typed) if self.multiple else self.parse(typed, self.flag)
+        found = []
+        for one in typed if self.multiple else (typed,):
+            try:
+                found.append(self.parse(one, self.flag))
+            except InputError as error:
+                words = in_flags(str(error), {str(self.name): self.flag})
+                words = words if words.startswith(self.flag) else f"{self.flag} {one}: {words}"
+                origin = click.get_current_context().get_parameter_source(str(self.name))
+                raise (Failure if origin is ParameterSource.DEFAULT_MAP else click.UsageError)(words) from error
+        return tuple(found) if self.multiple else found[0]
 
 
 class Failure(click.ClickException):
@@ -145,7 +159,8 @@ class Command(click.Command):
     def check_use(self, ctx: click.Context) -> None:
         """Refuses every option that was typed and would have no effect; one of tercet.toml is left out instead."""
         own = {str(one.name): one for one in self.params if isinstance(one, Option)}
-        given = {name for name in own if _was_given(ctx, name)}
+        typed = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+        given = {name for name in own if ctx.get_parameter_source(name) in typed}
         for name, one in sorted(own.items()):
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP and _misuse(ctx, one, own, given):
                 usual = one.default if isinstance(one.default, str | bool | int | float) else None
@@ -154,10 +169,6 @@ class Command(click.Command):
             if (problem := _misuse(ctx, own[name], own, given)) is not None:
                 raise click.UsageError(problem, ctx)
         _check_files(ctx)
-
-
-def _was_given(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
 def _misuse(ctx: click.Context, one: Option, own: dict[str, Option], given: set[str]) -> str | None:
@@ -259,15 +270,20 @@ def _sentence(error: Exception, command: click.Command) -> str:
 
 
 def in_options(message: str, command: click.Command) -> str:
-    """A message of a Python function with its parameters named as the options of this command.
+    """A message of a Python function with its parameters named as the options of this command."""
+    flags = {str(one.name): max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
+    return in_flags(message, flags | {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags})
+
+
+def in_flags(message: str, flags: Mapping[str, str]) -> str:
+    """A message with these parameters named as options.
 
     Four forms are known: `name=` anywhere, a name with an underscore anywhere, any name in "leave name out", and any
     name as the first word of a sentence that states a rule.
     """
-    flags = {one.name: max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
-    flags |= {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags}
     known = _either(flags)
-    long = _either(name for name in flags if name and "_" in name)
+    long = _either(name for name in flags if "_" in name)
+    message = re.sub(r" \(of_\w+\)", "", message)  # the meaning before it is an option's value
     message = re.sub(rf"(?<![\w.-])({known})=True\b", lambda found: flags[found[1]], message)
     message = re.sub(rf"(?<![\w.-])({known})=(?=[\w'\"\[(-]|\.[\d.])", lambda found: f"{flags[found[1]]} ", message)
     message = re.sub(rf"(?<![\w.-])({known})=", lambda found: flags[found[1]], message)
@@ -277,9 +293,9 @@ def in_options(message: str, command: click.Command) -> str:
     return re.sub(rf"(?:^|(?<=: ))({known}){rule}", lambda found: flags[found[1]], message)
 
 
-def _either(names: Iterable[str | None]) -> str:
+def _either(names: Iterable[str]) -> str:
     """A pattern for any of these names, the longest first; one that never matches where there is none."""
-    return "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True)) or r"(?!)"
+    return "|".join(sorted((re.escape(name) for name in names), key=len, reverse=True)) or r"(?!)"
 
 
 def option(*declarations: str, **attributes: object) -> Decorator:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import click
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import not_negative, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, draw, print_rows
 from tercet.cli._systems import System
-from tercet.cli._values import numbers, points_of
+from tercet.cli._values import each, points_of
 from tercet.deployment.decision_curves import decision_curve
 from tercet.errors import InputError, TercetError
 from tercet.io._trial_columns import group_numbers
@@ -37,11 +37,11 @@ case_cost_options = options(
 decision_options = options(
     option("--decision-curve", is_flag=True, meanings=TWO_CLASS,
            help="Also show net benefit against the threshold probability; with --ci, as bands."),
-    option("--thresholds", metavar="T,...", needs=("decision_curve",), parse=numbers,
+    option("--thresholds", metavar="T,...", needs=("decision_curve",), parse=each(probability),
            help="Threshold probabilities of the decision curve. [default: 0.01, 0.02, ..., 0.99]"),
-    option("--prevalence", type=float, metavar="P", needs=("decision_curve",),
+    option("--prevalence", type=float, metavar="P", needs=("decision_curve",), parse=probability,
            help="Prevalence for the decision curve. [default: that of the trials]"),
-    option("--harm", type=float, default=0.0, metavar="H", needs=("decision_curve",),
+    option("--harm", type=float, default=0.0, metavar="H", needs=("decision_curve",), parse=not_negative,
            help="What obtaining the scores costs per case, in net benefit."),
     case_cost_options,
 )  # fmt: skip
@@ -143,7 +143,9 @@ def print_decision_facts(systems: Sequence[Facts], output: str) -> None:
     costs = [_cost_row(one, row) for one in systems for row in one.get("case_costs", ())]
     curves = [row for one in systems if "decision_curve" in one for row in _curve_rows(one)]
     means = [_mean_row(one, mean) for one in systems for mean in one.get("means", ())]
-    titles = ("means over operating points", "costs per case, in the unit of the columns", "net benefit")
+    shares = dict.fromkeys(f"{one['decision_curve']['prevalence']:.4g}" for one in systems if "decision_curve" in one)
+    benefit = f"net benefit at prevalence {' and '.join(shares)}"
+    titles = ("means over operating points", "costs per case, in the unit of the columns", benefit)
     for title, rows in zip(titles, (means, costs, curves), strict=True):
         if rows:
             print()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from tercet._numeric.validation import shown
 from tercet.cli._systems import System
 from tercet.evaluation import Evaluation
 from tercet.trials import Trials
@@ -22,6 +23,11 @@ def hints_about(one: System) -> Iterator[str]:
         yield (
             f"{one.name}: hint: AUC {found.auc:.3f}, so targets score lower than non-targets. Is --target the right "
             f"label, and do higher scores support it?"
+        )
+    if isinstance(one.trials, Trials) and one.trials.classes[0] == f"not {one.trials.classes[-1]}":
+        yield (
+            f"{one.name}: hint: there are several labels beside the target {shown(one.trials.classes[-1])}, and all of "
+            f"them were taken as non-targets. Drop rows whose class is not known."
         )
     if found.meaning != "llr" or not isinstance(one.trials, Trials) or not len(one.trials):
         return

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import click
 import numpy as np
 
 import tercet
+from tercet._numeric.records import ReadOnly
 from tercet._typing import Array
 from tercet.application import Application
 from tercet.cli._output import Facts, say, working
@@ -76,7 +76,7 @@ def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Array | None, Tr
         return None, trials
     measures = [group_numbers(trials, name, "quality measures") for name in columns]
     groups = {name: values for name, values in trials.groups.items() if name not in columns}
-    return np.stack(measures, axis=1), replace(trials, groups=MappingProxyType(groups))
+    return np.stack(measures, axis=1), replace(trials, groups=ReadOnly(groups))
 
 
 def _print_before_and_after(systems: Sequence[System], after: Trials, points: Sequence[Application]) -> None:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from tercet._numeric.meanings import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, WITH_PRIOR
+from tercet._numeric.validation import whole
 from tercet.cli._command import Decorator, option, options
-from tercet.cli._values import application, cost_matrix, level, numbers, point_or_mean, prior, words_of
+from tercet.cli._values import (
+    application,
+    cost_matrix,
+    file_format,
+    level,
+    point_or_mean,
+    prior,
+    priors,
+    resamples,
+    separator,
+    size_in_bytes,
+    words_of,
+)
 
 TWO_CLASS, SEVERAL = TWO_CLASS_MEANINGS, MATRIX_MEANINGS
 SCORES = (*TWO_CLASS, *SEVERAL)
@@ -38,6 +53,16 @@ def _group_options(groups: Uses) -> tuple[Decorator, ...]:
     )  # fmt: skip
 
 
+_TEXT_FILES = options(
+    option("--key-format", "format", metavar="NAME", parse=file_format,
+           help="Format of the trial lists, if it is not clear."),
+    option("--separator", metavar="CHAR", parse=separator,
+           help="Column separator. [default: by the file's ending]"),
+    option("--columns", metavar="NAME,...", parse=words_of,
+           help="Names of the columns of a file without a header."),
+)  # fmt: skip
+
+
 def source_options(
     meanings: tuple[str, ...] = SCORES,
     *,
@@ -58,10 +83,7 @@ def source_options(
         _if_used(None if labels is None else (*labels, *truth), "--labels", metavar="FILE",
                reads=True, excludes=("key",), help="A file with the labels (npy, csv), if they are not in SCORES."),
         option("--key", metavar="FILE", reads=True, needs=truth, help="A trial list with labels, joined by trial id."),
-        option("--key-format", "format", metavar="NAME", help="Format of the trial lists, if it is not clear."),
-        option("--separator", metavar="CHAR", help="Column separator. [default: by the file's ending]"),
-        option("--columns", metavar="NAME,...", parse=words_of,
-               help="Names of the columns of a file without a header."),
+        _TEXT_FILES,
         option("--score-column", default="score", show_default=True, metavar="NAME", meanings=SCORES,
                help="The column with the scores."),
         option("--label-column", default="label", show_default=True, metavar="NAME", needs=truth,
@@ -81,7 +103,7 @@ def source_options(
                help="The prior that log-odds, posteriors or logits were made with."),
         option("--missing", type=click.Choice(["error", "drop", "reject"]), default="error", show_default=True,
                needs=("key",), help="What to do with trials of the key that have no score."),
-        _if_used(None if scans else (), "--memory-limit", metavar="SIZE",
+        _if_used(None if scans else (), "--memory-limit", metavar="SIZE", parse=size_in_bytes,
                  help="Reject input that would take more memory than this. [default: half of the machine's]"),
     )  # fmt: skip
 
@@ -91,7 +113,7 @@ def application_options(means: bool = False) -> Decorator:
     return options(
         option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=point_or_mean if means else application,
                help="An operating point, a prior alone, or a name (sre08); repeat it."),
-        option("--priors", multiple=True, metavar="P0,P1,...", parse=numbers,
+        option("--priors", multiple=True, metavar="P0,P1,...", parse=priors,
                help="Class priors, for several classes; repeat it."),
         option("--costs", multiple=True, metavar='"0,1;1,0"', needs=("priors",), parse=cost_matrix,
                help='Costs (rows = decisions, columns = classes), or "0-1", "ordinal"; once, or once per --priors.'),
@@ -104,11 +126,18 @@ engine_options = options(
     option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
            help="All files are one system, read in bounded memory."),
     option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="Address of a running dask cluster."),
-    option("--memory-limit", default="1GB", show_default=True, metavar="SIZE",
+    option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", parse=size_in_bytes,
            help="The most memory that a run may take; files that need more are scanned."),
     option("--resume", metavar="DIR", folder=True, needs=("engine",),
            help="Keep finished parts here and resume from them."),
 )  # fmt: skip
+
+
+def seed_option(words: str, **attributes: object) -> Decorator:
+    """The seed of what is drawn."""
+    return option(
+        "--seed", type=int, default=0, show_default=True, parse=partial(whole, least=0), help=words, **attributes
+    )
 
 
 quality_option = option("--quality-column", "quality", multiple=True, metavar="NAME", meanings=TWO_CLASS,
@@ -120,13 +149,14 @@ def fit_options(excludes: tuple[str, ...] = ()) -> Decorator:
     return options(
         option("--prior", metavar="P[,P...]", parse=prior,
                help="The prior to train for. [default: 0.5, or equal classes]"),
-        option("--folds", type=int, excludes=excludes, help="Folds by which the gain is measured. [default: 5]"),
+        option("--folds", type=int, parse=partial(whole, least=2), excludes=excludes,
+               help="Folds by which the gain is measured. [default: 5]"),
         option(
             "--by", metavar="GROUP", excludes=excludes, help="A --group-column that is never on both sides of a fold."
         ),
         option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
                show_default=True, excludes=excludes, help="How folds are assigned; interleaved: by row number."),
-        option("--seed", type=int, default=0, show_default=True, excludes=excludes, help="Seed of the folds."),
+        seed_option("Seed of the folds.", excludes=excludes),
         option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", meanings=TWO_CLASS, excludes=excludes,
                parse=application,
                help="Operating points at which the gain is measured; repeat it. [default: four priors]"),
@@ -150,11 +180,11 @@ def resampling_options(
         option("--ci", type=float, default=default_level, show_default=default_level is not None, metavar="LEVEL",
                meanings=SCORES, parse=level, help="Add intervals at this level in per cent, such as 95."),
         option("--bootstrap", "resamples", type=int, default=None, needs=needs, metavar="N",
-               excludes=excludes, help="Use percentile bootstrap intervals from N resamples instead of closed forms."),
+               excludes=excludes, parse=resamples,
+               help="Use percentile bootstrap intervals from N resamples instead of closed forms."),
         option("--bayes", type=click.Choice(["jeffreys", "uniform"]), needs=needs, meanings=SCORES,
                excludes=(*bayes_excludes, *excludes), help=f"{bayes_help} under this prior."),
-        option("--seed", type=int, default=0, show_default=True, needs=(*needs, *seeds), excludes=excludes,
-               help="Seed of the draws."),
+        seed_option("Seed of the draws.", needs=(*needs, *seeds), excludes=excludes),
     )  # fmt: skip
 
 

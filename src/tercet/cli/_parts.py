@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
 import tercet
 from tercet._typing import Value
 from tercet.cli._output import Bar, Facts, log, say
-from tercet.cli._values import read_options, size_in_bytes, with_columns
+from tercet.cli._values import read_options, with_columns
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.outofcore.limits import PROCESS
@@ -25,8 +27,8 @@ _NEED_ROWS = {
 def limits_of(options: Facts) -> Facts:
     """Where the parts are read, how much memory that may take, and where finished ones are kept."""
     limits = {name: options[name] for name in ("engine", "scheduler", "memory_limit", "resume")}
-    log(f"reading in bounded memory: engine {limits['engine']}, memory limit {limits['memory_limit']}.")
-    return limits | {"memory_limit": size_in_bytes(limits["memory_limit"])}
+    log(f"reading in bounded memory: engine {limits['engine']}, memory limit {in_words(limits['memory_limit'])}.")
+    return limits
 
 
 def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Sequence[str] = ()) -> None:
@@ -36,14 +38,14 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
     """
     from tercet.outofcore.scan import memory_needed
 
-    limit = size_in_bytes(options["memory_limit"])
+    limit = options["memory_limit"]
     if options["engine"] is not None:
         return
     wanted = with_columns(read_options(source), columns)
     held = [path for path in (*paths, *options.get("calibrate_on", ())) if Path(path).is_file()]
     needed = PROCESS + sum(memory_needed(path, wanted) - PROCESS for path in held)
     if needed <= limit:
-        log(f"reading into memory: about {in_words(needed)}, memory limit {options['memory_limit']}.")
+        log(f"reading into memory: about {in_words(needed)}, memory limit {in_words(limit)}.")
         return
     asked = next((words for name, words in _NEED_ROWS.items() if options.get(name) or source.get(name)), None)
     if asked is not None or len(paths) > 1:
@@ -51,8 +53,9 @@ def choose_road(paths: Sequence[str], source: Facts, options: Facts, columns: Se
         way_out = f"leave {asked} out" if asked else "take one file at a time"
         if asked == "--ci" and len(paths) == 1:
             way_out += ", or use --engine local, which has the intervals of rates and actual costs"
+        typed = click.get_current_context().params["memory_limit"]
         raise InputError(
-            f"{what} would take about {in_words(needed)} of memory, and --memory-limit is {options['memory_limit']}: "
+            f"{what} would take about {in_words(needed)} of memory, and --memory-limit is {typed}: "
             f"raise it, or {way_out}."
         )
     options["engine"] = "local"

@@ -137,7 +137,7 @@ def _keep_to_limit(path: str, source: Facts) -> None:
     if context is None or words is None or not Path(path).is_file():
         return
     needed = context.meta.get(_HELD, PROCESS) + memory_needed(path, read_options(source)) - PROCESS
-    if needed > size_in_bytes(words):
+    if needed > size_in_bytes(words, "--memory-limit"):
         raise InputError(
             f"The trials up to {printable(path)} would take about {in_words(needed)} of memory, and --memory-limit is "
             f"{words}: raise it, or take fewer trials."

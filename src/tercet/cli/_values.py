@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import click
 
-from tercet._numeric.validation import shown
+from tercet._numeric.matrices import prior_vector
+from tercet._numeric.validation import number, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
-from tercet.errors import InputError, did_you_mean
+from tercet.errors import InputError, WordError, did_you_mean
 from tercet.metrics.mean_cost import without_means
 
 Facts = JSON
@@ -36,6 +37,22 @@ def numbers(words: str, flag: str, count: int | None = None) -> list[float]:
     return values
 
 
+def each(check: Callable[[float, str], float], count: int | None = None) -> Callable[[str, str], list[float]]:
+    """A parser of numbers separated by commas, each of which must pass the check."""
+    return lambda words, flag: [check(value, flag) for value in numbers(words, flag, count)]
+
+
+def ranged(rule: str, is_inside: Callable[[float], bool]) -> Callable[[float, str], float]:
+    """A parser of a number in a range; `rule` is the range in an error's words."""
+
+    def parse(value: float, flag: str) -> float:
+        if not is_inside(number(value, flag)):
+            raise InputError(f"{flag} must be {rule}, not {value}.")
+        return value
+
+    return parse
+
+
 def words_of(words: str, flag: str) -> list[str]:
     """Words separated by commas."""
     return words.split(",")
@@ -49,7 +66,14 @@ def matrix(words: str, flag: str) -> list[list[float]]:
 def prior(words: str, flag: str) -> float | list[float]:
     """One prior, or one per class."""
     values = numbers(words, flag)
-    return values[0] if len(values) == 1 else values
+    return probability(values[0], flag) if len(values) == 1 else priors(words, flag)
+
+
+def priors(words: str, flag: str) -> list[float]:
+    """One prior per class."""
+    values = numbers(words, flag)
+    prior_vector(values, len(values), flag)
+    return values
 
 
 def training_settings(prior: Value, method: str, flag: str) -> Facts:
@@ -80,12 +104,39 @@ def log_odds_grid(words: str, flag: str) -> tuple[float, float, int]:
     return low, high, int(count)
 
 
-def size_in_bytes(words: str) -> int:
+def resamples(count: int, flag: str) -> int:
+    """How many resamples are drawn: enough for the level of --ci."""
+    from tercet.uncertainty._kernel.engine import enough_resamples
+
+    ci = click.get_current_context().params.get("ci")
+    return enough_resamples(count, 0.0 if ci is None else level(ci, "--ci"), flag)
+
+
+def file_format(word: str, flag: str) -> str:
+    """The name of a format."""
+    from tercet.io.formats.trial_lists import FORMATS
+
+    if word not in FORMATS:
+        raise InputError(f"{flag} {shown(word)} is not one of {', '.join(FORMATS)}.")
+    return word
+
+
+def separator(word: str, flag: str) -> str:
+    """What stands between columns."""
+    from tercet.io.formats.trial_lists import checked_separator
+
+    return checked_separator(word)
+
+
+def size_in_bytes(words: str, flag: str) -> int:
     """A size such as 500MB or 2GiB."""
     parsed = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)(i?)[bB]?\s*", words, re.ASCII)
-    if parsed is None:
-        raise InputError(f"--memory-limit is a size such as 500MB or 2GB, not {shown(words)}.")
-    return int(float(parsed[1]) * (1024 if parsed[3] else 1000) ** " KMGT".index(parsed[2].upper() or " "))
+    size = 0
+    if parsed is not None:
+        size = int(float(parsed[1]) * (1024 if parsed[3] else 1000) ** " KMGT".index(parsed[2].upper() or " "))
+    if size < 1:
+        raise InputError(f"{flag} is a size such as 500MB or 2GB, not {shown(words)}.")
+    return size
 
 
 def reading(options: Facts) -> Facts:
@@ -99,7 +150,9 @@ def reading(options: Facts) -> Facts:
         if _from_settings("group_columns"):
             named = [name for name in named if name not in made]
         for name in set(made) & set(named):
-            raise InputError(f"--group-column and --group-map both make the group {name!a}: name the map (NAME=FILE).")
+            raise click.UsageError(
+                f"--group-column and --group-map both make the group {name!a}: name the map (NAME=FILE)."
+            )
         source |= {"group_maps": maps, "group_columns": [*named, *made]}
     if "classes" in source:  # names in the order of the columns, or of the confusion matrix
         source["class_columns"] = source.pop("classes")
@@ -118,7 +171,7 @@ def _group_maps(options: Facts) -> list[tuple[str, str, int]]:
             found.append((name if equals else usual, path, field))
     names = [name for name, _, _ in found]
     if len(set(names)) < len(names):
-        raise InputError("--group-map: two maps make a group of the same name; name them (NAME=FILE).")
+        raise click.UsageError("--group-map: two maps make a group of the same name; name them (NAME=FILE).")
     return found
 
 
@@ -128,10 +181,13 @@ def applications(options: Facts) -> list[Application | MulticlassApplication]:
     priors, costs = options.pop("priors", ()), options.pop("costs", ())
     actions = options.pop("actions", None)
     if len(costs) > 1 and len(costs) != len(priors):
-        raise InputError(f"--costs was given {len(costs)} times for {len(priors)} --priors: once, or for each.")
+        raise click.UsageError(f"--costs was given {len(costs)} times for {len(priors)} --priors: once, or for each.")
     for place, prior in enumerate(priors):
         matrix = costs[place if len(costs) > 1 else 0] if costs else "0-1"
-        asked.append(Application.multiclass(prior, matrix, actions=actions))
+        try:
+            asked.append(Application.multiclass(prior, matrix, actions=actions))
+        except InputError as error:  # priors, costs and actions that do not go together
+            raise WordError(str(error)) from error
     return asked
 
 
@@ -155,6 +211,13 @@ def cost_matrix(words: str, flag: str) -> Value:
     return matrix(words, flag) if ";" in words or "," in words else words
 
 
+def mean_name(word: str, flag: str) -> str:
+    """The name of an evaluation that averages the costs of several operating points."""
+    if word not in Application.means():
+        raise InputError(f"{flag} {shown(word)} is not a known mean. Known: {', '.join(Application.means())}.")
+    return word
+
+
 def point_or_mean(words: str, flag: str) -> Value:
     """An operating point, or the name of an evaluation that averages the costs of several."""
     return Application.mean(words) if words in Application.means() else application(words, flag)
@@ -172,14 +235,15 @@ def _point(words: str, flag: str, own: tuple[str, ...]) -> Application:
     """An operating point without those that tercet.toml names, which only an error lists."""
     if "," in words:
         return Application.of(tuple(numbers(words, flag, 3)))
+    known = [*own, *Application.names()]
+    if words in known:
+        return Application.of(words)
     try:
-        return Application.of(float(words))
+        prior = float(words)
     except ValueError:
-        known = [*own, *Application.names()]
-        if words in known:
-            return Application.of(words)
         hint = did_you_mean(words, known) or f" Known: {', '.join(known)}."
         raise InputError(f"{flag}: {shown(words)} is not a known operating point.{hint}") from None
+    return Application.of(prior)
 
 
 def own_points() -> dict[str, str]:
@@ -219,7 +283,7 @@ def grouping(source: Facts) -> str | tuple[str, str] | None:
     """The groups to resample by: none, one column, or two crossed ones."""
     groups: Sequence[str] = source.get("group_columns", ())
     if len(groups) > 2:
-        raise InputError("At most two --group-column can be resampled by.")
+        raise click.UsageError("At most two --group-column can be resampled by.")
     return (groups[0], groups[1]) if len(groups) == 2 else groups[0] if groups else None
 
 

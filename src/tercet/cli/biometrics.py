@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tercet._numeric.validation import number, probability
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import grouping, numbers, with_columns
+from tercet.cli._values import each, grouping, ranged, with_columns
 from tercet.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def command() -> None:
 @new_command("fnmr", epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS, ids=("key",))
-@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", parse=numbers,
+@option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", parse=each(probability),
         help="The FMRs to report.")  # fmt: skip
 @option("--development", reads=True, metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
 @ci_option
@@ -57,8 +58,9 @@ def fnmr(
 @new_command("rates", epilog=WORDS)
 @click.argument("scores")
 @source_options(TWO_CLASS, ids=("key",))
-@option("--threshold", type=float, required=True, metavar="T", help="Scores above this are accepted.")
-@option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.")
+@option("--threshold", type=float, parse=number, required=True, metavar="T", help="Scores above this are accepted.")
+@option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.",
+        parse=ranged("a rate, at least 0 and below 1", lambda rate: 0.0 <= rate < 1.0))  # fmt: skip
 @option("--by", metavar="COLUMN", excludes=("failure_to_acquire",),
         help="One row for each value of a group column; one class may be missing.")  # fmt: skip
 @ci_option
@@ -87,7 +89,7 @@ def rates(
 @click.argument("scores")
 @source_options(TWO_CLASS, ids=("key",))
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
-@option("--threshold", type=float, metavar="T", help="Scores above this are classified as bona fide.")
+@option("--threshold", type=float, parse=number, metavar="T", help="Scores above this are classified as bona fide.")
 @ci_option
 @figure_option
 @format_options
@@ -126,7 +128,8 @@ def _quantity(name: str, of: str, threshold: float | None) -> Row:
 
 
 @new_command("plan", epilog=WORDS)
-@option("--rate", type=float, required=True, metavar="RATE", help="The error rate that is claimed, such as an FMR.")
+@option("--rate", type=float, parse=probability, required=True, metavar="RATE",
+        help="The error rate that is claimed, such as an FMR.")  # fmt: skip
 @ci_option
 @format_options
 def plan(rate: float, ci: float, output: str) -> int:

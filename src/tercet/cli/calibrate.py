@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
+from tercet._numeric.validation import positive, whole
 from tercet._typing import Value
 from tercet.calibration.methods import METHODS, PENALISED, method_of
+from tercet.calibration.two_class import non_negative
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
 from tercet.cli._options import (
@@ -39,11 +42,12 @@ def command() -> None:
 @source_options(groups=("by", "out_of_fold"), scans=True)
 @option("--method", type=click.Choice(METHODS), default="logistic", show_default=True,
         help="The calibrator; the last four are for several classes.")  # fmt: skip
-@option("--penalty", type=float, metavar="X", needs=tuple(f"method={one}" for one in PENALISED),
+@option("--penalty", type=float, metavar="X", parse=non_negative, needs=tuple(f"method={one}" for one in PENALISED),
         help="Ridge penalty on the standardised slopes. [default: none]")  # fmt: skip
-@option("--pseudo-errors", type=int, metavar="N", needs=("method=isotonic", "method=isotonic-linear"),
+@option("--pseudo-errors", type=int, metavar="N", parse=partial(whole, least=0),
+        needs=("method=isotonic", "method=isotonic-linear"),
         help="Errors added per class, so that llrs stay finite. [default: 1]")  # fmt: skip
-@option("--bandwidth", type=float, metavar="X", needs=("method=kernel-density",),
+@option("--bandwidth", type=float, metavar="X", parse=positive, needs=("method=kernel-density",),
         help="Bandwidth of the kernels. [default: normal reference rule]")  # fmt: skip
 @fit_options(excludes=("engine",))
 @engine_options

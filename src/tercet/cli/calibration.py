@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import product
 from typing import Any
 
 import click
 
+from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.calibration.assessment import (
     CalibrationTest,
@@ -20,7 +22,7 @@ from tercet.calibration.assessment import (
     spiegelhalter_test,
 )
 from tercet.cli._command import new_command, option
-from tercet.cli._options import SCORES, SEVERAL, WORDS, ci_option, format_options, source_options
+from tercet.cli._options import SCORES, SEVERAL, WORDS, ci_option, format_options, seed_option, source_options
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
 from tercet.errors import InputError, UndefinedError
@@ -30,12 +32,13 @@ from tercet.trials import Trials
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(SCORES, groups=None, ids=("key",))
-@option("--bins", type=int, default=15, show_default=True, metavar="N", help="Number of bins.")
+@option("--bins", type=int, default=15, show_default=True, metavar="N", parse=partial(whole, least=1),
+        help="Number of bins.")  # fmt: skip
 @option("--as-given", is_flag=True, meanings=("posterior", "posteriors"),
         help="Take posteriors as they are, not moved to the class frequencies.")  # fmt: skip
-@option("--bootstrap", "resamples", type=int, default=1000, show_default=True,
+@option("--bootstrap", "resamples", type=int, default=1000, show_default=True, parse=partial(whole, least=19),
         help="Number of draws for the CORP test.")  # fmt: skip
-@option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@seed_option("Seed of the draws.")
 @ci_option
 @option("--plot", "figure", metavar="FILE", writes=True,
         help="Also draw the isotonic reliability diagram of the first system (of several classes, of the top "

@@ -12,9 +12,17 @@ from tercet.cli._output import complain, out
 from tercet.report.terminal import print_lines, width
 
 
+def _condition(words: str, flag: str) -> str:
+    """A condition that can be read."""
+    from tercet.report.gates import Condition
+
+    Condition.of(words)
+    return words
+
+
 @new_command()
 @click.argument("result")
-@option("--fail-if", "conditions", multiple=True, required=True, metavar="CONDITION",
+@option("--fail-if", "conditions", multiple=True, required=True, metavar="CONDITION", parse=_condition,
         help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
              "'dcf > baseline + 0.01'; any quantity that `tercet metrics` lists; of costs per case cost, min_cost, "
              "savings, relative_savings and cost_per_1000; repeat it.")  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tercet._numeric.validation import not_negative, probability
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
@@ -23,7 +24,7 @@ from tercet.cli._options import (
 )
 from tercet.cli._output import Facts, draw, print_json, printable, say
 from tercet.cli._systems import System, distinct_names, named, read_systems
-from tercet.cli._values import applications, grouping, log_odds_grid, numbers, with_columns
+from tercet.cli._values import applications, each, grouping, log_odds_grid, with_columns
 from tercet.report import tables, text
 from tercet.report.terminal import print_lines, print_one, width
 
@@ -41,7 +42,7 @@ _OTHER_COSTS = (
 @source_options()
 @application_options()
 @resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also the probability that one is cheaper,")
-@option("--margin", type=float, excludes=("resamples",), metavar="M",
+@option("--margin", type=float, parse=not_negative, excludes=("resamples",), metavar="M",
         help="Also superiority, and non-inferiority and equivalence with this margin in cost.")  # fmt: skip
 @option("--correction", type=click.Choice(["all", "pairs"]),
         help="Holm's correction over the pairs of systems in each number, or over all numbers too. "
@@ -49,9 +50,9 @@ _OTHER_COSTS = (
 @option("--band", metavar="LO,HI,N", parse=log_odds_grid, meanings=TWO_CLASS, excludes=("unpaired",),
         help="Also differences over prior log-odds from LO to HI, with a band that holds at all of them "
              "at once.")  # fmt: skip
-@option("--thresholds", metavar="T,...", parse=numbers, meanings=TWO_CLASS, excludes=_OTHER_COSTS,
+@option("--thresholds", metavar="T,...", parse=each(probability), meanings=TWO_CLASS, excludes=_OTHER_COSTS,
         help="Compare net benefit at these threshold probabilities instead of costs.")  # fmt: skip
-@option("--prevalence", type=float, metavar="P", needs=("thresholds",),
+@option("--prevalence", type=float, metavar="P", needs=("thresholds",), parse=probability,
         help="Prevalence for the net benefit. [default: that of the trials]")  # fmt: skip
 @case_cost_options
 @figure_option

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
+from tercet._numeric.validation import probability, rate
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, application_options, ci_option, figure_option, format_options
 from tercet.cli._output import Facts, Row, draw, print_rows, say
-from tercet.cli._values import at_most_one, matrix, numbers, without_settings, words_of
+from tercet.cli._values import at_most_one, each, matrix, separator, without_settings, words_of
 from tercet.errors import InputError
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.counting import CountReport, Rate, count
@@ -23,9 +22,10 @@ from tercet.metrics.counting import CountReport, Rate, count
 @option("--transposed", is_flag=True, needs=("matrix",), help="Rows are classes, as in scikit-learn.")
 @option("--classes", metavar="NAME,...", needs=("matrix",), parse=words_of,
         help="Names of the matrix's classes, in order.")  # fmt: skip
-@option("--rates", metavar="TPR,FPR", parse=partial(numbers, count=2),
+@option("--rates", metavar="TPR,FPR", parse=each(rate, count=2),
         help="Two rates without counts; there are then no intervals.")  # fmt: skip
-@option("--prevalence", type=float, metavar="P", help="Also PPV, NPV and error rate at this prevalence.")
+@option("--prevalence", type=float, metavar="P", parse=probability,
+        help="Also PPV, NPV and error rate at this prevalence.")  # fmt: skip
 @ci_option
 @option("--decision-column", default="decision", show_default=True, metavar="NAME", needs=("decided",),
         help="Decisions of DECIDED.")  # fmt: skip
@@ -34,7 +34,7 @@ from tercet.metrics.counting import CountReport, Rate, count
 )
 @option("--weight-column", metavar="NAME", needs=("decided",), help="Weights of DECIDED.")
 @option("--labels", metavar="FILE", reads=True, needs=("decided",), help="Labels of DECIDED, from a separate file.")
-@option("--separator", metavar="CHAR", needs=("decided",),
+@option("--separator", metavar="CHAR", parse=separator, needs=("decided",),
         help="Column separator of DECIDED. [default: by the file's ending]")  # fmt: skip
 @option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
 @application_options()

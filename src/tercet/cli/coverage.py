@@ -7,12 +7,13 @@ from itertools import combinations
 
 import click
 
+from tercet._numeric.validation import not_negative, rate
 from tercet._typing import Value
 from tercet.cli._command import VERBOSITY, new_command, option
 from tercet.cli._options import WORDS, application_options, ci_option, format_options, source_options
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import System, read_systems
-from tercet.cli._values import at_most_one, numbers, one_group
+from tercet.cli._values import at_most_one, each, one_group, ranged
 from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, risk_coverage
 
 
@@ -20,10 +21,12 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @click.argument("scores", nargs=-1, required=True)
 @source_options(groups=("paired",), ids=("key", "paired"))
 @application_options()
-@option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True, parse=numbers,
+@option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True,
+        parse=each(ranged("above 0 and at most 1", lambda share: 0.0 < share <= 1.0)),
         help="The coverages to show.")  # fmt: skip
-@option("--error-at-most", type=float, metavar="X", help="Also the largest coverage whose error is at most this.")
-@option("--price", "prices", metavar="P,...", parse=numbers,
+@option("--error-at-most", type=float, metavar="X", parse=rate,
+        help="Also the largest coverage whose error is at most this.")  # fmt: skip
+@option("--price", "prices", metavar="P,...", parse=each(not_negative),
         help="Also the cost per case when an abstention costs this.")  # fmt: skip
 @option("--compare", "paired", is_flag=True, help="Also show the paired difference of areas for each pair of systems.")
 @ci_option

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from tercet._numeric.validation import rate
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
 from tercet.cli._models import saved_model
-from tercet.cli._options import WORDS, application_options, layout_option, source_options, table_option
+from tercet.cli._options import WORDS, application_options, layout_option, seed_option, source_options, table_option
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_of, read_trials, write_decided
 from tercet.cli._values import applications, with_columns, without_settings
@@ -25,11 +26,9 @@ from tercet.trials import Trials
 @click.argument("scores")
 @source_options(labels=("fpr_at_most",))
 @application_options()
-@option("--fpr-at-most", type=float, metavar="X", excludes=("apps", "priors"),
+@option("--fpr-at-most", type=float, metavar="X", parse=rate, excludes=("apps", "priors"),
         help="Decide by Neyman-Pearson instead; finding the threshold needs labels.")  # fmt: skip
-@option(
-    "--seed", type=int, default=0, show_default=True, needs=("fpr_at_most",), help="Seed of draws among tied scores."
-)
+@seed_option("Seed of draws among tied scores.", needs=("fpr_at_most",))
 @option("--rule", metavar="RULE.json", reads=True, excludes=("apps", "priors", "fpr_at_most"),
         help="Decide by a rule of `tercet rule fit` instead.")  # fmt: skip
 @case_cost_options

@@ -10,6 +10,7 @@ from dataclasses import replace
 import click
 
 import tercet
+from tercet._numeric.validation import positive
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.calibration.methods import METHODS
@@ -61,7 +62,7 @@ _OPTIONS = options(
     option("--bands/--no-bands", default=None, meanings=TWO_CLASS, excludes=("engine",),
            needs=("ci&output=json", "ci&report", "ci&plots"),
            help="Intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]"),
-    option("--sigma", type=float, metavar="K", needs=("plots",), meanings=TWO_CLASS,
+    option("--sigma", type=float, metavar="K", parse=positive, needs=("plots",), meanings=TWO_CLASS,
            help="Draw boxes of K standard deviations on ROC and DET."),
     option("--condition-column", "condition_columns", multiple=True, metavar="NAME", meanings=SCORES,
            excludes=("metrics",), help="Also show results by gender, channel, site, ..., pooled and equalised."),
@@ -164,7 +165,9 @@ def _in_memory(
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     carried = settings | {"one_vs_rest": rest} | ({} if options["calibrate_on"] else draws)
-    systems = [_evaluated(one, asked, source, carried, style) for one in systems]
+    whole = style.output == "json" or options["report"] is not None  # only these show curves, and hashes of files
+    systems = [_evaluated(one, asked, source, carried, whole) for one in systems]
+    systems = [_with_wanted(one, style) for one in systems]
     if draws:
         drawn = options["report"] is not None or options["plots"] is not None
         bands = drawn if options["bands"] is None else options["bands"]
@@ -179,15 +182,15 @@ def _in_memory(
     return systems, _by_condition(systems, asked, options, draws)
 
 
-def _evaluated(one: System, asked: Sequence[Value], source: Facts, settings: Facts, style: Style) -> System:
+def _evaluated(one: System, asked: Sequence[Value], source: Facts, settings: Facts, whole: bool) -> System:
     log(f"evaluating {one.name}: {len(one.used())} trials, in memory.")
     with working(f"evaluating {one.name}"):
         found = tercet.evaluate(one.used(), asked, name=one.name, **settings)
         if isinstance(found, Evaluation):
             for row in found.applications:
                 row.calibration_loss  # computed when it is asked for; tables and JSON show it  # noqa: B018
-        facts = found.to_dict()
-    done = _with_wanted(replace(one, evaluation=found, facts=with_files(facts, one.path, source)), style)
+        facts = found.to_dict(curves=whole)
+    done = replace(one, evaluation=found, facts=with_files(facts, one.path, source) if whole else facts)
     return done if one.calibration is None else done.with_facts(calibration=one.calibration.to_dict())
 
 
@@ -273,7 +276,7 @@ def _first_minute(one: System, in_memory: bool) -> None:
     """Without an application: the Bayes error plot, where the system is worth using, and what to type next."""
     ev: Evaluation = one.evaluation
     wide = width()
-    out("\n" + "\n".join(text.block_plot(ev.to_dict()["bayes_plot"], wide)) + "\n")
+    out("\n" + "\n".join(text.block_plot(one.known()["bayes_plot"], wide)) + "\n")
     if ev.meaning == "raw":
         lines = ["These are raw scores: they rank trials, but no threshold follows from them. Calibrate them first."]
     else:

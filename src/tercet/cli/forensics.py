@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
+from tercet._numeric.validation import probability
 from tercet._typing import Value
 from tercet.calibration.methods import TWO_CLASS_METHODS, method_of
 from tercet.cli._command import new_command, option
 from tercet.cli._models import saved_model
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, seed_option, source_options
 from tercet.cli._output import Facts, Row, both_ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, one_group
+from tercet.cli._values import level, one_group, resamples
 
 _MEANINGS = ("llr", "lr", "log10-llr", "log-odds", "posterior")
 
@@ -30,8 +31,10 @@ def command() -> None:
 @option("-o", "--out", writes=True, metavar="FILE.html", help="Where the sheet with its figures goes.")
 @option("--title", metavar="WORDS", needs=("out",), help="Title of the sheet.")
 @ci_option
-@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
-@option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
+@option(
+    "--bootstrap", "resamples", type=int, default=500, show_default=True, parse=resamples, help="Number of resamples."
+)
+@seed_option("Seed of the random draws.")
 @format_options
 def report(scores: str, source: Facts, out: str | None, title: str | None, output: str, **draws: Value) -> int:
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
@@ -69,8 +72,17 @@ def report(scores: str, source: Facts, out: str | None, title: str | None, outpu
 @source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @option("--ci", type=float, metavar="LEVEL", parse=level,
         help="Add intervals at this level in per cent, such as 95.")  # fmt: skip
-@option("--bootstrap", "resamples", type=int, default=500, show_default=True, needs=("ci",), help="Resamples.")
-@option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws.")
+@option(
+    "--bootstrap",
+    "resamples",
+    type=int,
+    default=500,
+    show_default=True,
+    parse=resamples,
+    needs=("ci",),
+    help="Resamples.",
+)
+@seed_option("Seed of the random draws.", needs=("ci",))
 @format_options
 def bounds(scores: str, source: Facts, output: str, **draws: Value) -> int:
     """The lowest and highest LR that the data support, by ELUB and by invariance verification."""
@@ -115,10 +127,13 @@ def bounded_command(calibrator: str, scores: str, source: Facts, kind: Value, ou
         help="Labelled scores that train the calibrator, read like SCORES.")  # fmt: skip
 @option("--calibrate-with", "method", type=click.Choice(TWO_CLASS_METHODS), default="logistic", show_default=True,
         help="The calibrator.")  # fmt: skip
-@option("--prior", type=float, default=0.5, show_default=True, metavar="P", help="The prior to train for.")
+@option("--prior", type=float, default=0.5, show_default=True, metavar="P", parse=probability,
+        help="The prior to train for.")  # fmt: skip
 @ci_option
-@option("--bootstrap", "resamples", type=int, default=500, show_default=True, help="Number of resamples.")
-@option("--seed", type=int, default=0, show_default=True, help="Seed of the random draws.")
+@option(
+    "--bootstrap", "resamples", type=int, default=500, show_default=True, parse=resamples, help="Number of resamples."
+)
+@seed_option("Seed of the random draws.")
 @format_options
 def interval(scores: str, source: Facts, training: str, method: str, output: str, **draws: Value) -> int:
     """The calibrated LR of each score of a case with its interval; the calibrator is trained again on each resample."""

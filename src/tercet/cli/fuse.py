@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from tercet._typing import Value
+from tercet.calibration.two_class import non_negative
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
 from tercet.cli._options import WORDS, fit_options, quality_option, source_options
@@ -19,7 +20,8 @@ from tercet.cli._values import with_columns
 @click.argument("scores", nargs=-1, required=True)
 @source_options(groups=("by", "out_of_fold"))
 @quality_option
-@option("--penalty", type=float, default=0.0, show_default=True, metavar="X", help="Ridge on the standardised weights.")
+@option("--penalty", type=float, default=0.0, show_default=True, metavar="X", parse=non_negative,
+        help="Ridge on the standardised weights.")  # fmt: skip
 @fit_options()
 def command(
     scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], penalty: float, **options: Value

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
+from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
+from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, seed_option, source_options
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import read_trials
 from tercet.cli._values import application, one_group, with_columns
@@ -23,9 +26,9 @@ from tercet.report.numbers import percent
         help="The operating point, a prior alone, or a name.")  # fmt: skip
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
 @ci_option
-@option("--bootstrap", "resamples", type=int, default=0, metavar="N",
+@option("--bootstrap", "resamples", type=int, default=0, metavar="N", parse=partial(whole, least=0),
         help="Use percentile intervals from N joint resamples instead of closed forms.")  # fmt: skip
-@option("--seed", type=int, default=0, show_default=True, needs=("resamples",), help="Seed of the resamples.")
+@seed_option("Seed of the resamples.", needs=("resamples",))
 @figure_option
 @option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
         help="What the figure shows.")  # fmt: skip

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import click
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import positive, shown
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, source_options
 from tercet.cli._output import Facts, draw, say, working
 from tercet.cli._systems import distinct_names, named, read_trials
-from tercet.cli._values import application
+from tercet.cli._values import application, grouping
 from tercet.errors import did_you_mean
 from tercet.evaluation import Evaluation, evaluate
 from tercet.trials import Trials
@@ -27,7 +27,7 @@ _WITHOUT_POINTS = ("decision-curve", "corp")
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS, groups=None, ids=("key",))
+@source_options(TWO_CLASS, groups=("bands=pointwise",), ids=("key",))
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application,
         help="An operating point to mark; repeat it.")  # fmt: skip
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
@@ -35,7 +35,7 @@ _WITHOUT_POINTS = ("decision-curve", "corp")
 @option("--log", is_flag=True, needs=("kind=roc", "kind=det", "kind=histogram"), help="Logarithmic axes.")
 @option("--bands", type=click.Choice(["pointwise", "simultaneous"]), needs=_BANDED, excludes=("log",),
         help="A 95 % band: at each point, or at all points at once.")  # fmt: skip
-@option("--sigma", type=float, metavar="K", needs=("kind=roc", "kind=det"), excludes=("log",),
+@option("--sigma", type=float, metavar="K", parse=positive, needs=("kind=roc", "kind=det"), excludes=("log",),
         help="Boxes of K standard deviations around the decisions.")  # fmt: skip
 @option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
 @option("--title", metavar="WORDS", help="Title of the figure.")
@@ -47,8 +47,9 @@ def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **optio
     names, bands = named(scores, options["names"]) or distinct_names(scores), options["bands"]
     trials = [read_trials(path, source) for path in scores]
     with working("evaluating"):
-        drawn = [_drawable(kind, one, points, name, bands) for one, name in zip(trials, names, strict=True)]
-        around = [_band(kind, one, bands) for one in trials] if bands is not None else []
+        by = grouping(source)
+        drawn = [_drawable(kind, one, points, name, bands, by) for one, name in zip(trials, names, strict=True)]
+        around = [_band(kind, one, bands, by) for one in trials] if bands is not None else []
     style = {key: options[key] for key in ("size", "title", "sigma")} | {"log": options["log"] or None}
     if options["names"]:
         style["labels"] = names
@@ -76,12 +77,12 @@ def _check_kind(kind: str, systems: int, points: int, bands: str | None) -> None
         raise click.UsageError(f"--bands simultaneous is for {', '.join(_AT_ONCE)}, not with {kind}.")
 
 
-def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None) -> Value:
+def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, bands: str | None, by: Value) -> Value:
     """What the figure draws: an evaluation, unless it is of another result."""
     if kind == "decision-curve":
         from tercet.deployment.decision_curves import decision_curve
 
-        return replace(decision_curve(trials, ci=_LEVEL if bands == "pointwise" else None), name=name)
+        return replace(decision_curve(trials, ci=_LEVEL if bands == "pointwise" else None, by=by), name=name)
     if kind == "risk-coverage":
         from tercet.deployment.abstention import risk_coverage
 
@@ -93,10 +94,12 @@ def _drawable(kind: str, trials: Trials, points: Sequence[Value], name: str, ban
     return evaluate(trials, points, name=name)
 
 
-def _band(kind: str, trials: Trials, how: str) -> Value:
+def _band(kind: str, trials: Trials, how: str, by: Value) -> Value:
     """The band of a system; a decision curve brings pointwise ones itself."""
     from tercet.uncertainty import bands, net_benefit_band, roc_band
 
     if kind == "decision-curve":
         return None if how == "pointwise" else net_benefit_band(trials, level=_LEVEL)
-    return roc_band(trials, simultaneous=True, ci=_LEVEL) if how == "simultaneous" else bands(trials, ci=_LEVEL)
+    if how == "simultaneous":
+        return roc_band(trials, simultaneous=True, ci=_LEVEL)
+    return bands(trials, ci=_LEVEL, by=by)

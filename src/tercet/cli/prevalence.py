@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
+from tercet._numeric.validation import not_negative, number
 from tercet._typing import Value
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import numbers
+from tercet.cli._values import each
 from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 
 
@@ -21,8 +20,9 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 @option("--calibrate-on", metavar="FILE", reads=True, help="Labelled scores of the same kind.")
 @option("--method", type=click.Choice(["em", "rogan-gladen"]), default="em", show_default=True,
         help="Maximum likelihood, or inverting the confusion matrix.")  # fmt: skip
-@option("--threshold", type=float, metavar="T", needs=("method=rogan-gladen",), help="Scores above this are accepted.")
-@option("--cost", metavar="CFN,CFP", parse=partial(numbers, count=2),
+@option("--threshold", type=float, metavar="T", needs=("method=rogan-gladen",), parse=number,
+        help="Scores above this are accepted.")  # fmt: skip
+@option("--cost", metavar="CFN,CFP", parse=each(not_negative, count=2),
         help="Also the expected cost of Bayes decisions at the estimate; for llrs.")  # fmt: skip
 @ci_option
 @figure_option

@@ -8,13 +8,14 @@ from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
 from tercet.cli._output import Facts, Row, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, one_group, with_columns
+from tercet.cli._values import level, mean_name, one_group, with_columns
 
 
 @new_command(epilog=WORDS)
 @click.argument("scores", nargs=-1, required=True)
 @source_options(TWO_CLASS, groups=("ci",), ids=("key",))
-@option("--points", required=True, metavar="NAME", help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")
+@option("--points", required=True, metavar="NAME", parse=mean_name,
+        help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")  # fmt: skip
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
 @option("--ci", type=float, metavar="LEVEL", parse=level, help="Add intervals at this level in per cent.")
 @format_options

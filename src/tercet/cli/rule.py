@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tercet._numeric.validation import not_negative, positive, probability
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
 from tercet.cli._options import (
@@ -21,7 +22,7 @@ from tercet.cli._options import (
 )
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import names_of, read_trials, write_decided
-from tercet.cli._values import application, level, one_group
+from tercet.cli._values import application, level, one_group, ranged
 from tercet.deployment.rules import Reached, Rule
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import evaluate
@@ -30,18 +31,27 @@ _CRITERIA = (
     "fpr_at_most", "fnr_at_most", "recall_at_least", "specificity_at_least", "precision_at_least", "alarms_at_most",
     "least_cost", "f_beta", "best",
 )  # fmt: skip
+_rate = ranged("a rate between 0 and 1 (one per cent is 0.01)", lambda rate: 0.0 <= rate <= 1.0)
 _criteria = options(
-    option("--fpr-at-most", type=float, metavar="X", help="The threshold with at most this false-alarm rate."),
-    option("--fnr-at-most", type=float, metavar="X", help="The threshold with at most this miss rate."),
-    option("--recall-at-least", type=float, metavar="X", help="The threshold with at least this true positive rate."),
-    option("--specificity-at-least", type=float, metavar="X", help="The threshold for this true negative rate."),
-    option("--precision-at-least", type=float, metavar="X", help="At least this precision on the trials."),
-    option("--alarms-at-most", type=float, metavar="N", help="The threshold with at most this many alarms per day."),
-    option("--cases-per-day", type=float, metavar="N", needs=("alarms_at_most",), help="Cases that come in per day."),
-    option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), help="Share of targets in them."),
+    option("--fpr-at-most", type=float, metavar="X", parse=_rate,
+           help="The threshold with at most this false-alarm rate."),
+    option("--fnr-at-most", type=float, metavar="X", parse=_rate,
+           help="The threshold with at most this miss rate."),
+    option("--recall-at-least", type=float, metavar="X", parse=_rate,
+           help="The threshold with at least this true positive rate."),
+    option("--specificity-at-least", type=float, metavar="X", parse=_rate,
+           help="The threshold for this true negative rate."),
+    option("--precision-at-least", type=float, metavar="X", parse=_rate, help="At least this precision on the trials."),
+    option("--alarms-at-most", type=float, metavar="N", parse=not_negative,
+           help="The threshold with at most this many alarms per day."),
+    option("--cases-per-day", type=float, metavar="N", needs=("alarms_at_most",), parse=positive,
+           help="Cases that come in per day."),
+    option("--prevalence", type=float, metavar="P", needs=("alarms_at_most",), parse=probability,
+           help="Share of targets in them."),
     option("--least-cost", metavar="PRIOR,CFN,CFP", parse=application,
            help="Least cost at this operating point (or name)."),
-    option("--f-beta", type=float, metavar="B", help="The threshold with the largest F-beta score; 1 for F1."),
+    option("--f-beta", type=float, metavar="B", parse=positive,
+           help="The threshold with the largest F-beta score; 1 for F1."),
     option("--best", type=click.Choice(["youden", "corner", "eer"]), help="Largest TPR - FPR; nearest corner; EER."),
     option("--confidence", type=float, metavar="LEVEL", parse=level,
            help="Guarantee the bound on false alarms or misses with this confidence in per cent, such as 95."),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
+from tercet._numeric.validation import positive
 from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import WORDS, ci_option, format_options
 from tercet.cli._output import Row, print_rows
-from tercet.cli._values import application, level
+from tercet.cli._values import application, level, ranged
 from tercet.errors import InputError
 from tercet.report import text
 from tercet.report.schema import read_result
@@ -26,21 +29,28 @@ _HEAD = (
     "targets_for",
     "nontargets_for",
 )
+_expected = ranged("the error rate you expect, strictly between 0 and 1", lambda rate: 0.0 < rate < 1.0)
 
 
 @new_command(epilog=WORDS)
 @click.argument("result", required=False)
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application, needs=("fnr", "fpr"),
         help="An operating point, or its name; repeat it.")  # fmt: skip
-@option("--fnr", type=float, metavar="RATE", needs=("apps",), help="The miss rate that you expect there.")
-@option("--fpr", type=float, metavar="RATE", needs=("apps",), help="The false-alarm rate that you expect there.")
-@option("--rate", type=float, metavar="RATE", excludes=("apps", "auc"), help="Instead: for the interval of this rate.")
-@option("--auc", type=float, metavar="AUC", excludes=("apps",), help="Instead: for the interval of this AUC.")
+@option("--fnr", type=float, metavar="RATE", needs=("apps",), parse=_expected,
+        help="The miss rate that you expect there.")  # fmt: skip
+@option("--fpr", type=float, metavar="RATE", needs=("apps",), parse=_expected,
+        help="The false-alarm rate that you expect there.")  # fmt: skip
+@option("--rate", type=float, metavar="RATE", excludes=("apps", "auc"), parse=_expected,
+        help="Instead: for the interval of this rate.")  # fmt: skip
+@option("--auc", type=float, metavar="AUC", excludes=("apps",), help="Instead: for the interval of this AUC.",
+        parse=ranged("the area you expect, strictly between 0.5 and 1", lambda area: 0.5 < area < 1.0))  # fmt: skip
 @option("--assurance", type=float, default=80.0, show_default=True, metavar="LEVEL", parse=level,
         help="How likely the interval is to be that short, in per cent.")  # fmt: skip
 @option("--design-effect", type=float, default=1.0, show_default=True, metavar="D",
+        parse=ranged("1 or more and finite", lambda effect: 1.0 <= effect < math.inf),
         help="Factor by which groups increase the variance of independent trials.")  # fmt: skip
-@option("--half-width", type=float, required=True, metavar="H", help="Half-width of the interval of the DCF.")
+@option("--half-width", type=float, parse=positive, required=True, metavar="H",
+        help="Half-width of the interval of the DCF.")  # fmt: skip
 @ci_option
 @format_options
 def command(result: str | None, half_width: float, ci: float, output: str, **options: Value) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
+from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.calibration.methods import METHODS, PENALISED, method_of, select
+from tercet.calibration.two_class import non_negative
 from tercet.cli._command import new_command, option
 from tercet.cli._models import refuse_other_groups
-from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, source_options
+from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, seed_option, source_options
 from tercet.cli._output import Facts, out, print_json, say, working
 from tercet.cli._systems import read_trials
 from tercet.cli._values import applications, prior
@@ -31,13 +34,15 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
              "classes]")  # fmt: skip
 @option("--prior", "priors_to_try", multiple=True, metavar="P[,P...]", parse=prior,
         help="A prior to train for; repeat it. [default: that of the operating point]")  # fmt: skip
-@option("--folds", type=int, default=5, show_default=True, help="Folds by which a calibrator is evaluated.")
+@option("--folds", type=int, parse=partial(whole, least=2), default=5, show_default=True,
+        help="Folds by which a calibrator is evaluated.")  # fmt: skip
 @option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
 @option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
         show_default=True, help="How trials are assigned to folds.")  # fmt: skip
-@option("--seed", type=int, default=0, show_default=True, help="Seed of the random assignment to folds.")
+@seed_option("Seed of the random assignment to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also estimate the cost of the whole selection.")
-@option("--penalty", type=float, metavar="L", help="Penalty of the methods that are regressions. [default: 0]")
+@option("--penalty", type=float, metavar="L", parse=non_negative,
+        help="Penalty of the methods that are regressions. [default: 0]")  # fmt: skip
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")

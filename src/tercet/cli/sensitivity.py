@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import click
 from click.core import ParameterSource
 
 from tercet._numeric.plain import plain
+from tercet._numeric.validation import not_negative, probability
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, source_options
 from tercet.cli._output import Facts, Row, ends, print_rows, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, grouping, level, numbers
+from tercet.cli._values import application, each, grouping, level, numbers, ranged
 from tercet.errors import InputError
 
 _RANGE = "VALUE|LOW:HIGH|beta:A:B|lognormal:MEDIAN:SIGMA"
 
 
-def _uncertain(words: str, flag: str) -> Value:
+def _uncertain(check: Callable[[float, str], float], words: str, flag: str) -> Value:
     """A number, a range or a named distribution."""
     name, *rest = words.split(":")
     if name not in ("beta", "lognormal"):
-        values = [numbers(word, flag, 1)[0] for word in words.split(":")]
+        values = [check(numbers(word, flag, 1)[0], flag) for word in words.split(":")]
         return values[0] if len(values) == 1 else tuple(values)
     if len(rest) != 2:
         raise InputError(f"{flag} {name} takes two numbers: {name}:A:B.")
@@ -32,6 +36,9 @@ def _uncertain(words: str, flag: str) -> Value:
     from scipy import stats
 
     return stats.beta(first, second) if name == "beta" else stats.lognorm(second, scale=first)
+
+
+_shares = each(ranged("shares from 0 to below 0.5", lambda share: 0.0 <= share < 0.5))
 
 
 def _is_distribution(known: object) -> bool:
@@ -51,11 +58,11 @@ def command() -> None:
 @new_command("inputs", epilog=WORDS)
 @click.argument("scores")
 @source_options(TWO_CLASS, groups=None, ids=("key",))
-@option("--prior", required=True, metavar=_RANGE, parse=_uncertain,
+@option("--prior", required=True, metavar=_RANGE, parse=partial(_uncertain, probability),
         help="The share of targets, as far as it is known.")  # fmt: skip
-@option("--cost-fn", default="1", show_default=True, metavar="RANGE", parse=_uncertain,
+@option("--cost-fn", default="1", show_default=True, metavar="RANGE", parse=partial(_uncertain, not_negative),
         help="The cost of a miss, in the same form.")  # fmt: skip
-@option("--cost-fp", default="1", show_default=True, metavar="RANGE", parse=_uncertain,
+@option("--cost-fp", default="1", show_default=True, metavar="RANGE", parse=partial(_uncertain, not_negative),
         help="The same for a false alarm.")  # fmt: skip
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", parse=level,
         help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
@@ -85,9 +92,9 @@ def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -
 @source_options(TWO_CLASS, ids=("key",))
 @option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
         help="The operating point, a prior alone, or a name.")  # fmt: skip
-@option("--wrong-targets", default="0", show_default=True, metavar="S,...", parse=numbers,
+@option("--wrong-targets", default="0", show_default=True, metavar="S,...", parse=_shares,
         help="Shares of the trials labelled target that are non-targets.")  # fmt: skip
-@option("--wrong-nontargets", default="0", show_default=True, metavar="S,...", parse=numbers,
+@option("--wrong-nontargets", default="0", show_default=True, metavar="S,...", parse=_shares,
         help="Shares of the trials labelled non-target that are targets.")  # fmt: skip
 @ci_option
 @format_options  # fmt: skip

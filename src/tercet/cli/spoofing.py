@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tercet._numeric.validation import number
 from tercet._typing import Value
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import WORDS, figure_option, format_options, source_options
+from tercet.cli._options import WORDS, figure_option, format_options, seed_option, source_options
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, numbers, one_group, with_columns
+from tercet.cli._values import level, numbers, one_group, ranged, resamples, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
 def _point(words: str, flag: str) -> Value:
     """The name of a point, or its six numbers."""
-    return numbers(words, flag, 6) if "," in words else words
+    from tercet.spoofing import SpoofingPoint
+
+    return SpoofingPoint.of(numbers(words, flag, 6) if "," in words else words)
 
 
 def _threshold(words: str, flag: str) -> float | str:
     """A number, or the word bayes."""
     try:
-        return words if words == "bayes" else float(words)
+        return words if words == "bayes" else number(float(words), flag)
     except ValueError:
         raise InputError(f"{flag} is a number or bayes, not {words!a}.") from None
 
@@ -43,8 +46,9 @@ _COSTS = options(
 _DRAWS = options(
     option("--ci", type=float, metavar="LEVEL", parse=level,
            help="Add intervals at this level in per cent, such as 95."),
-    option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), help="Resamples."),
-    option("--seed", type=int, default=0, show_default=True, needs=("ci",), help="Seed of the random draws."),
+    option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), parse=resamples,
+           help="Resamples."),
+    seed_option("Seed of the random draws.", needs=("ci",)),
 )  # fmt: skip
 
 
@@ -118,7 +122,7 @@ def _agnostic_curves(
 @option("--asv", required=True, reads=True, metavar="FILE",
         help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
 @_ASV_KEY
-@option("--asv-threshold", type=float, metavar="T",
+@option("--asv-threshold", type=float, metavar="T", parse=number,
         help="Threshold of the verification system. [default: that of its EER]")  # fmt: skip
 @option("--form", type=click.Choice(["2021", "2019"]), default="2021", show_default=True,
         help="The definition of ASVspoof 2021 or 2019.")  # fmt: skip
@@ -183,7 +187,8 @@ def _draw(front: Trials, found: Mapping[str, TDcf | str], by: str | None, path: 
 @click.argument("countermeasure")
 @source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
 @_ASV_KEY
-@option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]")
+@option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]",
+        parse=ranged("a share between 0 and 1", lambda share: 0.0 <= share <= 1.0))  # fmt: skip
 @_DRAWS
 @figure_option
 @format_options

@@ -16,7 +16,7 @@ from tercet.application import Application, MulticlassApplication
 from tercet.decision import decisions
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, rate_interval
-from tercet.metrics.confusion import as_matrix
+from tercet.metrics.confusion import matrix_for
 from tercet.metrics.costs import class_prior
 from tercet.metrics.pairing import paired
 from tercet.trials import Trials, as_trials, probability
@@ -392,9 +392,7 @@ def _influence_of(trials: Trials, application: object) -> Floats:
 def _application(trials: Trials, application: object) -> MulticlassApplication:
     if application is None:
         return Application.multiclass(class_prior(trials), "0-1", classes=trials.classes)
-    app = as_matrix(application)
-    app.check_classes(trials.classes if trials.is_matrix or len(app.classes) != 2 else app.classes)
-    return app.renamed(trials.classes)
+    return matrix_for(trials, application).renamed(trials.classes)
 
 
 def _repeated(trials: Trials) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tercet._numeric.validation import chosen, frozen
 from tercet.errors import InputError
 from tercet.evaluation import evaluate
-from tercet.metrics.mover import Share, mover
+from tercet.metrics.mover import Proportion, Share, Sum, mover
 from tercet.metrics.net_benefit import (
     DecisionCurve,
     Errors,
@@ -29,7 +29,7 @@ from tercet.outofcore.scan import Scan
 from tercet.trials import NO_LLR, Trials, as_trials, probability
 from tercet.uncertainty._clusters import Clusters
 from tercet.uncertainty._differences import Losses, PairedTrials
-from tercet.uncertainty._limits import Proportion, Sum, effective_size
+from tercet.uncertainty._limits import effective_size
 from tercet.uncertainty._rows import canonical, grouping, needs_level, numbered_groups
 from tercet.uncertainty.compare import names_of, paired_comparison, sharing_groups
 from tercet.uncertainty.comparison import Comparison

@@ -475,19 +475,19 @@ class Criterion(NamedTuple):
         if self.name not in _BOUNDS:
             return None
         if self.name == "alarms_at_most":
-            return bool(self.alarms(table.tpr, table.fpr, self._share(table)) <= self.value)
+            tp, fn, fp, tn = table.tp, table.fn, table.fp, table.tn
+            return bool(self.alarms(tp, tp + fn, fp, fp + tn) <= self.value)
         if self.name == "precision_at_least" and table.tp + table.fp == 0:
             return None
         found = getattr(table, self.name.removesuffix("_at_most").removesuffix("_at_least"))
         return bool(found <= self.value if self.name.endswith("_at_most") else found >= self.value)
 
-    def alarms(self, tpr: Reals, fpr: Reals, share: float) -> Reals:
-        """Expected alarms per day."""
+    def alarms(self, hits: Reals, targets: float, false: Reals, nontargets: float) -> Reals:
+        """Expected alarms per day; at the trials' own share of targets one quotient of whole numbers, rounded once."""
         assert self.cases_per_day is not None
-        return self.cases_per_day * (share * tpr + (1.0 - share) * fpr)
-
-    def _share(self, table: Confusion) -> float:
-        return table.prevalence if self.prevalence is None else self.prevalence
+        if self.prevalence is None:
+            return self.cases_per_day * (hits + false) / (targets + nontargets)
+        return self.cases_per_day * (self.prevalence * hits / targets + (1.0 - self.prevalence) * false / nontargets)
 
     def place(self, curve: Curve) -> int:
         """The curve's point that the criterion chooses."""
@@ -497,11 +497,9 @@ class Criterion(NamedTuple):
             return self._bounded_place(curve)
         if self.name == "f_beta":
             return int(_f_scores(curve, self.value).argmax())
-        if self.name == "corner":
-            return int(np.hypot(curve.fnr, curve.fpr).argmin())
-        if self.name == "eer":
-            misses, alarms = (column.astype(object) for column in (curve.misses, curve.false_alarms))
-            return int(np.abs(misses * curve.nontargets - alarms * curve.targets).argmin())
+        if self.name in ("corner", "eer"):  # on whole numbers, so that equal points tie
+            fnr, fpr = curve.misses.astype(object) * curve.nontargets, curve.false_alarms.astype(object) * curve.targets
+            return int((fnr**2 + fpr**2 if self.name == "corner" else np.abs(fnr - fpr)).argmin())
         return _cheapest_place(curve, Application(*self.value) if self.name == "least_cost" else Application(0.5))
 
     def _bounded_place(self, curve: Curve) -> int:
@@ -509,9 +507,8 @@ class Criterion(NamedTuple):
         if self.name == "precision_at_least":
             return _precise_place(curve, self.value)
         if self.name == "alarms_at_most":
-            share = self.prevalence
-            share = curve.targets / (curve.targets + curve.nontargets) if share is None else share
-            return int((self.alarms(curve.tpr, curve.fpr, share) <= self.value).argmax())
+            hits, false = quotients(curve.targets - curve.misses, 1), quotients(curve.false_alarms, 1)
+            return int((self.alarms(hits, curve.targets, false, curve.nontargets) <= self.value).argmax())
         if self.name in ("fpr_at_most", "specificity_at_least"):
             within = curve.fpr <= self.value if self.name == "fpr_at_most" else curve.tnr >= self.value
             return int(within.argmax())

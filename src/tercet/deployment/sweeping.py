@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
 
 from tercet._numeric.plain import plain
-from tercet._numeric.records import Record
+from tercet._numeric.records import ReadOnly, Record
 from tercet._numeric.validation import chosen, function, listed, mapping, shown
 from tercet._typing import JSON, Facts
 from tercet.application import Application
@@ -89,7 +88,7 @@ class Sweep(Record):
         dict
             Plain values.
         """
-        place = self.rows.index(self.chosen)
+        place = [row is self.chosen for row in self.rows].index(True)  # arrays among the parameters have no ==
         rows = [plain({name: getattr(row, name) for name in (*COSTS, "reason")}) for row in self.rows]
         for row, own in zip(rows, self.rows, strict=True):
             row["parameters"] = {name: _json(value) for name, value in own.parameters.items()}
@@ -219,7 +218,7 @@ def sweep_trials(
     rows = []
     for name, trials in systems.items():
         sets = [trials] if held_out is None else [trials, held_out[name]]
-        rows.append(SweepRow(MappingProxyType({"system": name}), **_costs(sets, app, ci, by)))
+        rows.append(SweepRow(ReadOnly({"system": name}), **_costs(sets, app, ci, by)))
     if not rows:
         raise InputError("systems must hold at least one system.")
     return Sweep(app, tuple(rows), criterion, _chosen(tuple(rows), criterion))
@@ -253,7 +252,7 @@ def _row(
     app: Application,
     ci: float | None,
 ) -> SweepRow:
-    known = MappingProxyType(parameters)
+    known = ReadOnly(parameters)
     try:
         model = fit(*train, **parameters)
         judged = [_trials(model, samples, labels) for samples, labels in sets]
@@ -283,7 +282,7 @@ def _costs(sets: Sequence[Trials], app: Application, ci: float | None, by: str |
             if found.intervals is not None and known in found.intervals:
                 own = found.intervals[known]
                 ends[prefix + name] = Interval(float(own.low), float(own.high), own.method)
-    return costs | {"intervals": MappingProxyType(ends)}
+    return costs | {"intervals": ReadOnly(ends)}
 
 
 def _chosen(rows: tuple[SweepRow, ...], criterion: str) -> SweepRow:

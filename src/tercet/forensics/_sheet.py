@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 
 from tercet._numeric.plain import plain
-from tercet._numeric.records import Record
+from tercet._numeric.records import ReadOnly, Record
 from tercet._numeric.validation import text, whole
 from tercet._typing import JSON, Floats
 from tercet.calibration.cross_fit import cross_fit
@@ -216,11 +215,11 @@ def validation(
         for key, side in (("same_source", tally.targets), ("different_source", tally.nontargets))
     }
     return Validation(
-        called, MappingProxyType(counts), level, _measures(trials, curve, draws),
+        called, ReadOnly(counts), level, _measures(trials, curve, draws),
         misleading_evidence(trials, ci=level, by=by), (elub(trials), iv_bounds(trials)),
         ece(trials, np.linspace(-2.0, 2.0, 21), ci=level, by=by, resamples=min(resamples, 200), seed=seed),
-        (tippett(trials), tippett(trials, kind="crossing")), (low, high, worth), MappingProxyType(finite),
-        MappingProxyType(bound_intervals(trials, draws)), by, resamples, seed,
+        (tippett(trials), tippett(trials, kind="crossing")), (low, high, worth), ReadOnly(finite),
+        ReadOnly(bound_intervals(trials, draws)), by, resamples, seed,
     )  # fmt: skip
 
 

@@ -50,7 +50,10 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
             f"{file.called} is {file.kind}, which has no trial ids to join by. Give labels by position: labels=."
         )
     facts = check_text(file)
-    if hints.format == "jsonl" or (hints.format is None and _looks_like_json(file)):
+    is_json = hints.format == "jsonl"
+    if hints.format is None:
+        is_json = file.suffix in _JSON_SUFFIXES or first_lines(file, 1)[0].lstrip().startswith("{")
+    if is_json:
         return _json_source(store, file, facts, number)
     layout = (key_layout if key else score_layout)(file, hints)
     dialect = layout.dialect
@@ -61,10 +64,6 @@ def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = Fa
         return table
 
     return ColumnSource(file.called, dialect.names, layout, load)
-
-
-def _looks_like_json(file: PlainFile) -> bool:
-    return file.suffix in _JSON_SUFFIXES or first_lines(file, 1)[0].lstrip().startswith("{")
 
 
 def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -> ColumnSource:

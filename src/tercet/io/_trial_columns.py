@@ -81,8 +81,7 @@ def _of_two_classes(got: TrialColumns, meaning: str, target: object, more: JSON)
     if meaning in MATRIX_MEANINGS:
         raise InputError(f"scores that are {meaning} have one column per class; there is a single column of scores.")
     labels, classes = _without_labels(target) if got.labels is None else target_mask(got.labels, target)
-    trials = two_class_trials(meaning, got.scores, labels, **more)
-    return trials if classes is None else replace(trials, classes=classes)
+    return two_class_trials(meaning, got.scores, labels, classes=classes, **more)
 
 
 def _of_classes(got: TrialColumns, meaning: str, target: object, more: JSON) -> Trials:

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import chosen, frozen, names, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import Array, Floats
@@ -138,7 +138,7 @@ def with_group_map(trials: Trials, mapping: Mapping[str, str], name: str = "spea
             f"trials."
         )
     column = names([mapping[one] for one in utterances], name)
-    return replace(trials, groups=MappingProxyType({**trials.groups, name: column}))
+    return replace(trials, groups=ReadOnly({**trials.groups, name: column}))
 
 
 def read_numbers(path: FilePath) -> Floats:
@@ -327,7 +327,7 @@ def merged(sets: Iterable[Trials]) -> Trials:
         first, scores=frozen(np.concatenate([part.scores for part in parts])),
         labels=joined([part.labels for part in parts]), weights=joined([part.weights for part in parts]),
         ids=joined([part.ids for part in parts]),
-        groups=MappingProxyType(groups),
+        groups=ReadOnly(groups),
     )  # fmt: skip
 
 

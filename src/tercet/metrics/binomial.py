@@ -27,6 +27,7 @@ from tercet._typing import Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
+from tercet.metrics.limits import FEW, beta_limits, normal_quantile, wilson_limits
 from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, probability, two_class
@@ -121,13 +122,10 @@ def wilson(count: int, out_of: int, level: float = 0.95, *, z: float | None = No
     count, out_of = _counts(count, out_of)
     quantile = _quantile(level)
     z = quantile if z is None else positive(z, "z")
-    p, square = count / out_of, z * z / out_of
-    if square == math.inf:
+    if z * z / out_of == math.inf:
         return Interval(0.0, 1.0, "wilson")  # where both ends tend to
-    centre, half = p + square / 2.0, z * math.sqrt(p * (1.0 - p) / out_of + square / (4.0 * out_of))
-    low = 0.0 if count == 0 else (centre - half) / (1.0 + square)
-    high = 1.0 if count == out_of else (centre + half) / (1.0 + square)
-    return Interval(low, high, "wilson")
+    low, high = wilson_limits(count, out_of, z)
+    return Interval(float(low), float(high), "wilson")
 
 
 def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
@@ -161,9 +159,6 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
     return _beta_ends(count, out_of, (1.0 - _level(level)) / 2.0)
 
 
-FEW = 13  # with exact limits below, a 95 % interval covers at least 93 % whatever the size and the rate; 12 is too few
-
-
 def rate_interval(count: int, out_of: int, level: float = 0.95) -> Interval:
     """The interval of a rate as evaluations give it: Clopper-Pearson below 13 errors (or right decisions), else Wilson.
 
@@ -191,17 +186,18 @@ def rate_interval(count: int, out_of: int, level: float = 0.95) -> Interval:
 
 
 def _beta_ends(count: int, out_of: int, tail: float) -> Interval:
-    """The p at which this many or more, or this many or fewer, have the probability of one tail."""
-    from scipy.special import betainccinv, betaincinv
+    check_exact(out_of)
+    low, high = beta_limits(count, out_of, tail)
+    return Interval(float(low), float(high), "clopper-pearson")
 
+
+def check_exact(out_of: int) -> None:
+    """Raise an error if there are too many trials for quantiles of the beta distribution."""
     if out_of > _MOST_EXACT:
         raise InputError(
             f"out_of must be at most {_MOST_EXACT:.0e} for Clopper-Pearson (its quantiles lose digits beyond), "
             f"not {out_of}. Use wilson."
         )
-    low = 0.0 if count == 0 else float(betaincinv(count, out_of - count + 1, tail))
-    high = 1.0 if count == out_of else float(betainccinv(count + 1, out_of - count, tail))
-    return Interval(low, high, "clopper-pearson")
 
 
 def interval(confusion: Confusion, rate: str, method: str = "wilson", level: float = 0.95, k: float = 2.0) -> Interval:
@@ -655,6 +651,4 @@ def _level(level: float) -> float:
 
 
 def _quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1.0 + _level(level)) / 2.0))
+    return normal_quantile(_level(level))

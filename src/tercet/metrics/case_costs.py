@@ -20,6 +20,7 @@ from tercet._numeric.validation import (
     numbers,
     positive,
     row_numbers,
+    same_index,
     shown,
     text,
     whole,
@@ -74,6 +75,7 @@ class CaseCosts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", probability(self.prior, "prior"))
+        same_index({name: getattr(self, name) for name in ("cost_fn", "cost_fp", "cost_tp")})
         for name in ("cost_fn", "cost_fp", "cost_tp"):
             object.__setattr__(self, name, _costs(getattr(self, name), name))
         sizes = {len(one) for one in (self.cost_fn, self.cost_fp, self.cost_tp) if isinstance(one, np.ndarray)}
@@ -514,6 +516,11 @@ def checked_cases(trials: Trials, costs: CaseCosts) -> Trials:
 
 def _costs(value: ArrayLike, name: str) -> Reals:
     """One cost, or one per case: finite and not negative."""
+    if isinstance(value, str):
+        raise InputError(
+            f"{name} must be one number, or one per case, not {shown(value)}. Pass the column itself; CaseCostColumns "
+            f"names the columns of a scan."
+        )
     array = column(value, name)
     if array.ndim > 1:
         raise InputError(_ONE_COST.format(name, array.shape))

@@ -9,7 +9,16 @@ from typing import Literal
 
 import numpy as np
 
-from tercet._numeric.exact import as_integers, quotients, shifted
+from tercet._numeric.exact import (
+    Ratio,
+    as_integers,
+    divided,
+    over_root,
+    quotient,
+    quotients,
+    shifted,
+    sum_of_ratios,
+)
 from tercet._numeric.matrices import class_names, weight_column
 from tercet._numeric.validation import (
     chosen,
@@ -29,9 +38,10 @@ from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics._class_names import class_codes, known_classes, target_of
-from tercet.trials import probability
+from tercet.trials import Trials, as_trials, probability
 
 CELLS = ("tp", "fn", "fp", "tn")
+_NO_TARGETS_AT_ALL = "there are no targets and nothing was accepted"
 NO_ACTION = (
     "No action has the name of the class {}, so it is unclear which decisions are right: name the actions after the "
     "classes."
@@ -43,6 +53,8 @@ _EMPTY = {
     ("tn", "fn"): "nothing was rejected",
     CELLS: "there are no trials",
 }
+
+FREE_DUMMY = "A normalised risk does not exist: the best dummy costs 0."
 
 
 class Proportion:
@@ -59,11 +71,11 @@ class Proportion:
         """(count, out of) in a two-class table."""
         return sum(cells[c] for c in self.counted), sum(cells[c] for c in self.out_of)
 
-    def value(self, count: int, out_of: int) -> float:
-        """count / out_of, or an error that says why there is none."""
+    def known(self, count: int, out_of: int) -> Ratio:
+        """(count, out of), or an error that says why there is no rate."""
         if out_of == 0:
             raise UndefinedError(f"{self.name} is undefined: {_EMPTY[self.out_of]}.")
-        return count / out_of
+        return count, out_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -409,7 +421,8 @@ class Confusion(Shown):
 
     def _rate(self, proportion: Proportion) -> float:
         """The value of a proportion; accuracy and error rate speak of all classes."""
-        return proportion.value(*self._counts(proportion))
+        count, out_of = proportion.known(*self._counts(proportion))
+        return count / out_of
 
     def _counts(self, proportion: Proportion) -> tuple[int, int]:
         if proportion.name not in ("accuracy", "error_rate"):
@@ -448,17 +461,17 @@ class Confusion(Shown):
     @property
     def lr_plus(self) -> float:
         """LR+ = TPR / FPR."""
-        return _lr_plus(self.cells)
+        return _one_rate("lr_plus", self.cells)
 
     @property
     def lr_minus(self) -> float:
         """LR- = FNR / TNR."""
-        return _lr_minus(self.cells)
+        return _one_rate("lr_minus", self.cells)
 
     @property
     def dor(self) -> float:
         """Diagnostic odds ratio LR+ / LR- = TP TN / (FP FN)."""
-        return _dor(self.cells)
+        return _one_rate("dor", self.cells)
 
     @property
     def f1(self) -> float:
@@ -483,7 +496,7 @@ class Confusion(Shown):
         >>> round(Confusion([[8, 1], [2, 9]]).f_beta(1.0), 4)
         0.8571
         """
-        return _f_beta(self.cells, beta)
+        return quotient(_f_beta(self.cells, beta))
 
     @property
     def mcc(self) -> float:
@@ -497,7 +510,7 @@ class Confusion(Shown):
         spread = (total**2 - (decided**2).sum()) * (total**2 - (true**2).sum())
         if spread == 0:
             raise UndefinedError("mcc is undefined: only one class occurs, or only one was decided.")
-        return _over_root(total * right - (decided * true).sum(), spread)
+        return over_root(total * right - (decided * true).sum(), spread)
 
     @property
     def kappa(self) -> float:
@@ -518,13 +531,16 @@ class Confusion(Shown):
     @property
     def adjusted_balanced_accuracy(self) -> float:
         """(balanced accuracy - 1/K) / (1 - 1/K): 0 for decisions without the scores, 1 for perfect ones."""
-        chance = 1.0 / len(self.classes)
-        return (self.balanced_accuracy - chance) / (1.0 - chance)
+        count = len(self.classes)
+        if count == 1:
+            raise UndefinedError("adjusted balanced accuracy is undefined: there is only one class.")
+        right, out_of = sum_of_ratios([_ratio("tpr", cells) for cells in self._against_rest(range(count))])
+        return (right - out_of) / ((count - 1) * out_of)
 
     @property
     def jaccard(self) -> float:
         """Jaccard's index of the target: TP / (TP + FP + FN)."""
-        return _jaccard(self.cells)
+        return _one_rate("jaccard", self.cells)
 
     def weighted_kappa(self, weights: Literal["linear", "quadratic"]) -> float:
         """Cohen's weighted kappa: a disagreement is weighted by the distance between the classes, in their order.
@@ -611,8 +627,7 @@ class Confusion(Shown):
         >>> Confusion([[980, 60], [20, 940]]).error_rate_at(.01)
         0.0204
         """
-        share = probability(prior, "prior")
-        return share * self.fnr + (1.0 - share) * self.fpr
+        return quotient(sum_of_ratios(self._scaled(prior, "fnr", "fpr")))
 
     def ppv_at(self, prior: float) -> float:
         """Precision if targets were this frequent.
@@ -629,14 +644,11 @@ class Confusion(Shown):
 
         Examples
         --------
-        >>> Confusion([[8, 1], [2, 9]]).ppv_at(0.5) == 0.9 / 1.1
+        >>> Confusion([[8, 1], [2, 9]]).ppv_at(0.5) == 9 / 11
         True
         """
-        share = probability(prior, "prior")
-        right, wrong = share * self.tpr, (1.0 - share) * self.fpr
-        if right + wrong == 0.0:
-            raise UndefinedError("ppv_at is undefined: nothing was accepted.")
-        return float(right / (right + wrong))
+        right, wrong = self._scaled(prior, "tpr", "fpr")
+        return quotient(divided("ppv_at", right, sum_of_ratios([right, wrong]), "nothing was accepted"))
 
     def npv_at(self, prior: float) -> float:
         """Negative predictive value if targets were this frequent.
@@ -656,11 +668,14 @@ class Confusion(Shown):
         >>> round(Confusion([[8, 1], [2, 9]]).npv_at(0.5), 4)
         0.8889
         """
-        share = probability(prior, "prior")
-        right, wrong = (1.0 - share) * self.tnr, share * self.fnr
-        if right + wrong == 0.0:
-            raise UndefinedError("npv_at is undefined: nothing was rejected.")
-        return float(right / (right + wrong))
+        wrong, right = self._scaled(prior, "fnr", "tnr")
+        return quotient(divided("npv_at", right, sum_of_ratios([right, wrong]), "nothing was rejected"))
+
+    def _scaled(self, prior: float, of_targets: str, of_nontargets: str) -> tuple[Ratio, Ratio]:
+        """prior x a rate of the targets, and (1 - prior) x a rate of the non-targets, both exact."""
+        share, whole = probability(prior, "prior").as_integer_ratio()
+        (hits, targets), (alarms, nontargets) = _ratio(of_targets, self.cells), _ratio(of_nontargets, self.cells)
+        return (share * hits, whole * targets), ((whole - share) * alarms, whole * nontargets)
 
     def per_class(self, name: str) -> dict[str, float | None]:
         """A rate of every class against the rest; None where it is undefined.
@@ -714,14 +729,13 @@ class Confusion(Shown):
         if how == "micro":
             pooled = {cell: sum(table[cell] for table in tables) for cell in ("tp", "fn", "fp", "tn")}
             return _one_rate(name, pooled)
-        values = [_one_rate(name, table) for table in tables]
-        if how == "macro":
-            return math.fsum(values) / len(values)
-        if how == "weighted":
-            sizes = [table["tp"] + table["fn"] for table in tables]
-            total = sum(sizes)
-            return math.fsum(value * (size / total) for value, size in zip(values, sizes, strict=True))
-        raise InputError(f'an average is "macro", "micro" or "weighted", not {shown(how)}.')
+        sizes = [1 if how == "macro" else table["tp"] + table["fn"] for table in tables]
+        if _is_root(name):  # not fractions: each is rounded once
+            values = [_one_rate(name, table) for table in tables]
+            return math.fsum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
+        ratios = [_ratio(name, table) for table in tables]
+        above, below = sum_of_ratios([(size * count, of) for size, (count, of) in zip(sizes, ratios, strict=True)])
+        return quotient((above, below * sum(sizes)))
 
     @property
     def rates(self) -> Floats:
@@ -817,7 +831,7 @@ class Confusion(Shown):
         """
         app = self.matched(application)
         if app.dummy_cost == 0.0:
-            raise UndefinedError("A normalised risk does not exist: the best dummy costs 0.")
+            raise UndefinedError(FREE_DUMMY)
         return self.risk(app) / app.dummy_cost
 
     def matched(self, application: object) -> MulticlassApplication:
@@ -881,6 +895,18 @@ def as_matrix(application: object) -> MulticlassApplication:
     return Application.multiclass([1.0 - two.prior, two.prior], [[0.0, two.cost_fn], [two.cost_fp, 0.0]])
 
 
+def matrix_for(trials: Trials, application: object) -> MulticlassApplication:
+    """Any application as priors and a cost matrix in the order of the trials' classes; other names are refused.
+
+    One score per trial without names of its own, or against several other labels, has a target alone to go by.
+    """
+    app, (*_, target) = as_matrix(application), as_trials(trials).classes
+    unnamed = trials.classes in (("nontarget", "target"), (f"not {target}", target)) and not trials.is_matrix
+    if not unnamed or len(app.classes) != 2 or app.classes[0] == target:
+        app.check_classes(trials.classes)
+    return app
+
+
 def _proportion_named(name: str) -> Proportion:
     if not isinstance(name, str) or name not in RATES:
         raise InputError(f"name={shown(name)} is not a proportion. Known: {', '.join(RATES)}.")
@@ -888,79 +914,73 @@ def _proportion_named(name: str) -> Proportion:
 
 
 def _one_rate(name: str, cells: dict[str, int]) -> float:
-    """A rate of one class against the rest, proportion or derived."""
-    if isinstance(name, str) and name in DERIVED:
-        return DERIVED[name](cells)
+    """A rate of one class against the rest, proportion or derived, rounded once."""
+    return over_root(*ROOTS[name](cells)) if _is_root(name) else quotient(_ratio(name, cells))
+
+
+def _is_root(name: object) -> bool:
+    return isinstance(name, str) and name in ROOTS
+
+
+def _ratio(name: str, cells: dict[str, int]) -> Ratio:
+    """The same as a fraction of integers; one over 0 is infinite."""
+    if isinstance(name, str) and name in RATIOS:
+        return RATIOS[name](cells)
     proportion = _proportion_named(name)
-    return proportion.value(*proportion.counts(cells))
+    return proportion.known(*proportion.counts(cells))
 
 
-def _f_beta(cells: dict[str, int], beta: float) -> float:
+def _lr_plus(cells: dict[str, int]) -> Ratio:
+    return divided("lr_plus", _ratio("tpr", cells), _ratio("fpr", cells))
+
+
+def _lr_minus(cells: dict[str, int]) -> Ratio:
+    return divided("lr_minus", _ratio("fnr", cells), _ratio("tnr", cells))
+
+
+def _dor(cells: dict[str, int]) -> Ratio:
+    if cells["tp"] + cells["fn"] == 0 or cells["fp"] + cells["tn"] == 0:
+        raise UndefinedError("dor is undefined: it needs both classes.")
+    return divided("dor", (cells["tp"], cells["fn"]), (cells["fp"], cells["tn"]))
+
+
+def _two_class_balance(cells: dict[str, int]) -> Ratio:
+    above, below = sum_of_ratios([_ratio("tpr", cells), _ratio("tnr", cells)])
+    return above, 2 * below
+
+
+def _f_beta(cells: dict[str, int], beta: float) -> Ratio:
+    """(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)."""
     above, below = positive(beta, "beta").as_integer_ratio()
     misses, hits = above * above, above * above + below * below  # b^2 and 1 + b^2, times the same whole number
     whole = hits * cells["tp"] + misses * cells["fn"] + below * below * cells["fp"]
-    if whole == 0:
-        raise UndefinedError("f_beta is undefined: there are no targets and nothing was accepted.")
-    return hits * cells["tp"] / whole
+    return divided("f_beta", (hits * cells["tp"], 1), (whole, 1), _NO_TARGETS_AT_ALL)
 
 
-def _lr_plus(cells: dict[str, int]) -> float:
-    return _quotient("lr_plus", _one_rate("tpr", cells), _one_rate("fpr", cells))
+def _jaccard(cells: dict[str, int]) -> Ratio:
+    """TP / (TP + FP + FN)."""
+    return divided("jaccard", (cells["tp"], 1), (cells["tp"] + cells["fp"] + cells["fn"], 1), _NO_TARGETS_AT_ALL)
 
 
-def _lr_minus(cells: dict[str, int]) -> float:
-    return _quotient("lr_minus", _one_rate("fnr", cells), _one_rate("tnr", cells))
-
-
-def _dor(cells: dict[str, int]) -> float:
-    if cells["tp"] + cells["fn"] == 0 or cells["fp"] + cells["tn"] == 0:
-        raise UndefinedError("dor is undefined: it needs both classes.")
-    return _quotient("dor", cells["tp"] * cells["tn"], cells["fp"] * cells["fn"])
-
-
-def _two_class_mcc(cells: dict[str, int]) -> float:
+def _two_class_mcc(cells: dict[str, int]) -> Ratio:
+    """Matthews' correlation: the first number over the root of the second."""
     tp, fn, fp, tn = (cells[cell] for cell in CELLS)
     spread = (tp + fn) * (fp + tn) * (tp + fp) * (tn + fn)
     if spread == 0:
         raise UndefinedError("mcc is undefined: only one class occurs, or only one was decided.")
-    return _over_root(tp * tn - fp * fn, spread)
+    return tp * tn - fp * fn, spread
 
 
-def _two_class_balance(cells: dict[str, int]) -> float:
-    return (_one_rate("tpr", cells) + _one_rate("tnr", cells)) / 2.0
-
-
-def _jaccard(cells: dict[str, int]) -> float:
-    whole = cells["tp"] + cells["fp"] + cells["fn"]
-    if whole == 0:
-        raise UndefinedError("jaccard is undefined: there are no targets and nothing was accepted.")
-    return cells["tp"] / whole
-
-
-DERIVED: dict[str, Callable[[dict[str, int]], float]] = {
+RATIOS: dict[str, Callable[[dict[str, int]], Ratio]] = {
     "f1": lambda cells: _f_beta(cells, 1.0),
     "jaccard": _jaccard,
     "lr_plus": _lr_plus,
     "lr_minus": _lr_minus,
     "dor": _dor,
-    "mcc": _two_class_mcc,
     "balanced_accuracy": _two_class_balance,
 }
-
-
-def _quotient(name: str, above: float, below: float) -> float:
-    if below == 0:
-        if above == 0:
-            raise UndefinedError(f"{name} is undefined: 0 / 0.")
-        return math.inf
-    return above / below
+ROOTS = {"mcc": _two_class_mcc}  # above / sqrt(below)
 
 
 def _numbered(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
-
-
-def _over_root(above: int, square: int) -> float:
-    """above / sqrt(square) for large integers."""
-    sign = -1.0 if above < 0 else 1.0
-    return sign * math.sqrt(above * above / square)

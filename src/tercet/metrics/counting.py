@@ -9,15 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tercet._numeric.exact import shifted
 from tercet._numeric.records import Record
 from tercet._numeric.validation import listed, rate
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval, rate_interval, wilson
+from tercet.metrics.binomial import Interval, check_exact, rate_interval, wilson
 from tercet.metrics.classification import ClassificationReport, classification_report
 from tercet.metrics.confusion import RATES, Confusion, as_matrix
-from tercet.metrics.mover import Share, mover
+from tercet.metrics.limits import normal_quantile
+from tercet.metrics.mover import MeanLoss, Share, Sum, cost_scale, mean_loss, mover
 from tercet.trials import probability
 
 _OF_A_CLASS = ("tpr", "fnr", "fpr", "tnr")  # rates that do not depend on how frequent targets are
@@ -149,10 +151,11 @@ def count_report(
         Priors and costs: risk, normalised risk and the best action without the scores.
     ci : float, default 0.95
         Level of the intervals: for proportions, F1 and Jaccard's index Clopper-Pearson's below 13 counts and Wilson's
-        from there on, MOVER for balanced accuracy and for error rate and risk at a prevalence, MOVER-R for likelihood
-        ratios and for PPV and NPV there, Woolf's for the odds ratio, the delta method on the scale of Fisher's z for
-        kappa (Fleiss, Cohen and Everitt 1969) and Matthews' correlation, all trials being one sample. Fractional counts
-        have none.
+        from there on, MOVER for balanced accuracy, for the error rate at a prevalence and for the risk, MOVER-R for
+        likelihood ratios and for PPV and NPV at a prevalence, Woolf's for the odds ratio, the delta method on the scale
+        of Fisher's z for kappa (Fleiss, Cohen and Everitt 1969) and Matthews' correlation, all trials being one sample.
+        The risk is summed over the mean cost of each class, as in `evaluate`: where errors of a class cost different
+        amounts, its limits are those of Tiwari, Clegg and Zou (2006). Fractional counts have none.
 
     Returns
     -------
@@ -251,20 +254,28 @@ def rates_report(tpr: float, fpr: float, *, prevalence: float | None = None, app
     >>> round(report["lr_plus"].value, 6), round(report["ppv"].value, 4)
     (47.0, 0.3219)
     """
-    tpr, fpr = rate(tpr, "tpr"), rate(fpr, "fpr")
     share = 0.5 if prevalence is None else probability(prevalence, "prevalence")
-    cells = [[(1 - share) * (1 - fpr), share * (1 - tpr)], [(1 - share) * fpr, share * tpr]]
-    table = Confusion(cells, classes=["nontarget", "target"], target="target")
-    known = {"tpr": tpr, "fnr": 1 - tpr, "fpr": fpr, "tnr": 1 - fpr}
-    rates = [Rate(name, _aliases(name), float(known[name]), None) for name in _OF_A_CLASS]
-    if prevalence is not None:
-        rates += [one for one in _proportions(table, 0.95, True) if one.name not in _OF_A_CLASS]
+    table = _shares(rate(tpr, "tpr"), rate(fpr, "fpr"), share)
+    rates = [one for one in _proportions(table, 0.95, True) if prevalence is not None or one.name in _OF_A_CLASS]
     app = None if application is None else _application(application, table)
     return CountReport(
         table, (*rates, *_derived(table, _OF_RATES if prevalence is None else _DERIVED)), (),
         _costs(table, application, app, None), None if app is None else app.renamed(table.classes).dummy_action,
         None if app is None else app.dummy_cost, None, prevalence, 0.95,
     )  # fmt: skip
+
+
+def _shares(tpr: float, fpr: float, share: float) -> Confusion:
+    """The table of two rates and a prevalence. Products of doubles are whole multiples of a power of two: exact."""
+    (hits, targets), (alarms, nontargets), (some, whole) = (x.as_integer_ratio() for x in (tpr, fpr, share))
+    parts = [
+        ((whole - some) * (nontargets - alarms), nontargets), (some * (targets - hits), targets),
+        ((whole - some) * alarms, nontargets), (some * hits, targets),
+    ]  # fmt: skip
+    unit = max(targets, nontargets)  # both are powers of two
+    cells = np.array([above * (unit // below) for above, below in parts], np.object_)
+    names = ("nontarget", "target")
+    return Confusion._made(shifted(cells, 0).reshape(2, 2), names, names, "target", 1 - (unit * whole).bit_length())
 
 
 def ratio_interval(above: tuple[int, int], below: tuple[int, int], level: float = 0.95) -> Interval:
@@ -362,7 +373,7 @@ def _derived_interval(table: Confusion, name: str, value: float, level: float) -
     if name == "dor":
         if min(tp, fp, fn, tn) == 0:
             return None
-        reach = _normal(level) * math.sqrt(1 / tp + 1 / fp + 1 / fn + 1 / tn)
+        reach = normal_quantile(level) * math.sqrt(1 / tp + 1 / fp + 1 / fn + 1 / tn)
         return Interval(value * math.exp(-reach), value * math.exp(reach), "woolf")
     return None
 
@@ -370,12 +381,6 @@ def _derived_interval(table: Confusion, name: str, value: float, level: float) -
 def _f1_of(share: float) -> float:
     """F1 from the share of hits among hits, misses and false alarms."""
     return 2.0 * share / (1.0 + share)
-
-
-def _normal(level: float) -> float:
-    from scipy.special import ndtri
-
-    return -float(ndtri((1.0 - level) / 2.0))
 
 
 def _delta(table: Confusion, name: str, value: float, level: float) -> Interval | None:
@@ -393,7 +398,7 @@ def _delta(table: Confusion, name: str, value: float, level: float) -> Interval 
     error = math.sqrt(float((shares * (slopes - mean) ** 2).sum()) / total)
     if error == 0.0 or abs(value) >= 1.0:
         return None
-    reach = _normal(level) * error / (1.0 - value * value)
+    reach = normal_quantile(level) * error / (1.0 - value * value)
     return Interval(math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach), "delta, fisher-z")
 
 
@@ -446,24 +451,35 @@ def _share_of(odds: float) -> float:
 def _costs(
     table: Confusion, application: object, app: MulticlassApplication | None, level: float | None
 ) -> tuple[Rate, ...]:
-    """Risk with its MOVER interval, each class one multinomial sample; the normalised risk divides it."""
+    """Risk with its interval, and the normalised risk, which divides it."""
     if app is None:
         return ()
     risk, why = _known(lambda: table.risk(application))
     ends = None
     if risk is not None and level is not None and table.unit >= 0:
-        counted = [[int(count) << table.unit for count in column] for column in table.counts.T]
-        samples = [
-            [Share(pi * cost, count, sum(counts)) for cost, count in zip(costs, counts, strict=True) if cost > 0.0]
-            for pi, costs, counts in zip(app.prior, app.costs.T, counted, strict=True)
-        ]
-        ends = mover([part for part in samples if part], level)
-        ends = ends._replace(low=max(ends.low, 0.0))
+        ends = _risk_interval(table, app, level)
     dummy = app.dummy_cost
     normalised = None if risk is None or dummy == 0.0 else risk / dummy
     scaled = None if ends is None or dummy == 0.0 else ends._replace(low=ends.low / dummy, high=ends.high / dummy)
     reason = why if risk is None else "the best dummy costs 0" if normalised is None else None
     return Rate("risk", ("dcf_u",), risk, ends, why), Rate("normalised_risk", ("dcf",), normalised, scaled, reason)
+
+
+def _risk_interval(table: Confusion, app: MulticlassApplication, level: float) -> Interval:
+    """MOVER over the mean cost of each class, each class one multinomial sample, as evaluations give it."""
+    most, counted = cost_scale(app.costs)
+    parts = []
+    for counts, costs, top, same in zip(table.counts.T, app.costs.T, most, counted, strict=True):
+        out_of = int(counts.sum()) << table.unit
+        shares, losses = counts / int(counts.sum()), costs / (top or 1.0)
+        mean = math.fsum(shares * losses)
+        parts.append(mean_loss(mean, math.fsum(shares * (losses - mean) ** 2), float(out_of), same))
+        if parts[-1].method != "Wilson":
+            check_exact(out_of)
+    factors = tuple(float(pi) * top for pi, top in zip(app.prior, most, strict=True))
+    low, high = Sum(parts, factors, None, (0.0, math.inf)).limits(level)
+    unequal = any(isinstance(part, MeanLoss) for part in parts)
+    return Interval(float(low), float(high), "mover (Tiwari-Clegg-Zou)" if unequal else "mover")
 
 
 def _application(application: object, table: Confusion) -> MulticlassApplication:

@@ -596,6 +596,9 @@ class Hull(Record):
     targets: int
     nontargets: int
 
+    def __repr__(self) -> str:
+        return f"Hull: {len(self.thresholds)} vertices"
+
     @cached_property
     def llrs(self) -> Floats:
         """Each segment's log-likelihood ratio, strictly ascending: what its scores are worth.

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import frozen, seed_number
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication, tau
-from tercet.errors import InputError
-from tercet.metrics.confusion import as_matrix
+from tercet.errors import UndefinedError
+from tercet.metrics.confusion import FREE_DUMMY, matrix_for
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import class_weights, likelihoods_of
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials, to_llr
+from tercet.trials import Trials, to_llr
 
 _TIED = 1e-12  # breakpoints this close, relative to their size, count as one
 _TINY = 14  # this many distinct rows are enumerated
@@ -38,8 +38,8 @@ class LeastRisk(NamedTuple):
     ----------
     risk : float
         The least risk found.
-    normalised : float
-        The risk divided by the cost of the best action without the scores.
+    normalised : float or None
+        The risk divided by the cost of the best action without the scores; None where that action costs 0.
     offsets : numpy.ndarray or None
         Added to the log-likelihoods; None where `always` costs least, and for raw scores.
     always : str or None
@@ -59,7 +59,7 @@ class LeastRisk(NamedTuple):
     """
 
     risk: float
-    normalised: float
+    normalised: float | None
     offsets: Floats | None
     always: str | None
     lower_bound: float
@@ -96,27 +96,36 @@ def min_risk(trials: Trials, application: object, *, seed: int = 0) -> LeastRisk
     (0.0, True)
     """
     drawn = seed_number(seed)
-    app = as_matrix(application)
-    if as_trials(trials).is_matrix and len(trials.classes) == 2:
+    app = matrix_for(trials, application)
+    if trials.is_matrix and len(trials.classes) == 2:
         trials = trials.versus(trials.classes[1], trials.classes[0])
-    if len(app.classes) != len(trials.classes):
-        raise InputError(f"The application has {len(app.classes)} classes, the trials {len(trials.classes)}.")
     if not trials.is_matrix and app.costs.shape == (2, 2) and not np.diag(app.costs).any() and app.dummy_cost > 0.0:
         return _two_classes(trials, app)
     return _Search.of(trials, app).least(drawn)
+
+
+def min_normalised_risk(trials: Trials, application: object) -> float:
+    """The least risk divided by the dummy's cost; undefined where that is 0."""
+    found = min_risk(trials, application).normalised
+    if found is None:
+        raise UndefinedError(FREE_DUMMY)
+    return found
 
 
 def _two_classes(trials: Trials, app: MulticlassApplication) -> LeastRisk:
     curve = Curve.of(Tally.of(trials))
     best = curve.min_dcf((app.prior[1], app.costs[0, 1], app.costs[1, 0]))
     risk = best.dcf * app.dummy_cost
-    everything, nothing = best.misses == 0 and best.false_alarms == curve.nontargets, best.misses == curve.targets
-    if everything or (nothing and best.false_alarms == 0):
+    targets, nontargets = curve.tally.weight(curve.targets), curve.tally.weight(curve.nontargets)
+    everything, nothing = ((best.misses, best.false_alarms) == ends for ends in ((0, nontargets), (targets, 0)))
+    if everything or nothing:
         return LeastRisk(risk, best.dcf, None, app.actions[int(everything)], risk, True)
     if trials.meaning == "raw":
         return LeastRisk(risk, best.dcf, None, None, risk, True)
-    llr = float(to_llr(np.array([best.threshold]), trials.meaning, trials.trained_prior)[0])
-    offset = -tau(float(app.prior[1]), float(app.costs[0, 1]), float(app.costs[1, 0])) - llr
+    place = int(np.searchsorted(curve.thresholds[1:], best.threshold))
+    ends = to_llr(curve.thresholds[1:][place : place + 2], trials.meaning, trials.trained_prior)
+    middle = _between(*ends.tolist())  # between the highest llr rejected and the lowest accepted: neither is a tie
+    offset = -tau(float(app.prior[1]), float(app.costs[0, 1]), float(app.costs[1, 0])) - middle
     return LeastRisk(risk, best.dcf, frozen(np.array([0.0, offset])), None, risk, True)
 
 
@@ -162,7 +171,7 @@ class _Search:
         dummy = self.app.dummy_cost
         name = self.app.actions[always] if offsets is None else None
         kept = None if offsets is None else frozen(offsets)
-        return LeastRisk(risk, risk / dummy if dummy > 0.0 else math.nan, kept, name, bound, exact)
+        return LeastRisk(risk, risk / dummy if dummy > 0.0 else None, kept, name, bound, exact)
 
     def _starts(self, seed: int) -> list[Floats]:
         rng, count = np.random.default_rng(seed), self.rows.shape[1]

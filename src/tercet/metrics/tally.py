@@ -13,7 +13,7 @@ from tercet._numeric.exact import as_integers
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
 from tercet._numeric.records import check_fields
-from tercet._numeric.sorting import Source, ascending, in_order
+from tercet._numeric.sorting import Source, ascending, in_order, length
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
@@ -230,8 +230,8 @@ class Tally:
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
             return cls(targets, nontargets, trials.meaning, trials.trained_prior)
         scores, weights = trials.scores, trials.weights
-        kept = weights > 0.0
-        if not kept.all():
+        if weights.min(initial=math.inf) <= 0.0:
+            kept = weights > 0.0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
         targets, nontargets, unit = _weighted(scores, labels, weights)
         return cls(targets, nontargets, trials.meaning, trials.trained_prior, unit)
@@ -357,10 +357,14 @@ class Tally:
 def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source[np.float64]:
     """The scores of one class."""
 
-    def marks(rows: slice) -> NDArray[np.bool_]:
-        return labels[rows] if target else ~labels[rows]
+    def count(rows: slice) -> int:
+        hits = int(np.count_nonzero(labels[rows]))
+        return hits if target else length(rows) - hits
 
-    return Source(lambda rows: int(np.count_nonzero(marks(rows))), lambda rows: scores[rows].compress(marks(rows)))
+    def fetch(rows: slice) -> Floats:
+        return scores[rows].compress(labels[rows] if target else ~labels[rows])
+
+    return Source(count, fetch)
 
 
 def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Ranked, Ranked, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add as plus
 from typing import Any, Protocol, runtime_checkable
@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.matrices import prior_vector, weight_column
 from tercet._numeric.validation import (
+    check_spellings,
     column,
+    distinct,
     equal_to,
     is_target,
     names,
@@ -145,6 +147,7 @@ class ChunkPasses:
     rows: int | None = None
     row_count: int = 0  # known after the first pass
     _count: int | None = None  # of chunks
+    _labels: dict[object, None] = field(default_factory=dict)  # that occurred, where the target is named
 
     @property
     def matrix(self) -> bool:
@@ -202,7 +205,14 @@ class ChunkPasses:
         if values.ndim != 1 or values.dtype not in (np.float32, np.float64):
             values = numbers(values, "scores")
         # A chunk may have no target: whether there are any is asked of the whole.
-        marks = is_target(labels, None)[0] if self.target is None else equal_to(names(labels, "labels"), self.target)
+        marks = is_target(labels, None)[0] if self.target is None else self._equal_to_target(labels)
         heavy = None if weights is None else weight_column(weights)
         same_length(len(values), {"labels": marks, "weights": heavy})
         return _Chunk(number, values, marks, heavy, self.how)
+
+    def _equal_to_target(self, labels: object) -> NDArray[np.bool_]:
+        """Which labels are the target; those of all chunks so far are judged together."""
+        column = names(labels, "labels")
+        self._labels |= dict.fromkeys(distinct(column))
+        check_spellings(self._labels, self.target)
+        return equal_to(column, self.target)

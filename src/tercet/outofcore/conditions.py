@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import frozen, shown
 from tercet._typing import Array, Counts, Floats
 from tercet.errors import InputError
@@ -90,7 +90,7 @@ class PartedScan:
         assert self.like is not None
         rows = _StoredRows(tuple(self._folders[name] for name in names), self.like, factors, grid)
         options = {"meaning": self.scan.meaning, "trained_prior": self.scan.options["trained_prior"], "target": None}
-        return replace(self.scan, source=rows, options=MappingProxyType(options), resume=None, progress=None)
+        return replace(self.scan, source=rows, options=ReadOnly(options), resume=None, progress=None)
 
     def add(self, piece: Trials, column: str) -> None:
         """Stores the rows of a piece by their values."""
@@ -98,7 +98,7 @@ class PartedScan:
             raise InputError(f"column={shown(column)} is not a group of the chunks: yield Trials with groups=.")
         labels, values = piece.known_labels(), piece.groups[column].astype(str)
         if self.like is None:
-            self.like = replace(piece.select(slice(0, 0)), ids=None, groups=MappingProxyType({}))
+            self.like = replace(piece.select(slice(0, 0)), ids=None, groups=ReadOnly({}))
         if (piece.classes, piece.weights is None) != (self.like.classes, self.like.weights is None):
             raise InputError(f"The rows differ: classes {piece.classes} and {self.like.classes}, or weights in some.")
         names, codes = np.unique(values, return_inverse=True)

@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.parallel import together
-from tercet._numeric.records import Record
+from tercet._numeric.records import ReadOnly, Record
 from tercet._numeric.validation import callback, flag, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
@@ -45,6 +44,7 @@ Engine = Literal["local", "dask", "spark"] | Executor
 StrPath = str | os.PathLike[str]
 _TEXT_BYTES = 8  # that a row takes in a text file at least, where only the size of the file is known
 _ARRAY_BYTES = 4  # of a number in an array, at least
+_NO_OPTIONS: Facts = ReadOnly({})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -357,7 +357,7 @@ def _check_reading(source: StrPath | Sequence[StrPath] | Chunks, options: JSON, 
     return None
 
 
-def memory_needed(path: StrPath, options: Facts = MappingProxyType({})) -> int:
+def memory_needed(path: StrPath, options: Facts = _NO_OPTIONS) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
     columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
         8 if options.get("meaning") in MATRIX_MEANINGS else 1

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tercet._numeric import serialization as saved
-from tercet._numeric.newton import check_converged, in_blocks, minimise
+from tercet._numeric.newton import Optimum, check_converged, divisible, has_optimum, in_blocks, minimise
 from tercet._numeric.serialization import Model
 from tercet._numeric.validation import chosen, column, not_negative, numbers, same_index, whole
 from tercet._typing import Array, Facts, Floats
@@ -19,7 +19,7 @@ from tercet.trials import Trials, logit, probability
 
 EXPANSIONS = ("linear", "quadratic")
 _MOST = 600  # parameters: their Hessian is dense
-_FAR = 1e4  # weights beyond this, on standardised features, mean that there is no finite optimum
+_DEPENDENT = 1e-12  # relative eigenvalue below which standardised features count as linearly dependent
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -86,6 +86,8 @@ class LogisticRecognizer(Model):
         classes: Sequence[object] | None = None,
     ) -> LogisticRecognizer:
         """Trains on labelled samples of two classes; separable ones have no finite solution without a penalty.
+
+        Nor have samples that a plane divides but for those of either class that lie on it: CalibrationError.
 
         Parameters
         ----------
@@ -222,14 +224,33 @@ def _solved(phi: Floats, target: Array, xi: Floats, ridge: float) -> tuple[Float
         return value, sums[1 : 1 + size] + shrink * point, hessian
 
     best = minimise(terms, np.zeros(x.shape[1] + 1))
-    if ridge == 0.0 and (_separates(x, sign, best.point) or np.abs(best.point).max() > _FAR):
+    if ridge == 0.0:
+        _check_finite(x, sign, best)
+    check_converged(best, "Logistic regression")
+    weights = best.point[:-1] / scale
+    return weights, float(best.point[-1] - centre @ weights), best.gradient_norm, best.iterations
+
+
+def _check_finite(x: Floats, sign: Floats, best: Optimum) -> None:
+    """Refuses samples without a finite optimum: some weighting puts none of them on the other class's side."""
+    design = np.concatenate((x, np.ones((len(x), 1))), axis=1)
+    sizes, directions = np.linalg.eigh(design.T @ design)
+    basis = directions[:, sizes > _DEPENDENT * sizes[-1]]  # along the others nothing changes
+    design = design @ basis
+    within = best._replace(gradient=basis.T @ best.gradient, hessian=basis.T @ best.hessian @ basis)
+    separated = _separates(x, sign, best.point)
+    if not separated and has_optimum(within, lambda root: float(np.linalg.norm(design @ root, axis=1).max())):
+        return
+    if separated or divisible(design * sign[:, None]):
         raise CalibrationError(
             "Logistic regression has no finite solution: some weighting of the features separates the classes, so the "
             "weights would grow without bound. Give a penalty (penalty=1e-3), or use more samples."
         )
     check_converged(best, "Logistic regression")
-    weights = best.point[:-1] / scale
-    return weights, float(best.point[-1] - centre @ weights), best.gradient_norm, best.iterations
+    raise CalibrationError(
+        "Logistic regression did not converge: the classes are so nearly separable that double precision cannot find a "
+        "finite solution. Give a penalty (penalty=1e-3)."
+    )
 
 
 def _separates(x: Floats, sign: Floats, point: Floats) -> bool:

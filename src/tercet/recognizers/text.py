@@ -93,7 +93,7 @@ class TextRecognizer(Model):
         object.__setattr__(self, "_logs", np.concatenate((self.log_frequencies, unknown)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        stored = (self.classes, self.vocabulary, self.counts, self.pseudo_count, dict(self.training), self.splitter)
+        stored = (self.classes, self.vocabulary, self.counts, self.pseudo_count, self.training, self.splitter)
         return type(self), stored
 
     @classmethod

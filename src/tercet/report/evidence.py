@@ -110,7 +110,7 @@ def method_lines(document: Facts, systems: Sequence[Facts], words: Words) -> lis
         lines.append(words("m.scores", name=name, sizes=sizes_of(system, words), done=done_to(system, words)))
     lines += dict.fromkeys(_interval_method(s, words) for s in own(systems) if "intervals" in s)
     two = [system for system in systems if "curve" in system]
-    lines += dict.fromkeys(_page_method(system, words) for system in two)
+    lines += dict.fromkeys(page_method(system, words) for system in two)
     if two:
         lines += [
             words("m.ties"),
@@ -164,7 +164,8 @@ def _by_quantity(methods: Facts, words: Words) -> str:
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in told.items())
 
 
-def _page_method(system: Facts, words: Words) -> str:
+def page_method(system: Facts, words: Words) -> str:
+    """How the page finds intervals at operating points that were not evaluated."""
     by = " × ".join(groups_of(system))
     return words("m.page_between", by=by) if by else words("m.page_ends")
 

@@ -61,7 +61,7 @@ def card_of(document: Facts, title: str | None, words: Words) -> str:
         f"## {words('answer')}", *_answer(document, systems, words),
         f"## {words('card.results')}", *_tables(document),
         f"## {words('card.limits')}", _bullets(_limits(systems, words) or [words("q.fine")]),
-        f"## {words('method_title')}", _bullets(evidence.method_lines(document, systems, words)),
+        f"## {words('method_title')}", _bullets(_method(document, systems, words)),
         f"## {words('origin_title')}", _bullets(evidence.origin_lines(document, systems, made, words)),
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -81,6 +81,12 @@ def _tables(document: Facts) -> list[str]:
     for entry in document.get("conditions", ()):
         found += [f"### {_escaped(tables.condition_title(entry))}", tables.markdown_table(tables.conditions(entry))]
     return found
+
+
+def _method(document: Facts, systems: Sequence[Facts], words: Words) -> list[str]:
+    """How the numbers were obtained, without what only the interactive page computes."""
+    page = {evidence.page_method(system, words) for system in systems if "curve" in system}
+    return [line for line in evidence.method_lines(document, systems, words) if line not in page]
 
 
 def _limits(systems: Sequence[Facts], words: Words) -> list[str]:

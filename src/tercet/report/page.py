@@ -27,7 +27,6 @@ from tercet.report.language import Words
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
 from tercet.report.schema import faults, schema
-from tercet.report.squeezing import squeezed
 
 _SLOT = re.compile(r"\{\{(t\.)?(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -38,6 +37,13 @@ _SCRIPTS = (
 )  # fmt: skip
 _KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # non-breaking spaces
 _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
+_LITERAL = re.compile(  # a string, or a regular expression where no division is possible
+    r'"(?:\\.|[^"\\\n])*"|(?:(?<![\w)\] ])|(?<=[=&|?:] ))/(?! )(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n])+/'
+)
+_SPACED = re.compile(
+    r" ?(?:=>|[=!]==|[<>]=|&&|\|\||\?\?|[=?:,;<>*({]) ?| ?[)}]"
+)  # what follows } may be text of a template
+_WORDS = re.compile(r"(?:\\.|\$(?!\{)|[^`$\\])+|\$\{", re.DOTALL)
 
 
 def page(document: Facts, title: str | None = None, language: str = "en") -> str:
@@ -309,3 +315,30 @@ def _turns(path: str, kinds: str) -> list[int]:
     """Where the path starts or stops being of these kinds."""
     among = [False, *(kind in kinds for kind in path)]
     return [place for place, (before, now) in enumerate(pairwise(among)) if before != now]
+
+
+def squeezed(script: str) -> str:
+    """JavaScript without the spaces around signs; strings, regular expressions and text of templates are kept.
+
+    >>> squeezed('f(a, b) || `${a ? ` (${b})` : ""} , c`;')
+    'f(a,b)||`${a?` (${b})`:""} , c`;'
+    """
+    parts: list[str] = []
+    inside, at, in_words = list[int](), 0, False  # inside: the braces open in each ${ of a template
+    while at < len(script):
+        found = _WORDS.match(script, at) if in_words else _LITERAL.match(script, at) or _SPACED.match(script, at)
+        piece = found[0] if found else script[at]
+        sign = piece.strip(" ") if found and found.re is _SPACED else piece
+        if sign == "`":
+            in_words = not in_words
+        elif in_words and sign == "${":
+            in_words = False
+            inside.append(0)
+        elif inside and sign == "}" and inside[-1] == 0:
+            in_words = True
+            inside.pop()
+        elif inside and sign in "{}":
+            inside[-1] += 1 if sign == "{" else -1
+        parts.append(sign)
+        at += len(piece)
+    return "".join(parts)

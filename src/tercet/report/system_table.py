@@ -95,6 +95,8 @@ def table(
     several = any(isinstance(one, MulticlassEvaluation) for one in systems.values())
     wanted = asked(metrics, ("accuracy", "log_loss", "risk", "dcf") if several else DEFAULT)
     held = [{**facts_of(one, wanted), "name": name} for name, one in systems.items()]
+    if metrics is None:  # without operating points there are no costs
+        wanted = tuple(one for one in wanted if _is_held(held, one.name))
     _check_held(held, [one.name for one in wanted])
     heading = None if title is None else text(title, "title")
     found = tables.metrics(held, wanted)
@@ -146,8 +148,12 @@ def _systems(given: object) -> dict[str, AnyEvaluation]:
 def _check_held(held: Sequence[Facts], names: Sequence[str]) -> None:
     """Refuses quantities that no system has."""
     for name in names:
-        if not any(name in facts for system in held for facts in (system, *system["applications"])):
+        if not _is_held(held, name):
             raise InputError(f"metrics: {name} does not exist for these evaluations (did evaluate have applications?).")
+
+
+def _is_held(held: Sequence[Facts], name: str) -> bool:
+    return any(name in facts for system in held for facts in (system, *system["applications"]))
 
 
 # Data frames

@@ -357,8 +357,10 @@ def notes(systems: Sequence[Facts]) -> list[str]:
         found.append("harmful: these decisions cost more than deciding without the scores (DCF above 1).")
     if any(app.get("warnings") for app in apps):
         found.append("few errors: unreliable, fewer than 30 of a kind; the number may be off by more than 30 %.")
-    levels = [system["intervals"]["level"] for system in systems if "level" in system.get("intervals", {})]
-    found += [f"beside a number: its {100 * levels[0]:g} % interval."] if levels else []
+    known = [system["intervals"] for system in systems if "level" in system.get("intervals", {})]
+    if known:
+        units = " and ".join(map(harmless, known[0].get("by") or ()))
+        found.append(f"beside a number: its {100 * known[0]['level']:g} % interval{units and f', by {units}'}.")
     for system in systems:
         found += [f"{name_of(system)}: {harmless(note, 400)}." for note in system.get("intervals", {}).get("notes", ())]
     return found

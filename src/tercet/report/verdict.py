@@ -14,10 +14,10 @@ import numpy as np
 from tercet._typing import Value
 from tercet.application import Application, normalised_dcf
 from tercet.metrics.curve_summary import count_at
+from tercet.metrics.mover import Proportion, Sum
 from tercet.report.language import Words
 from tercet.report.markup import Facts, tag, text
 from tercet.report.numbers import apportioned
-from tercet.uncertainty._limits import Proportion, Sum
 
 Ends = tuple[float, float]
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from tercet._numeric.matrices import weight_column
 from tercet._numeric.validation import chosen, flag, label_list, shown, some
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import confusion_of
@@ -17,10 +18,10 @@ from tercet.errors import InputError
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import brier, cllr, log_loss, min_cllr
 from tercet.metrics.curves import Curve
-from tercet.metrics.min_risk import min_risk
+from tercet.metrics.min_risk import min_normalised_risk
 from tercet.metrics.net_benefit import net_benefit
 from tercet.sklearn._classifiers import Given, action_labels, application_of, class_order
-from tercet.sklearn._common import target_place, target_scores
+from tercet.sklearn._common import Labels, target_scores
 from tercet.trials import Trials, probability
 
 if TYPE_CHECKING:
@@ -89,19 +90,19 @@ class Scorer:
         return sign * float(_COMPUTE[self.metric](trials, self))
 
     def _trials(self, estimator: Any, X: Any, y: Any, weights: Any) -> Trials:
-        classes = np.asarray(estimator.classes_)
-        if self.metric in _BY_RANK and len(classes) == 2:
-            place = target_place(classes, self.target)
-            scores = target_scores(estimator, X, "auto", place)
-            return Trials.of_scores(scores, np.asarray(y) == classes[place], weights=weights)
-        several = isinstance(self.application, MulticlassApplication) or len(classes) > 2
-        if not several:
-            target = classes[target_place(classes, self.target)]
-            more: Any = {"target": target, "trained_prior": self.trained_prior, "weights": weights}
+        classes, app = np.asarray(estimator.classes_), self.application
+        more: Any = {"trained_prior": self.trained_prior, "weights": weights, "target": self.target}
+        if len(classes) > 2:
+            if self.metric in _BY_RANK:  # the best offsets absorb any prior of the probabilities
+                more["trained_prior"] = "balanced"
+            if isinstance(app, MulticlassApplication):
+                more["classes"] = classes[class_order(app, classes, self.target)].tolist()
             return Trials.of_estimator(estimator, X, y, **more)
-        order = self.application.classes if isinstance(self.application, MulticlassApplication) else None
-        names = None if order is None else classes[class_order(self.application, classes, None)].tolist()  # type: ignore[arg-type]
-        return Trials.of_estimator(estimator, X, y, trained_prior=self.trained_prior, weights=weights, classes=names)
+        place = class_order(Application(0.5) if app is None else app, classes, self.target)[-1]
+        if self.metric in _BY_RANK:
+            scores, labels = target_scores(estimator, X, "auto", place), _class_codes(y, classes)
+            return Trials.of_scores(scores, labels == place, weights=weights)
+        return Trials.of_estimator(estimator, X, y, **more | {"target": classes[place]})
 
     def set_score_request(self, **requests: object) -> Scorer:
         """Asks scikit-learn's metadata routing for metadata in scoring, such as sample_weight=True.
@@ -228,18 +229,23 @@ def decided(estimator: Any, X: Any, y: Any, app: Given, target: object, weights:
     classes = np.asarray(getattr(estimator, "classes_", np.unique(y)))
     order, matrix = class_order(app, classes, target), as_matrix(app)
     actions = action_labels(app, classes, order)
-    rows = _coded(found.tolist(), {label: code for code, label in enumerate(actions.tolist())}, "an action")
-    columns = {label: code for code, label in enumerate(classes[order].tolist())}
-    true = _coded(np.asarray(y).tolist(), columns, "a class of the estimator")
-    heavy = None if weights is None else np.asarray(weights, np.float64)
+    rows = _coded(found, actions, "an action")
+    true = _class_codes(y, classes[order])
+    heavy = None if weights is None else weight_column(weights)
     return Confusion._counted(rows, true, matrix.classes, matrix.actions, None, heavy)
 
 
-def _coded(values: Sequence[object], codes: dict[object, int], what: str) -> NDArray[np.intp]:
-    unknown = [value for value in values if value not in codes]
+def _class_codes(y: object, classes: Labels) -> NDArray[np.intp]:
+    """The place of each sample's class among those of the estimator."""
+    return _coded(np.asarray(y), classes, "a class of the estimator")
+
+
+def _coded(values: Labels, known: Labels, what: str) -> NDArray[np.intp]:
+    codes = {label: code for code, label in enumerate(known.tolist())}
+    unknown = [value for value in values.tolist() if value not in codes]
     if unknown:
         raise InputError(f"{shown(unknown[0])} is not {what}: {some(codes)}.")
-    return np.array([codes[value] for value in values], np.intp)
+    return np.array([codes[value] for value in values.tolist()], np.intp)
 
 
 def _dcf(trials: Trials, asked: Scorer) -> float:
@@ -249,7 +255,7 @@ def _dcf(trials: Trials, asked: Scorer) -> float:
 def _min_dcf(trials: Trials, asked: Scorer) -> float:
     if isinstance(asked.application, Application):
         return float(Curve.of(trials).min_dcf(asked.application).dcf)
-    return float(min_risk(trials, asked.application).normalised)
+    return min_normalised_risk(trials, asked.application)
 
 
 def _net_benefit(trials: Trials, asked: Scorer) -> float:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.records import PlainRecord
+from tercet._numeric.records import PlainRecord, ReadOnly
 from tercet._numeric.validation import frozen, instance
 from tercet._typing import JSON
 from tercet.errors import UndefinedError
@@ -149,7 +148,7 @@ def a_dcf(
         miss, nontarget, spoof = rates_of_three(trials, sides, cut)
         actual = at.cost(miss, nontarget, spoof)
     low, used = _intervals(trials, at, cut, key, ci, by, resamples, seed)
-    counts = MappingProxyType({name: int(rows.sum()) for name, rows in sides.items()})
+    counts = ReadOnly({name: int(rows.sum()) for name, rows in sides.items()})
     return ADcf(
         at, counts, least.dcf, threshold_of_least, actual, cut, miss, nontarget, spoof, low, used,
         _NO_THRESHOLD if cut is None else None,
@@ -204,7 +203,7 @@ def a_dcf_by_attack(
     """
     rows = attack_rows(trials, three_classes(trials, key)["spoof"], attack)
     draws: JSON = {"ci": ci, "by": by, "resamples": resamples, "seed": seed}
-    return MappingProxyType({
+    return ReadOnly({
         name: a_dcf(trials.select(kept), point, threshold=threshold, key=key, **draws) for name, kept in rows.items()
     })  # fmt: skip
 

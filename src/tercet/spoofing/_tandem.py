@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tercet._numeric.records import PlainRecord, checked_tuple
+from tercet._numeric.records import PlainRecord, ReadOnly, checked_tuple
 from tercet._numeric.validation import chosen, frozen, instance, number, shown
 from tercet._typing import Reals
 from tercet.application import Application, tau
@@ -367,7 +366,7 @@ def t_dcf_by_attack(
             )  # fmt: skip
         except UndefinedError as error:
             found[name] = str(error)
-    return MappingProxyType(found)
+    return ReadOnly(found)
 
 
 def _asv(asv: object, threshold: float | None, key: str) -> AsvRates:

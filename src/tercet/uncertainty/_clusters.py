@@ -1,7 +1,9 @@
 """Clusters: means over classes whose rows vary together, and how much the means vary.
 
-One grouping: the delete-one-group jackknife. Two that cross: Cameron, Gelbach and Miller (2011), or, where the same
-names occur on both sides, the dyadic form of Aronow, Samii and Assenova (2015). Real weights: each row is a group.
+One grouping: the delete-one-group jackknife. Two that cross: the jackknives of both, minus that of their cells
+(Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024), or, where the same names occur on both sides, the
+dyadic form of Aronow, Samii and Assenova (2015). Real weights: each row is a group. Degrees of freedom are those of
+Bell and McCaffrey (2002), which are fewer the more the groups differ in size.
 """
 
 from __future__ import annotations
@@ -45,6 +47,11 @@ class Moments(NamedTuple):
     means: Floats
     covariance: Floats
     groups: int
+    by_grouping: tuple[Floats, ...] = ()  # the covariance by each of two groupings that cross
+
+    def variance_of_sum(self) -> float:
+        """The variance of the sum of all means; with two groupings that cross, not below that of either."""
+        return max(float(one.sum()) for one in (self.covariance, *self.by_grouping))
 
     def correlations(self) -> Floats:
         """0 where a mean has no variance, and from fewer than four groups: two always correlate fully."""
@@ -63,6 +70,7 @@ class Clusters:
     ways: tuple[Way, ...]
     weights: tuple[Floats, ...]
     freedoms: tuple[float, ...]  # degrees of freedom, by class
+    groups: tuple[int, ...]  # how many there are, by class
     units: tuple[float, ...]  # groups of each class, counted by weight (Kish)
     rows: tuple[float, ...]  # rows of each class, counted by weight
 
@@ -81,8 +89,9 @@ class Clusters:
             ways = [_pairs(codes[0], codes[1]), both] if dyadic else [*single, both]
         kish = [[_kish(way.sums(place, own)) for way in single] for place, own in enumerate(weights)]
         sizes = [[len(np.unique(one[place])) for one in codes] for place in range(len(weights))]
+        freedoms = [min(_freedom(way.sums(place, own)) for way in single) for place, own in enumerate(weights)]
         return cls(
-            tuple(ways), tuple(weights), tuple(float(min(own) - 1) for own in sizes), tuple(map(min, kish)),
+            tuple(ways), tuple(weights), tuple(freedoms), tuple(map(min, sizes)), tuple(map(min, kish)),
             tuple(_kish(own) if is_fractional(own) else float(own.sum()) for own in weights),
         )  # fmt: skip
 
@@ -111,27 +120,32 @@ class Clusters:
         """The means, and the covariance of all pairs: sum over ways of the groups' influences multiplied."""
         totals = np.array([self.weights[place].sum() for place in classes])
         means = values / totals
-        covariance = np.zeros((len(classes), len(classes)))
-        single = np.zeros_like(covariance)
+        covariance, single = np.zeros((len(classes), len(classes))), []
         for k, way in enumerate(self.ways):
             influence = np.array([
                 self._influence(way, place, own[k], mean, total)
                 for place, own, mean, total in zip(classes, sums, means, totals, strict=True)
             ])  # fmt: skip
-            jackknife = len(self.ways) == 1
-            factor = (way.groups - 1.0) / way.groups if jackknife else way.groups / max(way.groups - 1.0, 1.0)
+            factor = way.groups / max(way.groups - 1.0, 1.0) if self._is_dyadic else (way.groups - 1.0) / way.groups
             part = factor * (influence @ influence.T)
             covariance += way.sign * part
-            if way.sign > 0.0 and np.trace(part) > np.trace(single):
-                single = part
+            if way.sign > 0.0:
+                single.append(part)
         # Differences of variances can fall below the larger of them: then that one is kept.
-        kept = single if (np.diag(covariance) < np.diag(single)).any() else covariance
-        return Moments(means, kept, min(way.groups for way in self.ways))
+        most = np.max([np.diag(part) for part in (covariance, *single)], axis=0)
+        np.fill_diagonal(covariance, most)
+        both = () if len(single) == 1 else tuple(single)
+        return Moments(means, covariance, min(way.groups for way in self.ways), both)
+
+    @property
+    def _is_dyadic(self) -> bool:
+        """Whether the ways are those of pairs, and of their cells."""
+        return len(self.ways) == 2
 
     def _influence(self, way: Way, place: int, sums: Floats, mean: float, total: float) -> Floats:
-        """How much the mean moves when a group is left out (exactly with one grouping, to first order with two)."""
+        """How much the mean moves without a group; to first order with pairs, of which a name may be in all."""
         heavy = way.sums(place, self.weights[place])
-        left = total - heavy if len(self.ways) == 1 else total
+        left = total if self._is_dyadic else total - heavy
         if np.any(np.asarray(left) <= 0.0):
             raise UndefinedError(ONE_GROUP)
         return np.asarray((sums - mean * heavy) / left)
@@ -173,6 +187,22 @@ def _moderate(weights: Sequence[Floats]) -> Sequence[Floats]:
 def _kish(weights: Floats) -> float:
     """The number of equal weights that vary as these do: (sum w)^2 / sum w^2."""
     return float(weights.sum() ** 2 / (weights * weights).sum())
+
+
+def _freedom(weights: Floats) -> float:
+    """The degrees of freedom of a jackknife variance over groups of these weights: Bell and McCaffrey (2002).
+
+    E(V)^2 x 2 / Var(V) for independent normal rows; one less than the number of groups if they are of one size.
+
+    >>> round(_freedom(np.ones(20)), 9), round(_freedom(np.r_[24.0, np.ones(24)]), 2)    # the latter: one has half
+    (19.0, 2.21)
+    """
+    shares = weights / weights.sum()
+    if (shares >= 1.0).any():
+        return 0.0
+    odds = shares / (1.0 - shares)
+    squares = odds * odds
+    return float(odds.sum() ** 2 / (squares.sum() + squares.sum() ** 2 - (squares * squares).sum()))
 
 
 def is_fractional(weights: Floats) -> bool:

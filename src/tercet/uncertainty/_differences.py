@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,11 @@ from tercet.application import Application, MulticlassApplication
 from tercet.calibration.two_class import Isotonic
 from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus
 from tercet.metrics.curves import Curve
+from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import Places, Way
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import (
-    Estimate,
-    Mapped,
-    Mean,
-    Proportion,
-    Sum,
-    Wider,
-    effective_size,
-    excluding,
-    smallest_p,
-)
+from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped, smallest_p, wider
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
@@ -70,16 +62,16 @@ class PairedTrials(SampledRows):
         what numbers with a bound can differ by.
         """
         found = self._unbounded(first, second)
-        return Mapped(found, lambda x: np.clip(x, -first.bound, first.bound))
+        return mapped(found, partial(np.clip, a_min=-first.bound, a_max=first.bound))
 
     def _unbounded(self, first: Losses, second: Losses) -> Estimate:
         if not first.is_rate:
             return self._jackknifed(first, second)
         discordant = self._of_discordant(first, second)
         spread = self._jackknifed(first, second) if self.grouped else None
-        return Wider(discordant, spread) if isinstance(spread, Mean) else discordant
+        return wider(discordant, spread) if isinstance(spread, Mean) else discordant
 
-    def _jackknifed(self, first: Losses, second: Losses) -> Mean | Alike:
+    def _jackknifed(self, first: Losses, second: Losses) -> Mean | Derived:
         """The mean difference per trial, and how much it varies from trial to trial or from group to group."""
         with np.errstate(invalid="ignore"):  # two infinite losses
             gaps = [
@@ -89,14 +81,14 @@ class PairedTrials(SampledRows):
                 )
             ]
         if not all(np.isfinite(gap).all() for gap in gaps):
-            return Alike(0.0, 0.0)
+            return _alike(0.0, 0.0)
         found = self.moments(list(zip(first.classes, gaps, strict=True)))
-        value, variance = float(sum(found.means)), float(found.covariance.sum())
+        value, variance = float(sum(found.means)), found.variance_of_sum()
         if first.value is not None and second.value is not None:
             value = first.value - second.value
         if variance <= _ROUNDING**2:
             units = min(self.clusters.units[place] for place in first.classes)
-            return Alike(value, units if first.bound <= 1.0 else 0.0)
+            return _alike(value, units if first.bound <= 1.0 else 0.0)
         freedom = min(self.clusters.freedoms[place] for place in first.classes) if self.grouped else math.inf
         return Mean(value, math.sqrt(variance), "", freedom, "paired jackknife, Student's t")
 
@@ -181,48 +173,34 @@ class PairedTrials(SampledRows):
         return (1 + extreme) / (1 + _FLIPS)
 
 
-@dataclass(frozen=True, eq=False)
-class Alike:
-    """A difference that is the same on every trial: unseen trials may differ by anything from -1 to 1."""
+def _alike(value: float, units: float) -> Derived:
+    """A difference that is the same on every trial: unseen trials may differ by anything from -1 to 1.
 
-    value: float
-    units: float  # 0: the loss has no bound
-
-    @property
-    def method(self) -> str:
-        """The exact bound."""
-        return "Clopper-Pearson of unseen trials (all trials differ alike)"
-
-    def limits(self, level: float) -> tuple[float, float]:
-        """Seen trials are at least the share tail^(1 / units) of all."""
-        if self.units == 0.0:
-            return -math.inf, math.inf
-        share = ((1.0 - level) / 2.0) ** (1.0 / self.units)
-        return self.value * share - (1.0 - share), self.value * share + (1.0 - share)
+    Units of 0: the loss has no bound.
+    """
+    method = "Clopper-Pearson of unseen trials (all trials differ alike)"
+    return Derived(value, method, partial(_limits_if_alike, value, units))
 
 
-@dataclass(frozen=True, eq=False)
-class Independent:
+def _limits_if_alike(value: float, units: float, level: float) -> tuple[float, float]:
+    """Seen trials are at least the share tail^(1 / units) of all."""
+    if units == 0.0:
+        return -math.inf, math.inf
+    share = ((1.0 - level) / 2.0) ** (1.0 / units)
+    return value * share - (1.0 - share), value * share + (1.0 - share)
+
+
+def independent(first: Estimate, second: Estimate) -> Derived:
     """A difference of two numbers from independent trials: MOVER from the limits of both."""
+    value = float(first.value) - float(second.value)
+    return Derived(value, f"MOVER ({first.method})", partial(_independent_limits, first, second))
 
-    first: Estimate
-    second: Estimate
 
-    @property
-    def value(self) -> float:
-        """First minus second."""
-        return float(self.first.value) - float(self.second.value)
-
-    @property
-    def method(self) -> str:
-        """MOVER."""
-        return f"MOVER ({self.first.method})"
-
-    def limits(self, level: float) -> tuple[float, float]:
-        """Distances to the opposite limits, added in squares."""
-        (a, b), (c, d) = self.first.limits(level), self.second.limits(level)
-        one, other, value = float(self.first.value), float(self.second.value), self.value
-        return value - math.hypot(one - a, d - other), value + math.hypot(b - one, other - c)
+def _independent_limits(first: Estimate, second: Estimate, level: float) -> tuple[float, float]:
+    """Distances to the opposite limits, added in squares."""
+    (a, b), (c, d) = first.limits(level), second.limits(level)
+    one, other = float(first.value), float(second.value)
+    return one - other - math.hypot(one - a, d - other), one - other + math.hypot(b - one, other - c)
 
 
 def two_class_losses(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from tercet._typing import Floats
+from tercet._typing import Floats, Reals
 from tercet.application import MulticlassApplication
 from tercet.metrics.costs import class_prior, entropy
+from tercet.metrics.mover import MeanLoss, Proportion, Sum, cost_scale, mean_loss
 from tercet.trials import Trials
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import Estimate, Mapped, Mean, MeanLoss, Proportion, Sum, effective_size
+from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import JACKKNIFE, LEAST_FOR_CLLR, Found, NotEstimable
 
@@ -30,7 +31,7 @@ def many_class_estimates(
     found: Found = {
         "accuracy": _share(rows, whole, 1.0 - costs.wrong, sampling),
         "log_loss": loss,
-        "normalised_cross_entropy": loss if isinstance(loss, NotEstimable) else Mapped(loss, lambda x: x / own),
+        "normalised_cross_entropy": loss if isinstance(loss, NotEstimable) else mapped(loss, partial(_divided, by=own)),
         "brier": _over_all(whole, costs.squares),
     }
     for k, app in enumerate(apps):
@@ -47,7 +48,7 @@ def _rate(rows: SampledRows, place: int, losses: Floats, counted: bool = True) -
     if rows.grouped:
         effective = effective_size(mean, variance, own.units[place], own.rows[place])
         return Proportion(mean, effective, own.freedoms[place], True)
-    return Proportion(mean, size) if counted else MeanLoss(mean, (size - 1.0) * variance, size, 1.0, (1.0, 1.0))
+    return mean_loss(mean, (size - 1.0) * variance, size, counted)
 
 
 def _over_all(whole: SampledRows, losses: Floats, least: float = 0.0) -> Estimate | NotEstimable:
@@ -75,32 +76,31 @@ def _share(rows: SampledRows, whole: SampledRows, right: Floats, sampling: str) 
 
 def _costs(rows: SampledRows, charged: Sequence[Floats], app: MulticlassApplication) -> Found:
     """Risk, normalised risk and each class's contribution: MOVER over the columns' mean costs."""
-    most = [float(column.max()) for column in app.costs.T]
-    counted = [bool(np.isin(column, (0.0, top)).all()) for column, top in zip(app.costs.T, most, strict=True)]
+    most, counted = cost_scale(app.costs)
     parts = tuple(_rate(rows, j, own / (most[j] or 1.0), counted[j]) for j, own in enumerate(charged))
     factors = tuple(float(prior) * top for prior, top in zip(app.prior, most, strict=True))
     linked = rows.moments(list(enumerate(charged))).correlations() if rows.grouped else None
     risk = Sum(parts, factors, linked, (0.0, math.inf))
-    found: Found = {"risk": risk, "contributions": _Several(parts, factors)}
-    return found | ({"dcf": Mapped(risk, lambda x: x / app.dummy_cost)} if app.dummy_cost > 0.0 else {})
+    found: Found = {"risk": risk, "contributions": _contributions(parts, factors)}
+    return found | ({"dcf": mapped(risk, partial(_divided, by=app.dummy_cost))} if app.dummy_cost > 0.0 else {})
 
 
-@dataclass(frozen=True, eq=False)
-class _Several:
+def _contributions(parts: Sequence[Proportion | MeanLoss], factors: Sequence[float]) -> Derived:
     """Several rates, each times its factor, side by side."""
+    method = " / ".join(dict.fromkeys(part.method for part in parts))
+    return Derived(_scaled(factors, [part.value for part in parts]), method, partial(_side_by_side, parts, factors))
 
-    parts: Sequence[Proportion | MeanLoss]
-    factors: tuple[float, ...]
 
-    @property
-    def value(self) -> Floats:
-        return np.array([f * part.value for f, part in zip(self.factors, self.parts, strict=True)])
+def _side_by_side(
+    parts: Sequence[Proportion | MeanLoss], factors: Sequence[float], level: float
+) -> tuple[Floats, Floats]:
+    low, high = zip(*(part.limits(level) for part in parts), strict=True)
+    return _scaled(factors, low), _scaled(factors, high)
 
-    @property
-    def method(self) -> str:
-        return " / ".join(dict.fromkeys(part.method for part in self.parts))
 
-    def limits(self, level: float) -> tuple[Floats, Floats]:
-        ends = [part.limits(level) for part in self.parts]
-        low, high = (np.array([f * float(end[k]) for f, end in zip(self.factors, ends, strict=True)]) for k in (0, 1))
-        return low, high
+def _scaled(factors: Sequence[float], values: Sequence[Reals]) -> Floats:
+    return np.array([factor * float(value) for factor, value in zip(factors, values, strict=True)])
+
+
+def _divided(value: Reals, by: float) -> Reals:
+    return value / by

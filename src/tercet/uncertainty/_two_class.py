@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,25 +17,15 @@ from tercet._typing import Counts, EerDefinition, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, FEW, delong
+from tercet.metrics.binomial import ENOUGH, delong
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Hull
+from tercet.metrics.limits import FEW, normal_quantile
+from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class
 from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
-from tercet.uncertainty._limits import (
-    Bracket,
-    Estimate,
-    Mapped,
-    Mean,
-    Proportion,
-    Sum,
-    Unknown,
-    Wider,
-    effective_size,
-    excluding,
-    normal_quantile,
-)
+from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effective_size, mapped, wider
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import class_rows, numbered_groups
 
@@ -270,9 +260,17 @@ class Points(NamedTuple):
         return cls(log_odds, np.where(log_odds <= 0.0, 1.0, costly), np.where(log_odds <= 0.0, costly, 1.0))
 
 
-def single(estimate: Estimate) -> Estimate:
+def single(estimate: Estimate) -> Derived:
     """An estimate at one operating point as a number instead of an array of one."""
-    return Mapped(estimate, lambda x: float(np.ravel(x)[0]))
+    return mapped(estimate, _first)
+
+
+def _first(values: Reals) -> float:
+    return float(np.ravel(values)[0])
+
+
+def _f1_of_jaccard(index: Reals) -> Reals:
+    return 2.0 * index / (1.0 + index)
 
 
 def precision_and_f1(pair: RatePair, sampling: str) -> Found:
@@ -288,13 +286,13 @@ def precision_and_f1(pair: RatePair, sampling: str) -> Found:
     hits = t - round(float(np.ravel(pair.fnr.value)[0]) * t)
     alarms = round(float(np.ravel(pair.fpr.value)[0]) * n)
     index = Proportion(hits / (t + alarms), t + alarms)
-    found: Found = {"f1": Mapped(index, lambda q: 2.0 * q / (1.0 + q))}
+    found: Found = {"f1": mapped(index, _f1_of_jaccard)}
     if hits + alarms > 0.0:
         return found | {"ppv": Proportion(hits / (hits + alarms), hits + alarms)}
     return found | {"ppv": NotEstimable("undefined: nothing is accepted")}
 
 
-def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum | NotEstimable]:
+def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Derived, Sum | NotEstimable]:
     """The population minimum, and the cost of a threshold chosen in this way, evaluated out of fold."""
     ratio = np.maximum(points.miss, points.alarm)
     _, thresholds, misses, alarms = sample.curve.hull.minimum(points.log_odds, ratio)
@@ -304,9 +302,9 @@ def minimum_cost(sample: TwoClassSample, points: Points) -> tuple[Bracket, Sum |
         apparent = sample.rates_at(sample.folds.scores, thresholds)
     cost = apparent.cost(points.miss, points.alarm)
     if sample.folds.count < 2:
-        return Bracket(cost.value, cost, Unknown(), 1.0), NotEstimable(_ONE)
+        return bracket(cost.value, cost, None, 1.0), NotEstimable(_ONE)
     chosen = out_of_fold_rates(sample, points.log_odds, ratio).cost(points.miss, points.alarm)
-    return Bracket(cost.value, cost, chosen, 1.0), chosen
+    return bracket(cost.value, cost, chosen, 1.0), chosen
 
 
 def out_of_fold_rates(sample: TwoClassSample, log_odds: Floats, ratio: Floats | None) -> RatePair:
@@ -341,7 +339,7 @@ def least_favourable(hull: Hull) -> tuple[float, float, Callable[[Floats], Float
     return float(hull.fnr[left] + part * rise), float(fall / (rise + fall)), rejected
 
 
-def equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
+def equal_error(sample: TwoClassSample, definition: EerDefinition) -> Derived:
     """The EER as the minimum cost at the least favourable prior p: p FNR + (1 - p) FPR, the same along the hull's edge.
 
     EER = max over p of min over thresholds, so to first order it varies as this cost does at a fixed p. All definitions
@@ -354,11 +352,11 @@ def equal_error(sample: TwoClassSample, definition: EerDefinition) -> Bracket:
     if sample.clusters is not None:
         pair = sample.rates_of([(rejected(sample.folds.scores[1]), 1.0 - rejected(sample.folds.scores[0]))])
     inside = min(max(float(share), 1e-12), 1.0 - 1e-12)
-    above: Estimate = Unknown()
+    above = None
     if sample.folds.count >= 2:
         held = out_of_fold_rates(sample, np.array([math.log(inside) - math.log1p(-inside)]), None)
         above = single(held.cost(share, 1.0 - share))
-    return Bracket(sample.curve.eer(definition).value, single(pair.cost(share, 1.0 - share)), above, 0.5)
+    return bracket(sample.curve.eer(definition).value, single(pair.cost(share, 1.0 - share)), above, 0.5)
 
 
 def area(sample: TwoClassSample) -> Estimate:
@@ -368,22 +366,22 @@ def area(sample: TwoClassSample) -> Estimate:
     """
     value, clusters = sample.curve.auc, sample.clusters
     sizes = sample.sizes if clusters is None else clusters.units
-    newcombe = NewcombeArea(value, sizes[1], sizes[0])
+    by_value = newcombe(value, sizes[1], sizes[0])
     if value in (0.0, 1.0):
-        return newcombe
+        return by_value
     if clusters is None:
         variance = _delong_variance(sample.curve)
         if variance <= 0.0:
-            return newcombe
+            return by_value
         found = Mean(value, math.sqrt(variance), "logit", math.inf, "DeLong")
         few = min(sample.sizes) * sample.curve.eer().value < ENOUGH
-        return Wider(found, newcombe) if few else found
+        return wider(found, by_value) if few else found
     parts = [_jackknifed_logit(sample, way) for way in clusters.ways]
     total = sum(way.sign * part for way, part in zip(clusters.ways, parts, strict=True))
     kept = [part for way, part in zip(clusters.ways, parts, strict=True) if way.sign > 0.0]
     variance = max(total, *kept)  # differences of variances can fall below the larger of them
     if not 0.0 < variance < math.inf:  # one group alone has all pairs in the wrong order, or all in the right one
-        return newcombe
+        return by_value
     error = math.sqrt(variance) * value * (1.0 - value)
     return Mean(value, error, "logit", min(clusters.freedoms), JACKKNIFE)
 
@@ -443,39 +441,35 @@ def _delong_variance(curve: Curve) -> float:
     return float(meeting.low.var(ddof=1)) / many**2 / few + float(below.var(ddof=1)) / few**2 / many
 
 
-@dataclass(frozen=True, eq=False)
-class NewcombeArea:
+def newcombe(value: float, targets: float, nontargets: float) -> Derived:
     """The interval of an AUC from its value alone: Newcombe (2006), method 5, also valid for separable classes.
 
     (A - a)^2 = z^2 a (1 - a) (1 + m ((1 - a) / (2 - a) + a / (1 + a))) / (T N), with m = (T + N) / 2 - 1.
     """
+    return Derived(value, "Newcombe", partial(_newcombe_limits, value, targets, nontargets))
 
-    value: float
-    targets: float
-    nontargets: float
-    method: str = "Newcombe"
 
-    def limits(self, level: float) -> tuple[float, float]:
-        """Where the squared distance is the squared reach, by halving on both sides of the value."""
-        square = normal_quantile(level) ** 2 / (self.targets * self.nontargets)
-        mean = (self.targets + self.nontargets) / 2.0 - 1.0
+def _newcombe_limits(value: float, targets: float, nontargets: float, level: float) -> tuple[float, float]:
+    """Where the squared distance is the squared reach, by halving on both sides of the value."""
+    square = normal_quantile(level) ** 2 / (targets * nontargets)
+    mean = (targets + nontargets) / 2.0 - 1.0
 
-        def inside(a: float) -> bool:
-            spread = a * (1.0 - a) * (1.0 + mean * ((1.0 - a) / (2.0 - a) + a / (1.0 + a)))
-            return (self.value - a) ** 2 <= square * spread
+    def inside(a: float) -> bool:
+        spread = a * (1.0 - a) * (1.0 + mean * ((1.0 - a) / (2.0 - a) + a / (1.0 + a)))
+        return (value - a) ** 2 <= square * spread
 
-        return self._edge(0.0, inside), self._edge(1.0, inside)
+    return _edge(value, 0.0, inside), _edge(value, 1.0, inside)
 
-    def _edge(self, outside: float, inside: Callable[[float], bool]) -> float:
-        """The last value inside on the way to 0 or 1."""
-        near, far = self.value, outside
-        near = min(max(near, _TINY), 1.0 - _TINY)
-        if near == far or not inside(near):
-            return self.value
-        for _ in range(60):
-            middle = (near + far) / 2.0
-            near, far = (middle, far) if inside(middle) else (near, middle)
-        return near if abs(near - outside) > _TINY else outside
+
+def _edge(value: float, outside: float, inside: Callable[[float], bool]) -> float:
+    """The last value inside on the way to 0 or 1."""
+    near, far = min(max(value, _TINY), 1.0 - _TINY), outside
+    if near == far or not inside(near):
+        return value
+    for _ in range(60):
+        middle = (near + far) / 2.0
+        near, far = (middle, far) if inside(middle) else (near, middle)
+    return near if abs(near - outside) > _TINY else outside
 
 
 def log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
@@ -511,7 +505,7 @@ def _mean_of_losses(
         return None
     if sample.clusters is not None:
         found = sample.clusters.means([(0, losses[0]), (1, losses[1])])
-        value, variance = bits * found.means.sum(), bits**2 * found.covariance.sum()
+        value, variance = bits * found.means.sum(), bits**2 * found.variance_of_sum()
         how, freedom = JACKKNIFE, min(sample.clusters.freedoms)
     else:
         value = variance = third = 0.0
@@ -545,7 +539,7 @@ def min_log_costs(sample: TwoClassSample) -> Estimate | NotEstimable:
         below, above = (_mean_of_losses(sample, own) for own in (apparent, held_out_isotonic_losses(sample)))
     if below is None or above is None:
         return NotEstimable("not estimable: the classes separate")
-    return Bracket(below.value, below, above, 1.0)
+    return bracket(below.value, below, above, 1.0)
 
 
 def _held_out_maps(sample: TwoClassSample) -> list[Isotonic]:

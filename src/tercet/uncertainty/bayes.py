@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.records import check_fields
+from tercet._numeric.records import ReadOnly, check_fields
 from tercet._numeric.validation import chosen, positive, probability, rate, shown, whole
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
@@ -192,7 +191,7 @@ def posterior_intervals(
             missing[f"applications.{k}"] = str(error)
             continue
         bounds |= {f"applications.{k}.{name}": one for name, one in found.items()}
-    return Intervals(MappingProxyType(bounds), level, (), "stratified", MappingProxyType(missing))
+    return Intervals(ReadOnly(bounds), level, (), "stratified", ReadOnly(missing))
 
 
 def _at(trials: Trials, app: object, level: float, prior: Prior, seed: int) -> dict[str, Bound]:

@@ -5,27 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import callback, chosen, frozen, numbers, shown
-from tercet._typing import Counts, EerDefinition, Floats, Reals
+from tercet._typing import Array, Counts, EerDefinition, Floats, Reals
 from tercet.application import Application, listed
+from tercet.decision import decide
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.confusion import as_matrix
+from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials, two_class
+from tercet.trials import Trials, as_trials
 from tercet.uncertainty._kernel.classes import ManyClasses
-from tercet.uncertainty._kernel.drawn_runs import Runs
+from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, named, replicates
 from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
-from tercet.uncertainty._kernel.rates import Rated
 from tercet.uncertainty._kernel.refit import Extra, Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.two_class import Plan, TwoClass
 from tercet.uncertainty._out_of_fold import PENALTY
@@ -38,6 +38,8 @@ Method = Literal["percentile", "bca"]
 _MINIMA = {"min_dcf", "min_dcf_u", "actual_minus_min", "bayes_plot"}
 _BY_RATES = frozenset({"ppv", "f1"})  # resampled only with rates=, and kept under those names
 _RESAMPLED = tuple(name for name in QUANTITIES if name not in _BY_RATES)
+_AVERAGES = ("macro", "micro", "weighted")
+_OF_ALL = ("accuracy", "error_rate", "kappa", "mcc", "balanced_accuracy")  # one number for all classes
 _FEW_GROUPS = 20  # below this the spread between groups is itself uncertain
 
 
@@ -174,13 +176,8 @@ def _prepared(
                 "rates cannot be combined with calibrating inside the resample: use extra={name: function}."
             )
         design, system = refitted(trials, by, apps, calibration, fit, _measure(plan, apps), extra)
-    elif plan is None:
-        assert isinstance(trials, Trials)
-        rows = class_rows(trials, by)
-        design = _sampled(Design.of(trials, rows, by), sampling)
-        system = ManyClasses.of(trials, rows, [as_matrix(app) for app in apps], design.fixed_sizes())
     else:
-        design, system = _two_classes(trials, plan, by)
+        design, system = _single(trials, apps, plan, by, sampling)
     if rates:
         system = _rated(trials, apps, rates, by, system)
     return _sampled(design, sampling), system
@@ -279,20 +276,90 @@ def band_points(values: object, name: str) -> Floats:
 
 def _rated(
     trials: Trials | Tally, apps: Sequence[object], names: Sequence[str], by: Sequence[str], system: System
-) -> Rated:
+) -> _Rated:
     """The system with rates by name beside its own numbers."""
     if isinstance(trials, Tally):
         raise InputError("rates need the Trials, not a Tally.")
     flat = flattened(trials, apps)
-    return Rated(system, [flat.select(places) for places in class_rows(flat, by)], apps, names)
+    return _Rated(system, [flat.select(places) for places in class_rows(flat, by)], apps, names)
 
 
-def _two_classes(trials: Trials | Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, TwoClass]:
-    if isinstance(trials, Tally) or (trials.weights is None and not by):
+class _Rated:
+    """A system with rates by name beside its own numbers; decisions are taken once.
+
+    Two classes: the target's rate. K classes: each class's rate against the rest, or "macro f1", "micro precision",
+    "weighted recall". A rate that a resample leaves undefined is nan there.
+    """
+
+    def __init__(self, system: System, parts: Sequence[Trials], apps: Sequence[object], names: Sequence[str]) -> None:
+        self.system, self.names, self.classes = system, tuple(names), parts[0].classes
+        self.decided = [
+            (tuple(as_matrix(app).renamed(self.classes).actions), [decide(part, app) for part in parts]) for app in apps
+        ]
+        anything = self._table(np.eye(len(self.classes)) + 1.0)
+        for name in self.names:
+            self._of(anything, name)  # refuses an unknown name before any resample is drawn
+
+    def statistics(self, weights: Sequence[Counts | RunCounts]) -> dict[str, Reals]:
+        """The system's own numbers, and the rates: "applications.0.precision", "applications.0.macro f1"."""
+        rows = [one.rows() if isinstance(one, RunCounts) else one for one in weights]
+        found = self.system.statistics(weights)
+        for k, (actions, decisions) in enumerate(self.decided):
+            counts = [np.bincount(own, weight, len(actions)) for own, weight in zip(decisions, rows, strict=True)]
+            table = self._table(np.array(counts).T, actions)
+            found |= {f"applications.{k}.{name}": self._of(table, name) for name in self.names}
+        return found
+
+    def named(self, stacked: dict[str, Floats]) -> dict[str, Floats]:
+        """The system's own numbers first."""
+        own = [f"applications.{k}.{name}" for k in range(len(self.decided)) for name in self.names]
+        found = self.system.named({name: values for name, values in stacked.items() if name not in own})
+        return found | {name: stacked[name] for name in own}
+
+    def _table(self, counts: Array, actions: tuple[str, ...] | None = None) -> Confusion:
+        target = self.classes[1] if len(self.classes) == 2 else None
+        return Confusion(counts, classes=self.classes, actions=actions, target=target)
+
+    def _of(self, table: Confusion, name: str) -> Reals:
+        how, _, rest = name.partition(" ")
+        try:
+            if how in _AVERAGES and rest:
+                return table.average(rest, how)
+            if len(self.classes) > 2 and name not in _OF_ALL:
+                values = table.per_class(name).values()
+                return np.array([np.nan if value is None else value for value in values])
+            if name.startswith("_") or not isinstance(value := getattr(table, name, None), float):
+                raise InputError(f"rates holds {shown(name)}, which is not a rate of a confusion matrix.")
+            return value
+        except UndefinedError:
+            return np.nan
+
+
+def _single(
+    trials: Trials | Tally, apps: Sequence[object], plan: Plan | None, by: tuple[str, ...], sampling: str = "stratified"
+) -> tuple[Design, System]:
+    """One system and its design; two-class trials without weights and groups are drawn from their counts."""
+    if isinstance(trials, Tally) or (plan is not None and trials.weights is None and not by):
+        assert plan is not None
         return _from_tally(trials if isinstance(trials, Tally) else Tally.of(trials), plan, by)
-    two = two_class(trials)
-    rows = class_rows(two, by)
-    return Design.of(two, rows, by), TwoClass.of(two, rows, plan, ranked=True)
+    design, (system,) = on_same_rows([flattened(trials, apps)], apps, plan, by, sampling)
+    return design, system
+
+
+def on_same_rows(
+    systems: Sequence[Trials], apps: Sequence[object], plan: Plan | None, by: tuple[str, ...],
+    sampling: str = "stratified",
+) -> tuple[Design, list[System]]:  # fmt: skip
+    """One design for systems on the same trials, and the systems to be resampled; K classes have no plan."""
+    table = None
+    if len(systems) > 1:
+        table = np.concatenate([one.scores.reshape(len(one), -1) for one in systems], axis=1)
+    rows = class_rows(systems[0], by, table)
+    design = _sampled(Design.of(systems[0], rows, by), sampling)
+    if plan is not None:
+        return design, [TwoClass.of(one, rows, plan, ranked=len(systems) == 1) for one in systems]
+    matrices = [as_matrix(app) for app in apps]
+    return design, [ManyClasses.of(one, rows, matrices, design.fixed_sizes()) for one in systems]
 
 
 def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, TwoClass]:
@@ -347,7 +414,7 @@ def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, st
     if several(trials, ()):
         design = Design.of(trials, rows, names)
     else:
-        design, _ = _two_classes(trials, Plan((), np.empty(0), frozenset()), names)
+        design, _ = _single(trials, (), Plan((), np.empty(0), frozenset()), names)
     weights = design.draw(seed, number).rows()
     heavy = np.zeros(len(trials), np.float64 if any(w.dtype.kind == "f" for w in weights) else np.int64)
     for places, own in zip(rows, weights, strict=True):
@@ -368,8 +435,8 @@ def summed_up(
     samples = {name: frozen(np.array(columns[name])) for name in asked}
     missing = {name: "it is undefined on these trials" for name in undefined if is_asked(name, wanted)}
     return Intervals(
-        MappingProxyType(bounds), settings.level, settings.by, "stratified", MappingProxyType(missing),
-        _notes(design, settings, redrawn), settings.resamples, settings.seed, redrawn, MappingProxyType(samples), tail,
+        ReadOnly(bounds), settings.level, settings.by, "stratified", ReadOnly(missing),
+        _notes(design, settings, redrawn), settings.resamples, settings.seed, redrawn, ReadOnly(samples), tail,
     )  # fmt: skip
 
 

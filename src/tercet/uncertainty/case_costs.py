@@ -19,7 +19,6 @@ from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics._case_split import Flags, Side, Split
-from tercet.metrics.binomial import FEW
 from tercet.metrics.case_costs import (
     CaseCostColumns,
     CaseCostEvaluation,
@@ -31,11 +30,12 @@ from tercet.metrics.case_costs import (
     evaluated,
     split_by_class,
 )
+from tercet.metrics.limits import FEW
+from tercet.metrics.mover import MeanLoss, Sum, excluding
 from tercet.trials import Trials, probability
-from tercet.uncertainty._clusters import Clusters
-from tercet.uncertainty._limits import MeanLoss, Sum, excluding, smallest_p
+from tercet.uncertainty._limits import smallest_p
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
-from tercet.uncertainty._rows import group_codes, grouping, needs_level, numbered_groups
+from tercet.uncertainty._rows import SampledRows, group_codes, grouping, needs_level
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _TOO_FEW = "An interval needs at least two cases (or groups) of each class."
@@ -153,8 +153,9 @@ class CostSums(NamedTuple):
     most: float
 
     @classmethod
-    def of(cls, paid: Floats, errors: Floats, weights: Floats | float = 1.0) -> CostSums:
+    def of(cls, paid: Floats, errors: Floats | float, weights: Floats | float = 1.0) -> CostSums:
         """Of at least one case."""
+        errors = np.broadcast_to(errors, paid.shape)
         return cls(Moments.of(paid, weights), Moments.of(errors, weights), float(max(paid.max(), errors.max())))
 
     def plus(self, other: CostSums) -> CostSums:
@@ -186,12 +187,29 @@ def _more_and_less(gaps: Floats) -> tuple[Floats, Floats]:
 
 
 class _Column(NamedTuple):
-    """What the cases of one class (0: targets) cost, what errors in them would, and how many are not free."""
+    """What the cases of one class cost, what errors in them would, and how many are not free."""
 
-    place: int
+    place: int  # 1: targets
     paid: Floats
-    errors: Floats
+    errors: Floats | float
     seen: int
+
+
+def _cost_columns(split: Split, paid: tuple[Floats, Floats]) -> list[_Column]:
+    """What targets and non-targets cost."""
+    return [
+        _Column(place, own, np.maximum(side.accept, side.reject), int((own > 0.0).sum()))
+        for place, side, own in zip((1, 0), split.sides, paid, strict=True)
+    ]
+
+
+def _difference_columns(gaps: tuple[Floats, Floats], rooms: Sequence[tuple[Floats, Floats]]) -> list[_Column]:
+    """What targets and non-targets cost more and less; `rooms` are what they could, by class."""
+    return [
+        _Column(place, own, room, int((gap != 0.0).sum()))
+        for place, gap, both in zip((1, 0), gaps, rooms, strict=True)
+        for own, room in zip(_more_and_less(gap), both, strict=True)
+    ]
 
 
 class _Cases(NamedTuple):
@@ -201,8 +219,7 @@ class _Cases(NamedTuple):
     costs: CaseCosts
     by: tuple[str, ...]
     split: Split
-    weights: tuple[Floats, Floats]  # of targets and non-targets
-    clusters: Clusters | None  # groups or fractional weights; None: independent cases, counted
+    rows: SampledRows
 
     @classmethod
     def of(cls, trials: Trials, costs: CaseCosts, by: object = None) -> _Cases:
@@ -210,49 +227,33 @@ class _Cases(NamedTuple):
         own, names = checked_cases(trials, costs), grouping(by)
         order = _own_order(own, costs, names)
         own, costs = own.select(order), costs.select(order)
-        heavy = np.ones(len(own)) if own.weights is None else own.weights
-        labels = own.known_labels().astype(np.bool_)
         split = split_by_class(own, costs)
         _check_prices(split)
-        weights = heavy[labels], heavy[~labels]
-        if min(map(len, weights)) < 2:
+        if min(np.bincount(own.known_labels(), minlength=2)) < 2:
             raise UndefinedError(_TOO_FEW)
-        if not names and not (heavy != np.floor(heavy)).any():
-            return cls(own, costs, names, split, weights, None)
-        rows = np.flatnonzero(labels), np.flatnonzero(~labels)
-        codes, dyadic = numbered_groups(own, names, rows, own.classes[::-1])
-        return cls(own, costs, names, split, weights, Clusters.of(codes, weights, dyadic))
+        return cls(own, costs, names, split, SampledRows.of(own, names))
 
     def cost(self, paid: tuple[Floats, Floats]) -> Sum:
         """prior x mean over targets + (1 - prior) x mean over non-targets of what each case costs."""
-        worst = [np.maximum(side.accept, side.reject) for side in self.split.sides]
-        columns = [_Column(place, own, worst[place], int((own > 0.0).sum())) for place, own in enumerate(paid)]
-        return _mean_cost(self.costs.prior, *self._means(columns))
+        return _mean_cost(self.costs.prior, *self._means(_cost_columns(self.split, paid)))
 
     def difference(self, gaps: tuple[Floats, Floats], rooms: Sequence[tuple[Floats, Floats]]) -> Sum:
-        """The same of what each case costs more or less; `rooms` are what it could, by class."""
-        columns = [
-            _Column(place, own, room, int((gap != 0.0).sum()))
-            for place, gap in enumerate(gaps)
-            for own, room in zip(_more_and_less(gap), rooms[place], strict=True)
-        ]
-        return _mean_difference(self.costs.prior, *self._means(columns))
+        """The same of what each case costs more or less."""
+        return _mean_difference(self.costs.prior, *self._means(_difference_columns(gaps, rooms)))
 
     def _means(self, columns: Sequence[_Column]) -> tuple[list[MeanLoss], Floats | None]:
         """The mean of each column, and their correlations where cases vary together."""
-        sums = [
-            CostSums.of(one.paid, np.broadcast_to(one.errors, one.paid.shape), self.weights[one.place])
-            for one in columns
-        ]
-        if self.clusters is None:
+        clusters, weights = self.rows.clusters, self.rows.weights
+        sums = [CostSums.of(one.paid, one.errors, weights[one.place]) for one in columns]
+        if not self.rows.grouped:
             return [one.mean() for one in sums], None
-        found = self.clusters.means([(one.place, one.paid) for one in columns])
+        found = self.rows.moments([(one.place, one.paid) for one in columns])
         parts = []
         for own, one, variance in zip(columns, sums, np.diag(found.covariance), strict=True):
-            size = self.clusters.units[own.place]
+            size = clusters.units[own.place]
             if own.seen >= FEW and variance > 0.0:  # fewer do not show how alike a group's cases are
-                size = min(one.paid.squares / one.paid.size / float(variance), self.clusters.rows[own.place])
-            parts.append(one.mean(size, self.clusters.freedoms[own.place]))
+                size = min(one.paid.squares / one.paid.size / float(variance), clusters.rows[own.place])
+            parts.append(one.mean(size, clusters.freedoms[own.place]))
         return parts, found.correlations()
 
     def prices(self) -> list[tuple[Floats, Floats]]:
@@ -261,23 +262,25 @@ class _Cases(NamedTuple):
 
     def least_p(self, gaps: tuple[Floats, Floats]) -> float:
         """The smallest p-value that these cases, or groups, can show: all that differ fall on one side by chance."""
-        if self.clusters is None:
+        if not self.rows.grouped:
             return smallest_p(sum(int((own != 0.0).sum()) for own in gaps))
-        shares = (self.costs.prior, 1.0 - self.costs.prior)
-        moved = [s * heavy * own / heavy.sum() for s, heavy, own in zip(shares, self.weights, gaps, strict=True)]
-        ways = [way for way in self.clusters.ways if way.sign > 0.0]
-        return smallest_p(min(int((way.sums(0, moved[0]) + way.sums(1, moved[1]) != 0.0).sum()) for way in ways))
+        shares, (nontargets, targets) = (self.costs.prior, 1.0 - self.costs.prior), self.rows.weights
+        hits, alarms = (
+            share * heavy * own / heavy.sum()
+            for share, heavy, own in zip(shares, (targets, nontargets), gaps, strict=True)
+        )
+        ways = [way for way in self.rows.clusters.ways if way.sign > 0.0]
+        return smallest_p(min(int((way.sums(1, hits) + way.sums(0, alarms) != 0.0).sum()) for way in ways))
 
     def folds(self) -> tuple[NDArray[np.intp], int]:
         """The fold of each case, dealt by group, else in the order of the cases within the class."""
-        labels = self.trials.known_labels().astype(np.bool_)
-        sides = [np.flatnonzero(~labels), np.flatnonzero(labels)]
+        sides = self.rows.rows
         if self.by:
             codes = group_codes(self.trials, self.by[0])
             numbers, count = deal_groups([codes[rows] for rows in sides])
         else:
             numbers, count = deal_rows((len(sides[0]), len(sides[1])))
-        folds = np.empty(len(labels), np.intp)
+        folds = np.empty(len(self.trials), np.intp)
         for rows, own in zip(sides, numbers, strict=True):
             folds[rows] = own
         return folds, count
@@ -309,10 +312,8 @@ def _own_order(trials: Trials, costs: CaseCosts, by: Sequence[str]) -> NDArray[n
 def _in_memory(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCostEvaluation:
     """The intervals of cases in memory, that of the minimum among them."""
     split = cases.split
-    paid, dummy = split.paid(split.accepted()), split.paid(_best_dummy(found, split))
-    cost = cases.cost(paid)
-    gaps = dummy[0] - paid[0], dummy[1] - paid[1]
-    saved = cases.difference(gaps, [_savable(*one) for one in zip(split.sides, dummy, strict=True)])
+    paid, gaps, rooms = _against_dummy(found, split)
+    cost, saved = cases.cost(paid), cases.difference(gaps, rooms)
     below = cases.cost(split.paid(split.accepted(found.min_shift))).limits(level)[0]
     above = cases.cost(cases.paid_out_of_fold()).limits(level)[1]
     return replace(
@@ -321,45 +322,33 @@ def _in_memory(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCo
     )  # fmt: skip
 
 
-class _Class(NamedTuple):
-    """What one class's cases add up to: their costs, and what they cost more and less than the dummy's decisions."""
-
-    paid: CostSums
-    saved: CostSums
-    lost: CostSums
-
-    @classmethod
-    def of(cls, side: Side, paid: Floats, dummy: Floats) -> _Class:
-        """Of one part's cases."""
-        worst = np.broadcast_to(np.maximum(side.accept, side.reject), paid.shape)
-        gained, room = _more_and_less(dummy - paid), _savable(side, dummy)
-        return cls(CostSums.of(paid, worst), CostSums.of(gained[0], room[0]), CostSums.of(gained[1], room[1]))
-
-    def plus(self, other: _Class) -> _Class:
-        """Of both parts."""
-        return _Class(*(one.plus(more) for one, more in zip(self, other, strict=True)))
-
-
 def _over_parts(found: CaseCostEvaluation, parts: Parts, prior: float, level: float) -> CaseCostEvaluation:
     """Intervals of the cost and of the savings, from one more pass over cases that come in parts."""
-    sums: list[_Class | None] = [None, None]
+    sums: dict[int, CostSums] = {}
     for own, costs in parts():
         split = Split.of(own, costs)
         _check_prices(split)
-        columns = zip(split.sides, split.paid(split.accepted()), split.paid(_best_dummy(found, split)), strict=True)
-        for place, column in enumerate(columns):
-            if len(column[1]):
-                seen, more = sums[place], _Class.of(*column)
-                sums[place] = more if seen is None else seen.plus(more)
-    targets, nontargets = sums
-    if targets is None or nontargets is None or min(one.paid.paid.size for one in (targets, nontargets)) < 2.0:
+        paid, gaps, rooms = _against_dummy(found, split)
+        for place, column in enumerate((*_cost_columns(split, paid), *_difference_columns(gaps, rooms))):
+            if len(column.paid):
+                more = CostSums.of(column.paid, column.errors)
+                sums[place] = sums[place].plus(more) if place in sums else more
+    if len(sums) < 6 or min(one.paid.size for one in sums.values()) < 2.0:
         raise UndefinedError(_TOO_FEW)
-    cost = _mean_cost(prior, [targets.paid.mean(), nontargets.paid.mean()])
-    compared = targets.saved, targets.lost, nontargets.saved, nontargets.lost
-    saved = _mean_difference(prior, [one.mean() for one in compared])
+    means = [sums[place].mean() for place in range(6)]
+    cost, saved = _mean_cost(prior, means[:2]), _mean_difference(prior, means[2:])
     return replace(
         found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method
     )  # fmt: skip
+
+
+def _against_dummy(
+    found: CaseCostEvaluation, split: Split
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], list[tuple[Floats, Floats]]]:
+    """What cases cost, what they save against the better dummy, and what they could save or lose, by class."""
+    paid, dummy = split.paid(split.accepted()), split.paid(_best_dummy(found, split))
+    rooms = [_savable(*one) for one in zip(split.sides, dummy, strict=True)]
+    return paid, (dummy[0] - paid[0], dummy[1] - paid[1]), rooms
 
 
 def ends(estimate: Sum, level: float) -> tuple[float, float]:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import callback, chosen, flag, label_list, probability, seed_number, shown
 from tercet._typing import Reals
 from tercet.application import Application, MulticlassApplication, listed
@@ -22,24 +22,21 @@ from tercet.metrics.confusion import as_matrix
 from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials
 from tercet.uncertainty._differences import (
-    Independent,
     Losses,
     PairedTrials,
+    independent,
     many_class_losses,
     shared_names,
     two_class_losses,
 )
-from tercet.uncertainty._kernel.classes import ManyClasses
-from tercet.uncertainty._kernel.draws import Design
-from tercet.uncertainty._kernel.engine import Progress, Settings, System, replicates
+from tercet.uncertainty._kernel.engine import Progress, Settings, replicates
 from tercet.uncertainty._kernel.percentiles import order_statistic, tail_of
-from tercet.uncertainty._kernel.two_class import TwoClass
 from tercet.uncertainty._limits import Estimate, p_value
 from tercet.uncertainty._multiclass import many_class_estimates
-from tercet.uncertainty._rows import SampledRows, class_rows, flattened, grouping, numbered_groups, several
+from tercet.uncertainty._rows import SampledRows, flattened, grouping, several
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
-from tercet.uncertainty.bootstrap import Method, planned, summed_up
+from tercet.uncertainty.bootstrap import Method, on_same_rows, planned, summed_up
 from tercet.uncertainty.case_costs import case_cost_estimates, ends
 from tercet.uncertainty.comparison import Comparison, Difference, ExactTest
 from tercet.uncertainty.intervals import (
@@ -151,7 +148,7 @@ def compare(
     return Comparison(
         called, found.values(), _corrected(found.differences, correction), exact, level, drawn.resamples, seed, groups,
         not unpaired, matched, drawn.redrawn, tuple(_point(app) for app in apps), found.notes(matched),
-        MappingProxyType(found.estimates), beliefs,
+        ReadOnly(found.estimates), beliefs,
     )  # fmt: skip
 
 
@@ -209,8 +206,8 @@ def paired_comparison(
         rows.append(_difference(called, float(one.value), base, one.limits(level), p, one.method, least))
         estimates[called] = one
     return Comparison(
-        names, MappingProxyType(dict(values)), _corrected(rows, correction), (), level, 0, 0, groups, True, pair_by, 0,
-        points, _matching_notes(pair_by), MappingProxyType(estimates),
+        names, ReadOnly(values), _corrected(rows, correction), (), level, 0, 0, groups, True, pair_by, 0,
+        points, _matching_notes(pair_by), ReadOnly(estimates),
     )  # fmt: skip
 
 
@@ -233,7 +230,7 @@ class _Compared(NamedTuple):
 
     def values(self) -> Mapping[str, tuple[Bound, ...]]:
         """Each number that all systems have, of every system."""
-        return MappingProxyType({name: tuple(one[name] for one in self.intervals) for name in self.shared})
+        return ReadOnly({name: tuple(one[name] for one in self.intervals) for name in self.shared})
 
     def notes(self, matched: PairBy | None) -> tuple[str, ...]:
         """The notes, each once."""
@@ -259,7 +256,7 @@ def _in_closed_form(
             one, other = alone[i][name], alone[j][name]
             assert not isinstance(one, NotEstimable)
             assert not isinstance(other, NotEstimable)
-            known, least = pairs[name, i, j] if pairs else (Independent(one, other), _least_p(units[i], units[j], name))
+            known, least = pairs[name, i, j] if pairs else (independent(one, other), _least_p(units[i], units[j], name))
             called = name, names[i], names[j]
             base, p = float(intervals[j][name].value), max(p_value(known), least)
             value = float(intervals[i][name].value) - base
@@ -270,11 +267,8 @@ def _in_closed_form(
 
 def _units(trials: Trials, by: tuple[str, ...]) -> tuple[int, ...]:
     """How many trials, or groups, of each class could as well have been tried on another system."""
-    found = SampledRows.of(trials, by)
-    codes, _ = numbered_groups(trials, by, found.rows, trials.classes)
-    if codes:
-        return tuple(min(len(np.unique(one[place])) for one in codes) for place in range(len(found.rows)))
-    return tuple(len(own) if found.grouped else int(own.sum()) for own in found.weights)
+    rows = SampledRows.of(trials, by)
+    return rows.clusters.groups if rows.grouped else tuple(int(own.sum()) for own in rows.weights)
 
 
 def _least_p(one: Sequence[int], other: Sequence[int], quantity: str) -> float:
@@ -335,11 +329,12 @@ def _resampled(
     paired_trials: bool, progress: Progress | None,
 ) -> _Compared:  # fmt: skip
     """The same by the bootstrap: percentile intervals of the differences over shared draws."""
-    if paired_trials:
-        designs, made = _prepared(systems, apps, wanted, settings.by)
-    else:
-        parts = [_prepared([one], apps, wanted, settings.by) for one in systems]
-        designs, made = [own[0][0] for own in parts], [own[1][0] for own in parts]
+    plan = None
+    if not several(systems[0], apps):
+        plan = planned([Application.of(app) for app in apps], wanted, None)
+    sets = [systems] if paired_trials else [[one] for one in systems]
+    parts = [on_same_rows(own, apps, plan, settings.by) for own in sets]
+    designs, made = [design for design, _ in parts], [system for _, own in parts for system in own]
     each = designs if len(designs) > 1 else designs * len(made)
     columns, redrawn = replicates(designs, made, settings, progress)
     intervals = [summed_up(*one, redrawn, settings, wanted) for one in zip(each, made, columns, strict=True)]
@@ -429,20 +424,6 @@ def _matched(
 
 def _matching_notes(matched: PairBy | None) -> tuple[str, ...]:
     return ("paired by position",) if matched == "position" else ()
-
-
-def _prepared(
-    same: Sequence[Trials], apps: Sequence[object], wanted: frozenset[str], by: tuple[str, ...]
-) -> tuple[list[Design], list[System]]:
-    """One design for paired systems, and the systems ready to be resampled."""
-    table = np.concatenate([one.scores.reshape(len(one), -1) for one in same], axis=1)
-    rows = class_rows(same[0], by, table)
-    design = Design.of(same[0], rows, by)
-    if several(same[0], apps):
-        matrices = [as_matrix(app) for app in apps]
-        return [design], [ManyClasses.of(one, rows, matrices, design.fixed_sizes()) for one in same]
-    plan = planned([Application.of(app) for app in apps], wanted, None)
-    return [design], [TwoClass.of(one, rows, plan) for one in same]
 
 
 def sharing_groups(systems: Sequence[Trials], names: Sequence[str], by: Sequence[str]) -> list[Trials]:

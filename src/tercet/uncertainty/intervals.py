@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from types import MappingProxyType
+from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from tercet._numeric.plain import plain
+from tercet._numeric.records import ReadOnly
 from tercet._numeric.validation import listed, shown
 from tercet._typing import JSON, EerDefinition, Facts, Floats, Reals
 from tercet._views import Shown
@@ -22,7 +23,7 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.summary import Summary
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
-from tercet.uncertainty._limits import Estimate, Mapped
+from tercet.uncertainty._limits import Estimate, mapped
 from tercet.uncertainty._multiclass import many_class_estimates
 from tercet.uncertainty._rows import SampledRows, grouping, several
 from tercet.uncertainty._two_class import (
@@ -48,6 +49,7 @@ QUANTITIES = (
     "risk", "contributions", "ppv", "f1",
 )  # fmt: skip
 _MINIMA = frozenset({"min_dcf", "min_dcf_u", "cross_fitted_min_dcf"})
+_ROUNDING = 1e-6  # of degrees of freedom
 _FEW_GROUPS = 20  # below this many groups the coverage study has no figures
 
 
@@ -219,13 +221,13 @@ def closed_form_intervals(
     if isinstance(source, Trials) and several(source, apps):
         rows = SampledRows.of(source, names)
         found = many_class_estimates(source, rows, names, [as_matrix(app) for app in apps], sampling or "natural")
-        notes = group_notes(names, rows.clusters.freedoms)
+        notes = group_notes(names, rows.clusters.freedoms, rows.clusters.groups)
     else:
         losses = source if isinstance(source, CalibrationLosses) else CalibrationLosses(source, names)
         points = [Application.of(app) for app in apps]
         found = two_class_estimates(losses, points, grid, eer, wanted, sampling or "natural")
         clusters = losses.sample.clusters
-        notes = () if clusters is None else group_notes(names, clusters.freedoms)
+        notes = () if clusters is None else group_notes(names, clusters.freedoms, clusters.groups)
     return bounded(found, level, wanted, names, sampling or "natural", notes)
 
 
@@ -273,7 +275,7 @@ def bounded(
         if np.ndim(value) == 0:
             value, low, high = float(value), float(low), float(high)
         bounds[name] = Bound(value, low, high, one.method)
-    return Intervals(MappingProxyType(bounds), level, by, sampling, MappingProxyType(missing), notes)
+    return Intervals(ReadOnly(bounds), level, by, sampling, ReadOnly(missing), notes)
 
 
 def is_asked(name: str, wanted: frozenset[str]) -> bool:
@@ -283,11 +285,14 @@ def is_asked(name: str, wanted: frozenset[str]) -> bool:
     return own in wanted or own not in QUANTITIES
 
 
-def group_notes(by: Sequence[str], freedoms: Sequence[float]) -> tuple[str, ...]:
-    """Notes on small numbers of groups."""
-    if not by or min(freedoms) + 1 >= _FEW_GROUPS:
+def group_notes(by: Sequence[str], freedoms: Sequence[float], counts: Sequence[int]) -> tuple[str, ...]:
+    """Notes on small numbers of groups, and on groups of very different sizes."""
+    count, equal = min(counts), min(freedoms) + 1.0
+    if not by or equal >= _FEW_GROUPS - _ROUNDING:
         return ()
-    return (f"only {min(freedoms) + 1:g} groups contain one of the classes: intervals from so few may be too narrow",)
+    if count < _FEW_GROUPS:
+        return (f"only {count} groups contain one of the classes: intervals from so few may be too narrow",)
+    return (f"the groups of a class differ so much in size that {count} count as {equal:.1f}: intervals are wide",)
 
 
 def two_class_estimates(
@@ -351,7 +356,7 @@ def _minima(sample: TwoClassSample, app: Application) -> Found:
     return {
         "min_dcf": single(least),
         "cross_fitted_min_dcf": held_out if isinstance(held_out, NotEstimable) else single(held_out),
-        "min_dcf_u": single(Mapped(least, lambda x: x * app.dummy_cost)),
+        "min_dcf_u": single(mapped(least, partial(operator.mul, app.dummy_cost))),
     }
 
 

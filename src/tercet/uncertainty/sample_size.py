@@ -13,12 +13,12 @@ from tercet._typing import Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError
 from tercet.metrics.binomial import ENOUGH
+from tercet.metrics.mover import Proportion, Sum
 from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials, probability, two_class
 from tercet.uncertainty._differences import PairedTrials, two_class_losses
-from tercet.uncertainty._limits import Proportion, Sum
 from tercet.uncertainty._rows import grouping
-from tercet.uncertainty._two_class import NewcombeArea
+from tercet.uncertainty._two_class import newcombe
 
 _UNCOUNTABLE = 2.0**53  # numbers of trials from here on are not all whole in floating point
 _WINDOW = 9.0  # standard deviations beyond which a binomial count is left out
@@ -260,7 +260,7 @@ def sample_size_for_auc(
         mean = (t + n) / 2.0 - 1.0
         spread = area * (1.0 - area) * (1.0 + mean * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))) / (t * n)
         seen = max(area - quantile * math.sqrt(spread), 0.5)
-        low, high = NewcombeArea(seen, t, n).limits(plan.level)
+        low, high = map(float, newcombe(seen, t, n).limits(plan.level))
         return max(high - seen, seen - low) <= plan.width
 
     start = area * (1.0 - area) * (_quantile((1.0 + plan.level) / 2.0) / plan.width) ** 2

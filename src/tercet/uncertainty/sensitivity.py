@@ -19,8 +19,10 @@ from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
 from tercet.metrics.curves import Curve
+from tercet.metrics.limits import normal_quantile
+from tercet.metrics.mover import Sum
 from tercet.trials import Trials, two_class
-from tercet.uncertainty._limits import Estimate, Mapped, Sum, expit, normal_quantile
+from tercet.uncertainty._limits import Estimate, expit, mapped
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, area
 from tercet.uncertainty.intervals import Bound
@@ -364,7 +366,7 @@ def _denoised(pair: RatePair, measured: Estimate, app: Application, e: float, d:
     parts = [_linear(pair, miss, level, 1.0), _linear(pair, alarm, level, 1.0)]
     free = app.dummy_is_free or not math.isfinite(app.factor)
     cost = None if free else _linear(pair, mixed, level, math.inf)
-    shift = Mapped(measured, lambda x: np.clip((x - (d + e) / 2.0) / left, 0.0, 1.0))
+    shift = mapped(measured, lambda x: np.clip((x - (d + e) / 2.0) / left, 0.0, 1.0))
     low, high = shift.limits(level)
     possible = all(found for _, found in parts)
     curve = Bound(float(shift.value), float(low), float(high), measured.method)

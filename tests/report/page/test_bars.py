@@ -501,7 +501,8 @@ def test_sentences_of_results_are_told_in_the_pages_language():
     words = Words("it")
     with pytest.raises(tc.UndefinedError) as nothing:
         Curve.of(tc.Trials.of_llr([1.0, 2.0], [1, 1]))
-    known = [NO_LLR, NO_NORMALISER, str(nothing.value), *group_notes(["speaker"], [4.0]), "jazz against the rest"]
+    known = [NO_LLR, NO_NORMALISER, str(nothing.value), *group_notes(["speaker"], [4.0], [5]), "jazz against the rest"]
+    known += group_notes(["speaker"], [4.0], [30])
     known += ["prior 0.01, costs 10 : 1", "7 errors, fewer than 30: risk and dcf are unreliable"]
     assert [one for one in known if "(in inglese)" in words.core(one)] == []
     assert words.core("prior 0.01, costs 10 : 1") == "prior 0,01, costi 10 : 1"

@@ -205,10 +205,18 @@ def _label_first(file: PlainFile, fields: Sequence[Sequence[str]], name: str | N
     if first == last:
         what = "both its first and its last field" if first else "neither its first nor its last field"
         raise InputError(
-            f"{file.called}: {what} may be the label (0/1, nontarget/target/spoof). Say format='voxceleb' (label enrol "
-            f"test) or format='bosaris' (enrol test label)."
+            f"{file.called}: {what} may be the label (0/1, nontarget/target/spoof){_odd_label(fields, first)}. Say "
+            f"format='voxceleb' (label enrol test) or format='bosaris' (enrol test label), and name the target "
+            f"(target=...) if the labels are other words."
         )
     return first
+
+
+def _odd_label(fields: Sequence[Sequence[str]], known: bool) -> str:
+    """The first last field that is no label, where no field holds labels only."""
+    known_words = _LABEL_WORDS | _THREE_CLASSES
+    odd = next((row[2] for row in fields if row[2] not in known_words), None)
+    return "" if known or odd is None else f"; the last holds {shown(odd)}"
 
 
 def _protocol(file: PlainFile, width: int, spoof: Sequence[int]) -> Layout:

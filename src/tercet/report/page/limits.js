@@ -1,4 +1,4 @@
-// ---- intervals in closed form, for a threshold fixed beforehand and independent trials: those of uncertainty/_limits.py.
+// ---- intervals in closed form, for a threshold fixed beforehand and independent trials: those of metrics/limits.py and metrics/mover.py.
 // A rate has Wilson's limits, below 13 errors (or 13 right decisions) Clopper and Pearson's; a cost has MOVER's.
 const FEW = 13;
 function atMost(k, n, p) {  // the probability of at most k of n
@@ -15,10 +15,10 @@ function exactLimits(k, n, tail) {  // Clopper and Pearson's, of few
   return [k ? solved(p => atMost(k - 1, n, p), 1 - tail) : 0, k < n ? solved(p => atMost(k, n, p), tail) : 1];
 }
 function rateLimits(count, n, level) {
-  const p = count / n, errors = p * n, right = n - errors, tail = (1 - level) / 2;
-  if (Math.min(errors, right) < FEW) {
-    if (errors <= right) return exactLimits(Math.round(errors), n, tail);
-    const [low, high] = exactLimits(Math.round(right), n, tail);
+  const p = count / n, right = n - count, tail = (1 - level) / 2;
+  if (Math.min(count, right) < FEW) {
+    if (count <= right) return exactLimits(count, n, tail);
+    const [low, high] = exactLimits(right, n, tail);
     return [1 - high, 1 - low];
   }
   const square = probit(tail) ** 2 / n, half = Math.sqrt(square * (p * (1 - p) + square / 4));

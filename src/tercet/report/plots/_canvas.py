@@ -25,12 +25,14 @@ class Canvas:
 
     axes: Axes
     systems: int = 1
+    panels: int = 1
     system: str = ""
     look: Look = field(default_factory=lambda: look_of(0))
     columns: dict[str, list[float | str]] = field(
         default_factory=lambda: {"system": [], "series": [], "x": [], "y": []}
     )  # one entry per drawn point
     keys: dict[str, Line2D] = field(default_factory=dict)  # what the legend explains after the systems
+    _guides: list[object] = field(default_factory=list)  # those drawn, each once
 
     @property
     def is_empty(self) -> bool:
@@ -51,11 +53,20 @@ class Canvas:
     def guide(self, x: ArrayLike, y: ArrayLike, **style: Value) -> None:
         """A thin grey line to read by; it is not data."""
         look: JSON = {"color": SOFT, "linestyle": ":", "linewidth": 1.0, "label": "_"} | style
-        self.axes.plot(x, y, **look)
+        if self._is_new((self.axes, np.asarray(x, float).tobytes(), np.asarray(y, float).tobytes())):
+            self.axes.plot(x, y, **look)
 
     def level(self, y: float) -> None:
         """A horizontal line to read by."""
-        self.axes.axhline(y, color=SOFT, linestyle=":", linewidth=1.0)
+        if self._is_new((self.axes, y)):
+            self.axes.axhline(y, color=SOFT, linestyle=":", linewidth=1.0)
+
+    def _is_new(self, guide: object) -> bool:
+        """Whether no system before drew this guide: drawn again, its dots would become a solid line."""
+        if guide in self._guides:
+            return False
+        self._guides.append(guide)
+        return True
 
     def point(self, x: float, y: float, series: str, *, filled: bool = False) -> None:
         """One marked point."""

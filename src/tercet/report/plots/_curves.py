@@ -254,8 +254,10 @@ def errors(canvas: Canvas, result: Evaluation) -> None:
     canvas.line(thresholds, fnr, "FNR", named="False negative rate", color=TARGET, linestyle="-", **step)
     canvas.line(thresholds, fpr, "FPR", named="False positive rate", color=NONTARGET, linestyle="--", **step)
     canvas.level(result.eer.value)
+    own = f" {percent(result.eer.value)}" if canvas.panels == 1 else ""  # one legend for all panels
+    canvas.key(f"dotted: EER{own} ({result.eer.definition})")
     canvas.axes.set(ylim=(-0.01, 1.02))
-    canvas.words(_threshold_name(result), f"Error rate (EER {percent(result.eer.value)}, {result.eer.definition})")
+    canvas.words(_threshold_name(result), "Error rate")
 
 
 def _threshold_name(result: Evaluation) -> str:

@@ -74,8 +74,7 @@ def _cost_along(canvas: Canvas, curve: SpoofingCurve, name: str) -> None:
             canvas.key("bars: intervals")
         canvas.point(at, value, kind, filled=kind == "minimum")
         canvas.key("filled: minimum" if kind == "minimum" else "open: actual")
-    if first:
-        canvas.level(1.0)
+    canvas.level(1.0)
     before = 0.0 if first else float(canvas.axes.get_ylim()[1])
     worst = [own.high for own in (curve.minimum_interval, curve.actual_interval) if own is not None]
     top = max(before, 1.5, *(1.1 * value for value in (curve.minimum, curve.actual or 0.0, *worst)))

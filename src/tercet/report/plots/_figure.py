@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -54,6 +55,8 @@ Drawable: TypeAlias = (
 )  # fmt: skip
 FORMATS = ("png", "svg", "pdf")
 _DATE = {"svg": "Date", "pdf": "CreationDate"}
+_PANEL = 1.5  # inches that a panel needs for its ticks
+_LETTERS = 11  # of a panel's title per inch
 _LEGEND_LINE = 0.18  # inches of height for each further line of the legend
 _LEGEND_OUTSIDE = 4  # with this many systems the legend of a user's axes is put beside them
 
@@ -330,15 +333,17 @@ class _Frame(NamedTuple):
         own = self.ax is None
         with _style(self.size):
             every = _new_axes(self.size, room, len(panels)) if self.ax is None else [_checked_axes(self.ax)]
-            canvas = Canvas(every[0])
+            canvas = Canvas(every[0], panels=len(panels))
             for axes, systems in zip(every, panels, strict=True):
                 canvas.axes, canvas.systems = axes, len(systems)
                 for place, part in enumerate(systems):
                     canvas.system, canvas.look = part.name, look_of(place, self.colors)
                     how.draw(canvas, part.result, **part.options)
                 _limit(axes, *self.ends)
-                if len(panels) > 1 and kind != "confusion":
-                    _name(axes, part.title)
+                if len(panels) > 1:
+                    _name(axes, fill(name_of(part.title), max(round(_LETTERS * canvas.inches()), 10)), "small")
+            if len(every) > 1:
+                _share_words(every)
             _head(every, self.title, how.title, by_default=len(panels) == 1 and own and self.size != "column")
             if self.legend:
                 _legend(every[0], canvas.keys, len(panels[0]), own=own)
@@ -548,7 +553,7 @@ def _new_axes(size: object, room: tuple[float, float], panels: int) -> list[Axes
     from matplotlib.figure import Figure
 
     wide, high = inches(size)
-    across = math.ceil(math.sqrt(panels))
+    across = max(min(math.ceil(math.sqrt(panels)), int(wide / _PANEL)), 1)
     down = -(-panels // across)
     figure = Figure(figsize=(wide + room[0], high * max(down / across, 0.6) + room[1]), layout="constrained")
     return [figure.add_subplot(down, across, place + 1) for place in range(panels)]
@@ -588,11 +593,21 @@ def _head(every: list[Axes], title: str | bool | None, usual: str, *, by_default
     if words and len(every) > 1:
         _figure_of(every[0]).suptitle(name_of(words), parse_math=False)
     elif words:
-        _name(every[0], words)
+        _name(every[0], name_of(words))
 
 
-def _name(axes: Axes, title: str) -> None:
-    axes.set_title(name_of(title), loc="left").set_parse_math(False)
+def _name(axes: Axes, title: str, fontsize: str | None = None) -> None:
+    axes.set_title(title, loc="left", fontsize=fontsize).set_parse_math(False)
+
+
+def _share_words(every: list[Axes]) -> None:
+    """Panels name their axes once: below the lowest of each column, and beside the first of each row."""
+    for place, axes in enumerate(every):
+        spec = axes.get_subplotspec()
+        if spec is not None and place + spec.get_gridspec().ncols < len(every):
+            axes.set_xlabel("")
+        if spec is not None and not spec.is_first_col():
+            axes.set_ylabel("")
 
 
 def _limit(axes: Axes, xlim: object, ylim: object) -> None:

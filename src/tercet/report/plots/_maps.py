@@ -6,6 +6,7 @@ import numpy as np
 
 from tercet._numeric.validation import whole
 from tercet._typing import Array, Floats
+from tercet.application import Application
 from tercet.calibration.two_class import Calibrator
 from tercet.decision import decide
 from tercet.errors import InputError
@@ -24,7 +25,7 @@ def score_to_llr(canvas: Canvas, model: Calibrator) -> None:
     """The llr that a calibrator gives to each score."""
     grid, llrs = calibration_line(model)
     canvas.line(grid, llrs, "llr", named=canvas.system)
-    canvas.axes.axhline(0.0, color="#5A5A5A", linestyle=":", linewidth=1.0)
+    canvas.level(0.0)
     canvas.words("Score", "llr")
 
 
@@ -55,7 +56,7 @@ def _of_recognizer(canvas: Canvas, model: GaussianRecognizer, application: objec
     if model.means.shape[1] != 1:
         raise InputError(f"posteriors are drawn along one feature, and this recognizer has {model.means.shape[1]}.")
     count = len(model.classes)
-    app = as_matrix((np.full(count, 1.0 / count), "0-1") if application is None else application)
+    app = as_matrix(Application.multiclass([1.0 / count] * count) if application is None else application)
     means, spread = model.means[:, 0], np.sqrt(np.max(np.asarray(model.covariances)))
     grid = np.linspace(means.min() - 3.0 * spread, means.max() + 3.0 * spread, _STEPS)
     trials = model.trials(grid[:, None])

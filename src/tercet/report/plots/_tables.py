@@ -33,10 +33,8 @@ def confusion(
     """
     row = result.applications[whole(application, "application", 0, len(result.applications) - 1)]
     _heat_map(canvas, *_matrix(result, row), normalise)
-    name = application_name(row)
-    small = canvas.inches() < 2.0
-    canvas.axes.set_title(name.replace(", ", "\n", 1) if small else name, fontsize="x-small" if small else "small")
-    canvas.axes.title.set_parse_math(False)
+    if canvas.panels == 1:  # else it is the title of the panel
+        canvas.words(f"True class\n{application_name(row)}", "Decision")
 
 
 def count(canvas: Canvas, report: CountReport, *, normalise: Normalise | None = None) -> None:

@@ -23,6 +23,7 @@ from tercet.uncertainty._kernel.halves import MOST, Halves, Ways
 from tercet.uncertainty._kernel.score_steps import LONGEST, Totals, depth_of
 
 Places = NDArray[np.intp]
+Cells = NDArray[np.uint16]
 
 _MARGIN = 3.0  # standard deviations by which the Poisson counts stay below the number of rows, on average
 _DOUBTFUL = 255
@@ -42,7 +43,7 @@ class Runs:
     long: Places  # runs beyond the tables: rows with one score that the other class has too
     means: Floats  # of their Poisson counts
     run_of: NDArray[np.int32]  # the run of each row
-    rate: float
+    laws: tuple[float, ...]  # the means of the Poisson counts of runs of 0, 1, 2, ... rows
     scratch: threading.local
 
     @classmethod
@@ -56,8 +57,9 @@ class Runs:
         long = np.flatnonzero(sizes > LONGEST)
         tables = (np.where(sizes > LONGEST, 0, sizes) << 16).astype(np.int32)
         return cls(
-            bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)), rate, threading.local()
-        )
+            bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)),
+            tuple(rate * size for size in range(LONGEST + 1)), threading.local(),
+        )  # fmt: skip
 
     def draw(self, rng: np.random.Generator) -> Drawn:
         """An exact multinomial: as many draws as rows, a run as likely as it is long.
@@ -97,16 +99,11 @@ class Runs:
 
     def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Poisson counts of the runs that have a table: from 8 bits, or from 16 or all where these do not decide."""
-        coarse, fine, sums = _tables(self.rate)
-        words = rng.integers(0, 2**64 - 1, (len(self.tables) + 3) // 4, np.uint64, endpoint=True)
-        cells = words.astype("<u8", copy=False).view("<u2")[: len(self.tables)]
+        coarse, fine, sums = poisson_tables(self.laws)
+        cells = random_cells(rng, len(self.tables))
         counts: NDArray[np.uint8] = coarse.take(self._places(cells.view(np.uint8)[1::2]), mode="clip")
         doubtful = np.flatnonzero(counts == _DOUBTFUL)
-        tables, cells = self.tables.take(doubtful), cells.take(doubtful)
-        counts[doubtful] = looked_up = fine.take(tables + cells)
-        still = np.flatnonzero(looked_up == _DOUBTFUL)
-        exact = (cells[still] + rng.random(len(still))) / 65536.0
-        counts[doubtful[still]] = (sums[tables[still] >> 16] <= exact[:, None]).sum(axis=1)
+        counts[doubtful] = looked_up(rng, cells.take(doubtful), self.tables.take(doubtful), fine, sums)
         return counts
 
     def _places(self, upper: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -118,13 +115,31 @@ class Runs:
         return places
 
 
-@lru_cache(maxsize=4)
-def _tables(rate: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
-    """For runs of 0, 1, 2, ... rows the Poisson count of each 8-bit and 16-bit number, marked where more must decide.
+def random_cells(rng: np.random.Generator, count: int) -> Cells:
+    """Random numbers of 16 bits."""
+    words = rng.integers(0, 2**64 - 1, (count + 3) // 4, np.uint64, endpoint=True)
+    return words.astype("<u8", copy=False).view("<u2")[:count]
 
-    The coarse ones stay in the fastest cache.
+
+def looked_up(
+    rng: np.random.Generator, cells: Cells, starts: NDArray[np.int32] | int, table: NDArray[np.uint8], sums: Floats
+) -> NDArray[np.uint8]:
+    """Poisson counts from 16 bits, or from all where these do not decide; a number's own table begins at `starts`."""
+    counts = table.take(starts + cells, mode="clip")
+    doubtful = np.flatnonzero(counts == _DOUBTFUL)
+    exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
+    laws = np.broadcast_to(starts, cells.shape)[doubtful] >> 16
+    counts[doubtful] = (sums[laws] <= exact[:, None]).sum(axis=1)
+    return counts
+
+
+@lru_cache(maxsize=16)
+def poisson_tables(means: tuple[float, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
+    """For each mean the Poisson count of each 8-bit and 16-bit number, marked where more must decide.
+
+    The coarse ones stay in the fastest cache. Beside the tables, the distribution functions.
     """
-    sums = np.array([_distribution(rate * size) for size in range(LONGEST + 1)])
+    sums = np.array([_distribution(mean) for mean in means])
     tables = []
     for count in (256, 65536):
         edges = count * sums

@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.validation import shown
-from tercet._typing import Array, Counts, Floats
+from tercet._typing import Array, Counts
 from tercet.errors import InputError
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import check_groups
-from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
+from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs, looked_up, poisson_tables, random_cells
 from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]
@@ -28,7 +27,6 @@ Places = NDArray[np.intp]
 MOST_REDRAWS = 1000  # this many resamples in a row without a class: the data cannot be resampled this way
 LARGE = 1 << 14  # rows above which counts are drawn row by row instead of draw by draw
 _BLOCKS = 200  # parts of a class (or of the groups) that are left out in turn
-_DOUBTFUL = 255
 
 
 class Draw(NamedTuple):
@@ -182,28 +180,13 @@ def uniform_counts(rng: np.random.Generator, size: int) -> Counts:
     """
     if size < LARGE:
         return np.bincount(rng.integers(0, size, size), minlength=size)
-    table, sums = _poisson(1.0 - 5.0 / math.sqrt(size))
+    _, table, sums = poisson_tables((1.0 - 5.0 / math.sqrt(size),))
     missing = -1
     while missing < 0:
-        words = rng.integers(0, 2**64 - 1, (size + 3) // 4, np.uint64, endpoint=True)
-        cells = words.astype("<u8", copy=False).view("<u2")[:size]
-        counts = table.take(cells, mode="clip")
-        doubtful = np.flatnonzero(counts == _DOUBTFUL)
-        exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
-        counts[doubtful] = np.searchsorted(sums, exact, "right")
+        counts = looked_up(rng, random_cells(rng, size), 0, table, sums)
         missing = size - int(counts.sum(dtype=np.int64))
-    np.add.at(counts, rng.integers(0, size, missing), 1)
+    np.add.at(counts, rng.integers(0, size, missing), np.uint8(1))  # of the same type: numpy has a quick loop for that
     return counts
-
-
-@lru_cache(maxsize=16)
-def _poisson(rate: float) -> tuple[NDArray[np.uint8], Floats]:
-    """The Poisson count of each 16-bit number, marked where more bits must decide, and the distribution function."""
-    sums = np.cumsum([math.exp(-rate) * rate**k / math.factorial(k) for k in range(30)])
-    sums[-1] = 1.0
-    edges = np.arange(65537) / 65536.0
-    low, high = np.searchsorted(sums, edges[:-1], "right"), np.searchsorted(sums, edges[1:], "left")
-    return np.where(low == high, low, _DOUBTFUL).astype(np.uint8), sums
 
 
 def _parts(rng: np.random.Generator, size: int) -> Array:

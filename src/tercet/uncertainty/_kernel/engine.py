@@ -62,17 +62,23 @@ class Settings:
     ) -> Settings:
         """Validates the arguments; the method is percentile for groups and BCa for trials unless named."""
         share, groups = probability(level, "ci"), grouping(by)
-        least = math.ceil(2.0 / (1.0 - share) - 1e-9) - 1
-        count = whole(resamples, "resamples", 1, _MOST_RESAMPLES)
-        if count < least:
-            raise InputError(
-                f"resamples must be a whole number, at least {least} for ci={share} (one resample beyond each "
-                f"end), not {shown(resamples)}."
-            )
+        count = enough_resamples(resamples, share, "resamples")
         how = ("percentile" if groups else "bca") if method is None else method
         chosen(how, "method", METHODS)
         workers = None if threads is None else whole(threads, "threads", 1)
         return cls(share, count, seed_number(seed), groups, how, workers)
+
+
+def enough_resamples(resamples: object, level: float, name: str) -> int:
+    """How many resamples are drawn, at least as many as put one beyond each end of an interval of this level."""
+    count = whole(resamples, name, 1, _MOST_RESAMPLES)
+    least = math.ceil(2.0 / (1.0 - level) - 1e-9) - 1
+    if count < least:
+        raise InputError(
+            f"{name} must be a whole number, at least {least} for ci={level} (one resample beyond each end), not "
+            f"{shown(resamples)}."
+        )
+    return count
 
 
 def replicates(
