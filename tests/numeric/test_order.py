@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tercet._numeric import order
 from tercet._numeric.order import RowKeys
 
 SCORES = st.one_of(
@@ -16,9 +17,9 @@ SCORES = st.one_of(
 
 
 def ordered(scores):
-    order = RowKeys(scores)
-    found = order.ranked(order.keys)
-    return order, found.rows, found.scores
+    keys = RowKeys(scores)
+    found = keys.ranked(keys.keys)
+    return keys, found.rows, found.scores
 
 
 @given(arrays(np.float64, st.integers(0, 40), elements=SCORES).map(lambda values: values + 0.0))
@@ -34,8 +35,8 @@ def test_neighbours_that_differ_in_their_last_bits_only_are_put_in_order(count):
     rng = np.random.default_rng(count)
     scores = 1.0 + rng.integers(0, 1 << 20, count) * 2.0**-52  # apart by less than the key keeps of 1e300
     scores[:2] = [-1e300, 1e300]
-    order, rows, ranked = ordered(scores)
-    assert order.cut > 0
+    keys, rows, ranked = ordered(scores)
+    assert keys.cut > 0
     np.testing.assert_array_equal(ranked, np.sort(scores))
     np.testing.assert_array_equal(scores[rows], ranked)
 
@@ -49,7 +50,21 @@ def test_what_is_carried_along_stays_with_its_score():
     rng = np.random.default_rng(1)
     scores = np.append(1.0 + rng.integers(0, 99, 5000) * 2.0**-52, [-1e300, 1e300])
     carried = np.arange(5002.0)
-    order = RowKeys(scores, carried)
-    found = order.ranked(order.keys)
+    keys = RowKeys(scores, carried)
+    found = keys.ranked(keys.keys)
     np.testing.assert_array_equal(found.carried[1:], carried[found.rows])
     np.testing.assert_array_equal(found.scores, scores[found.rows])
+
+
+@pytest.mark.parametrize("run", [2, 3, 9, 40])
+def test_runs_of_any_length_are_found_from_within(run):
+    keys = np.sort(np.concatenate([np.arange(run) + (7 << 10), [0, (1 << 63) - 1], np.arange(run) + (9 << 10)]))
+    for inside in range(run - 1):
+        first, sizes = order._runs(keys, np.array([1 + inside, 1 + run + inside]), 10)
+        assert (first.tolist(), sizes.tolist()) == ([1, 1 + run], [run, run])
+
+
+def test_a_run_at_either_end_is_found():
+    keys = np.concatenate((np.arange(20) - (1 << 63), np.arange(20) + ((1 << 63) - 20)))
+    first, sizes = order._runs(keys, np.array([0, 18, 20, 38]), 6)
+    assert (first.tolist(), sizes.tolist()) == ([0, 20], [20, 20])

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tercet._numeric.parallel import over_parts
+from tercet._numeric.parallel import extremes, over_parts
 from tercet._numeric.validation import chosen, frozen, numbers, shown
 from tercet._typing import Array, Floats
 from tercet.errors import InputError
@@ -55,8 +55,9 @@ def weight_column(weights: object) -> Floats:
 
 def check_weights(heavy: Floats) -> None:
     """Refuses a column of weights of which one is negative or infinite."""
-    bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
-    if len(bad):
+    least, most = extremes(heavy)
+    if least < 0.0 or most == math.inf:
+        bad = np.flatnonzero((heavy < 0.0) | (heavy == math.inf))
         raise InputError(
             f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}. Weight 0 drops a row."
         )

@@ -7,23 +7,26 @@ score as the row number leaves; the few neighbours that differ only in what was 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.parallel import over_parts
+from tercet._numeric.parallel import extremes, over_parts
 from tercet._numeric.sorting import Source, ascending, length
 from tercet._typing import Array, Floats
 
 _BLOCK = 1 << 15
 _AT_A_TIME = 1 << 13
 _PIECES = 4  # slices per core: searching where the other class is dense takes longer
+_STEPS = 8  # along a run before it is searched for
 _SEARCH = 8  # a search takes as long as this many simple operations
 _SIGN = -(1 << 63)
 _BELOW_SIGN = (1 << 63) - 1
 Keys = NDArray[np.int64]
+Places = NDArray[np.intp]
 
 
 class RowKeys:
@@ -39,9 +42,7 @@ class RowKeys:
         self.scores, self.carried = scores, carried
         self.rows = scores if carried is None else _pairs(scores, carried)
         count = len(scores)
-        ends = over_parts(lambda part: (scores[part].min(), scores[part].max()), count) if count else [(0.0, 0.0)]
-        lows, highs = zip(*ends, strict=True)
-        low, high = _as_ordered(np.array([min(lows), max(highs)])).tolist()
+        low, high = _as_ordered(np.array(extremes(scores) if count else (0.0, 0.0))).tolist()
         self.row_bits = max(count - 1, 0).bit_length()
         self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
 
@@ -64,7 +65,8 @@ class RowKeys:
         sizes = (len(keys) if numbered else 0, len(keys), 0 if self.carried is None else len(keys) + 1)
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
 
-        def fill(part: slice) -> None:
+        def fill(part: slice) -> list[Places]:
+            descents = []
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
                 rows = keys[own] & ((1 << self.row_bits) - 1)
@@ -74,26 +76,53 @@ class RowKeys:
                     found.carried[1:][own] = some.imag
                 if numbered:
                     found.rows[own] = rows
+                if self.cut:  # looked for while the scores are in the cache, from the last one of the part before
+                    seen = found.scores[max(start - 1, part.start) : own.stop]
+                    descents.append(np.flatnonzero(seen[1:] < seen[:-1]) + max(start - 1, part.start))
+            return descents
 
-        over_parts(fill, len(keys))
-        if self.cut:
-            self._mend(keys, found)
+        parts = over_parts(fill, len(keys))
+        if self.cut and len(keys):
+            between = np.array([len(keys) * part // len(parts) - 1 for part in range(1, len(parts))], np.intp)
+            between = between[found.scores[between + 1] < found.scores[between]]
+            self._mend(keys, found, np.sort(np.concatenate([*itertools.chain(*parts), between])))
         return found
 
-    def _mend(self, keys: Keys, found: Ranking) -> None:
+    def _mend(self, keys: Keys, found: Ranking, descents: Places) -> None:
         """Orders by their scores the runs of rows that share their high bits and do not ascend."""
-        descents = np.flatnonzero(found.scores[1:] < found.scores[:-1])
         if len(descents) == 0:
             return
-        heads = np.unique(keys[descents] >> self.row_bits) << self.row_bits
-        first = np.searchsorted(keys, heads)
-        last = np.searchsorted(keys, heads + ((1 << self.row_bits) - 1), "right")
-        sizes = last - first
+        first, sizes = _runs(keys, descents, self.row_bits)
         places = np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         right = places[np.lexsort((found.scores[places], np.repeat(first, sizes)))]
         for column in (found.rows, found.scores, found.carried[1:]):
             if len(column):
                 column[places] = column[right]
+
+
+def _runs(keys: Keys, places: Places, low_bits: int) -> tuple[Places, Places]:
+    """Where the runs of keys that hold these places and share all but their low bits begin, and their lengths.
+
+    Nearly all runs are short, so they are walked along; the rest are searched for.
+
+    >>> first, sizes = _runs(np.array([1, 4, 5, 6, 9]), np.array([2]), 2)
+    >>> first.tolist(), sizes.tolist()
+    ([1], [3])
+    """
+    heads = keys[places] >> low_bits
+    new = np.append(True, heads[1:] != heads[:-1])
+    heads, first, last = heads[new], places[new].copy(), places[new].copy()
+    for ends, step, least in ((first, -1, 0), (last, 1, len(keys) - 1)):
+        walking = np.arange(len(heads))
+        for _ in range(_STEPS):
+            near = ends[walking] + step
+            inside = (ends[walking] != least) & (keys.take(near, mode="clip") >> low_bits == heads[walking])
+            walking = walking[inside]
+            ends[walking] += step
+        far = heads[walking] << low_bits
+        left = step < 0
+        ends[walking] = keys.searchsorted(far) if left else keys.searchsorted(far + ((1 << low_bits) - 1), "right") - 1
+    return first, last - first + 1
 
 
 class Ranking(NamedTuple):

@@ -10,6 +10,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 T = TypeVar("T")
 _WORTHWHILE = 1 << 18  # below this many rows a thread costs more than it saves
 
@@ -72,3 +75,15 @@ def over_parts(function: Callable[[slice], T], rows: int, steps: int = 1, pieces
     count = CORES * pieces
     edges = pairwise(rows * piece // count for piece in range(count + 1))
     return together([partial(function, slice(low, high)) for low, high in edges], rows * steps)
+
+
+def extremes(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The least and the largest of a column; inf and -inf of none.
+
+    >>> extremes(np.array([2.0, -1.0]))
+    (-1.0, 2.0)
+    """
+    ends = over_parts(
+        lambda part: (values[part].min(initial=np.inf), values[part].max(initial=-np.inf)), len(values), 2
+    )
+    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))

@@ -22,6 +22,7 @@ from tercet._numeric.parallel import over_parts
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, did_you_mean
 
+_BLOCK = 1 << 17  # numbers that stay in the cache while they are judged
 TINY = float(np.finfo(np.float64).tiny)  # below lie the subnormal numbers, whose reciprocals overflow
 _NEVER_MISSING = {str, int, bool, bytes, tuple}
 _STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
@@ -315,13 +316,8 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
         raise InputError(f"{name} must be {ndim}-dimensional, not an array of shape {array.shape}.{way_out}")
     plain = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
     given = array if plain else _widened(array, name)
-    result = np.empty(given.shape)
-
-    def copied(part: slice) -> bool:
-        np.add(given[part], 0.0, out=result[part], dtype=np.float64)  # adding 0 turns -0.0 into 0.0
-        return bool(np.isnan(result[part].min(initial=0.0)))
-
-    if any(over_parts(copied, len(given))):
+    result, missing, largest = _copied(given)
+    if missing:
         rows = np.flatnonzero(np.isnan(result).reshape(len(result), -1).any(axis=1))
         way_out = {
             "scores": " Drop these rows; a score that stands for a rejection is -inf (0 for lr and posterior).",
@@ -331,9 +327,26 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
             f"{name} must not contain NaN: {len(rows)} of {len(result)} rows, the first in row {rows[0]} "
             f"(counting from 0).{way_out}"
         )
-    if array.dtype.kind in "iu" and max(result.max(initial=0.0), -result.min(initial=0.0)) >= 2.0**53:
+    if array.dtype.kind in "iu" and largest >= 2.0**53:
         _refuse_rounding(array[np.abs(result) >= 2.0**53].tolist(), name)
     return frozen(result)
+
+
+def _copied(given: Floats) -> tuple[Floats, bool, float]:
+    """A copy as float64, whether there is a NaN, and the largest number by size."""
+    result, rows = np.empty(given.shape), max(_BLOCK // max(given[:1].size, 1), 1)
+
+    def fill(part: slice) -> tuple[float, float]:
+        least, most = 0.0, 0.0
+        for start in range(part.start, part.stop, rows):
+            own = slice(start, min(start + rows, part.stop))
+            some = np.add(given[own], 0.0, out=result[own], dtype=np.float64)  # adding 0 turns -0.0 into 0.0
+            least, most = some.min(initial=least), some.max(initial=most)  # NaN stays
+        return float(least), float(most)
+
+    ends = over_parts(fill, len(given))
+    largest = max(max(-least, most) for least, most in ends)
+    return result, any(least != least for least, _ in ends), largest
 
 
 def _widened(array: Array, name: str) -> Floats:

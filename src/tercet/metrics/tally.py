@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import as_integers
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
+from tercet._numeric.parallel import extremes
 from tercet._numeric.records import check_fields
 from tercet._numeric.sorting import Source, ascending, in_order, length
 from tercet._numeric.validation import column, frozen, number, numbers
@@ -230,10 +231,11 @@ class Tally:
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
             return cls(targets, nontargets, trials.meaning, trials.trained_prior)
         scores, weights = trials.scores, trials.weights
-        if weights.min(initial=math.inf) <= 0.0:
+        least, most = extremes(weights)
+        if least <= 0.0:
             kept = weights > 0.0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
-        targets, nontargets, unit = _weighted(scores, labels, weights)
+        targets, nontargets, unit = _weighted(scores, labels, weights, most)
         return cls(targets, nontargets, trials.meaning, trials.trained_prior, unit)
 
     def __add__(self, other: Tally) -> Tally:
@@ -367,13 +369,13 @@ def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source
     return Source(count, fetch)
 
 
-def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Ranked, Ranked, int]:
-    """Targets and non-targets with positive weights, and the unit in which these are whole numbers."""
+def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats, most: float) -> tuple[Ranked, Ranked, int]:
+    """Targets and non-targets with positive weights up to the most, and the unit in which these are whole numbers."""
     if len(weights) == 0:
         none = Ranked(frozen(np.empty(0)), frozen(np.zeros(1, np.int64)))
         return none, none, 0
     unit = smallest_bit(weights)
-    bits = math.frexp(float(weights.max()))[1] - unit + len(weights).bit_length()
+    bits = math.frexp(most)[1] - unit + len(weights).bit_length()
     integers = None if bits <= INT64_BITS or fits_limbs(bits, unit) else as_integers(weights)[0]
     order = RowKeys(scores, weights, labels)
     others = len(labels) - int(np.count_nonzero(labels))
