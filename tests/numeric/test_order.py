@@ -65,6 +65,6 @@ def test_runs_of_any_length_are_found_from_within(run):
 
 
 def test_a_run_at_either_end_is_found():
-    keys = np.concatenate((np.arange(20) - (1 << 63), np.arange(20) + ((1 << 63) - 20)))
+    keys = np.array([*range(-(1 << 63), 20 - (1 << 63)), *range((1 << 63) - 20, 1 << 63)])
     first, sizes = order._runs(keys, np.array([0, 18, 20, 38]), 6)
     assert (first.tolist(), sizes.tolist()) == ([0, 20], [20, 20])
