@@ -1,6 +1,7 @@
 """Rules: each criterion against a search over every threshold, guarantees by simulation, saving, judging, refusals."""
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -116,6 +117,43 @@ def test_three_alarms_of_ten_cases_are_within_three():
     trials = tc.Trials.of_scores(scores, labels)
     rule = tc.Rule.fit(trials, alarms_at_most=3, cases_per_day=10)
     assert rule.threshold == 4.0
+    assert rule.judge(trials).kept
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3, 3.0])
+def test_three_alarms_of_ten_cases_of_any_one_weight_are_within_three(weight):
+    trials = tc.Trials.of_scores(range(10), [0, 1] * 5, weights=[weight] * 10)
+    rule = tc.Rule.fit(trials, alarms_at_most=3, cases_per_day=10)
+    assert rule.threshold == 6.0
+    assert rule.judge(trials).kept
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])
+def test_a_bound_that_chose_a_threshold_is_kept_on_the_same_weighted_trials(weight):
+    trials = tc.Trials.of_scores(range(20), [0, 1] * 10, weights=[weight] * 20)
+    for criterion in BOUNDS[:4]:
+        assert tc.Rule.fit(trials, **{criterion: 0.3}).judge(trials).kept, criterion
+
+
+@given(labelled_scores(infinities=False), st.floats(1e-3, 1e3), st.sampled_from([None, 0.1, 0.3]), st.data())
+def test_alarms_are_the_exact_number_rounded_once(data, cases, prevalence, draw):
+    scores, labels = data
+    heavy = draw.draw(st.lists(st.sampled_from([0.1, 0.3, 2.0]), min_size=len(scores), max_size=len(scores)))
+    trials = tc.Trials.of_scores(scores, labels, weights=heavy)
+    sums = [sum(Fraction(w) for w, label in zip(heavy, labels, strict=True) if label == side) for side in (0, 1)]
+    share = sums[1] / sum(sums) if prevalence is None else Fraction(prevalence)
+
+    def alarms(threshold):
+        own = [
+            sum(Fraction(w) for x, y, w in zip(scores, labels, heavy, strict=True) if y == side and x > threshold)
+            for side in (0, 1)
+        ]
+        return float(Fraction(cases) * (share * own[1] / sums[1] + (1 - share) * own[0] / sums[0]))
+
+    places = [-math.inf, *sorted(set(scores))]
+    most = alarms(draw.draw(st.sampled_from(places)))
+    rule = tc.Rule.fit(trials, alarms_at_most=most, cases_per_day=cases, prevalence=prevalence)
+    assert rule.threshold == next(at for at in places if alarms(at) <= most)
     assert rule.judge(trials).kept
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import quotients
+from tercet._numeric.exact import quotients, shifted
 from tercet._numeric.plain import plain
 from tercet._numeric.serialization import Model, flag, real
 from tercet._numeric.validation import chosen, group_name, number, numbers, positive, shown, text
-from tercet._typing import Facts, Floats, Reals
+from tercet._typing import Facts, Floats
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, rate_interval
-from tercet.metrics.confusion import Confusion
+from tercet.metrics.confusion import CELLS, Confusion
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials, probability, two_class
 
@@ -327,13 +329,11 @@ class Rule(Model):
         own = two_class(trials)
         check_meaning(own, self.training)
         curve = Curve.of(own)
-        misses, alarms = (0, curve.nontargets) if self.accept_all else curve.tally.at(self.threshold)
         asked = Criterion.saved(self.training)
         hindsight = _fitted(curve, own, asked._replace(confidence=None))
-        weight = curve.tally.weight
-        table = _table(weight(curve.targets), weight(curve.nontargets), weight(int(misses)), weight(int(alarms)))
+        table = _decided(curve, self)
         quantity, value, sign = asked.objective(table)
-        best = asked.objective(hindsight.confusion)[1]
+        best = asked.objective(_decided(curve, hindsight))[1]
         return Judgement(
             table, _rates(table, ci), asked.kept(table), quantity, value, best, sign * (value - best), hindsight
         )
@@ -475,19 +475,20 @@ class Criterion(NamedTuple):
         if self.name not in _BOUNDS:
             return None
         if self.name == "alarms_at_most":
-            tp, fn, fp, tn = table.tp, table.fn, table.fp, table.tn
+            tp, fn, fp, tn = (table.cells[cell] for cell in CELLS)
             return bool(self.alarms(tp, tp + fn, fp, fp + tn) <= self.value)
         if self.name == "precision_at_least" and table.tp + table.fp == 0:
             return None
         found = getattr(table, self.name.removesuffix("_at_most").removesuffix("_at_least"))
         return bool(found <= self.value if self.name.endswith("_at_most") else found >= self.value)
 
-    def alarms(self, hits: Reals, targets: float, false: Reals, nontargets: float) -> Reals:
-        """Expected alarms per day; at the trials' own share of targets one quotient of whole numbers, rounded once."""
+    def alarms(self, hits: int, targets: int, false: int, nontargets: int) -> float:
+        """Expected alarms per day, rounded once; without a prevalence, at the trials' own share of targets."""
         assert self.cases_per_day is not None
-        if self.prevalence is None:
-            return self.cases_per_day * (hits + false) / (targets + nontargets)
-        return self.cases_per_day * (self.prevalence * hits / targets + (1.0 - self.prevalence) * false / nontargets)
+        whole = targets + nontargets
+        share = Fraction(targets, whole) if self.prevalence is None else Fraction(self.prevalence)
+        rate = share * Fraction(hits, targets) + (1 - share) * Fraction(false, nontargets)
+        return float(Fraction(self.cases_per_day) * rate)
 
     def place(self, curve: Curve) -> int:
         """The curve's point that the criterion chooses."""
@@ -502,13 +503,22 @@ class Criterion(NamedTuple):
             return int((fnr**2 + fpr**2 if self.name == "corner" else np.abs(fnr - fpr)).argmin())
         return _cheapest_place(curve, Application(*self.value) if self.name == "least_cost" else Application(0.5))
 
+    def _few_alarms(self, curve: Curve) -> int:
+        """The first point with few enough alarms; they become fewer from point to point."""
+        misses, false = curve.misses, curve.false_alarms
+
+        def is_within(place: int) -> bool:
+            hits = curve.targets - int(misses[place])
+            return bool(self.alarms(hits, curve.targets, int(false[place]), curve.nontargets) <= self.value)
+
+        return bisect_left(range(len(misses)), True, key=is_within)
+
     def _bounded_place(self, curve: Curve) -> int:
         """The threshold within a bound that sacrifices least: the lowest for false alarms, the highest for misses."""
         if self.name == "precision_at_least":
             return _precise_place(curve, self.value)
         if self.name == "alarms_at_most":
-            hits, false = quotients(curve.targets - curve.misses, 1), quotients(curve.false_alarms, 1)
-            return int((self.alarms(hits, curve.targets, false, curve.nontargets) <= self.value).argmax())
+            return self._few_alarms(curve)
         if self.name in ("fpr_at_most", "specificity_at_least"):
             within = curve.fpr <= self.value if self.name == "fpr_at_most" else curve.tnr >= self.value
             return int(within.argmax())
@@ -608,6 +618,14 @@ def _f_scores(curve: Curve, beta: float) -> Floats:
 def _table(targets: float, nontargets: float, misses: float, alarms: float) -> Confusion:
     cells = [[nontargets - alarms, misses], [alarms, targets - misses]]
     return Confusion(cells, classes=["nontarget", "target"], target="target")
+
+
+def _decided(curve: Curve, rule: Rule) -> Confusion:
+    """The rule's decisions on the trials of a curve, in its unit: fractional weights are not rounded."""
+    misses, alarms = map(int, (0, curve.nontargets) if rule.accept_all else curve.tally.at(rule.threshold))
+    cells = np.array([curve.nontargets - alarms, misses, alarms, curve.targets - misses], np.object_)
+    names = ("nontarget", "target")
+    return Confusion._made(shifted(cells, 0).reshape(2, 2), names, names, "target", curve.tally.unit)
 
 
 def _rates(table: Confusion, ci: float) -> dict[str, Reached]:
