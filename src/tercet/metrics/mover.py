@@ -237,25 +237,27 @@ class Sum:
         value = self.value
         down, up = (recovered(own, signs, self.correlations) for own in (downs, ups))
         if all(np.all(sign >= 0.0) for sign in signs):
-            down = np.sqrt(down * down + self._of_few_together(downs, level))
+            down = np.hypot(down, self._of_few_together(downs, level))
         return np.maximum(value - down, self.bounds[0]), np.minimum(value + up, self.bounds[1])
 
     def _of_few_together(self, downs: Sequence[Reals], level: float) -> Floats:
-        """What squared distances of few errors lack to that of their sum, which has nearly a gamma distribution."""
+        """What distances of few errors lack, in squares, to that of their sum, which is nearly gamma distributed."""
         from scipy.special import gammaincinv
 
-        kinds, value, mean, variance, apart = (np.zeros(np.shape(self.value)) for _ in range(5))
-        for factor, part, down in zip(self.factors, self.parts, downs, strict=True):
-            own, spread = part.rare(level)
-            seen = np.asarray(factor * own) > 0.0
-            kinds = kinds + seen
-            value = value + seen * factor * part.value
-            mean, variance = mean + factor * own, variance + factor * factor * spread
-            apart = apart + seen * down * down
+        rare = [part.rare(level) for part in self.parts]
+        kept = [np.where((own[0] > 0.0) & np.isfinite(f), f, 0.0) for own, f in zip(rare, self.factors, strict=True)]
+        most = np.max(np.broadcast_arrays(*kept), axis=0)
+        unit = np.where(most > 0.0, most, 1.0)  # so that squares are numbers
+        kinds, value, mean, variance, apart = (np.zeros(unit.shape) for _ in range(5))
+        for factor, part, (own, spread), down in zip(kept, self.parts, rare, downs, strict=True):
+            share = factor / unit
+            kinds = kinds + (share > 0.0)
+            value, mean, variance = value + share * part.value, mean + share * own, variance + share * share * spread
+            apart = apart + (np.where(share > 0.0, down, 0.0) / unit) ** 2
         several = kinds > 1
         shape = np.where(several, mean, 1.0) ** 2 / np.where(several, variance, 1.0)
         lowest = mean * gammaincinv(shape, (1.0 - level) / 2.0) / shape
-        return np.where(several, np.maximum((value - lowest) ** 2 - apart, 0.0), 0.0)
+        return np.where(several, np.sqrt(np.maximum((value - lowest) ** 2 - apart, 0.0)), 0.0) * unit
 
 
 def recovered(
