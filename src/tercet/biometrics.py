@@ -769,7 +769,7 @@ def _group_interval(
         size = min(size if wrong.any() else most, size_of(worst) if len(wrong) >= 2 * FEW else units)
     found = Proportion(rate.value, size, clusters.freedoms[0], True)
     low, high = found.limits(level)
-    return Interval(float(low), float(high), found.method)
+    return Interval(float(low), float(high), found.method(level))
 
 
 def _few(impostor: Rate, genuine: Rate) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.metrics.mover import Share, mover
+from tercet.metrics.mover import Proportion, Share, Sum, mover
 
 
 @pytest.mark.parametrize("expected", [0.05, 0.16, 0.5, 2.0])
@@ -23,6 +23,34 @@ def test_a_cost_of_rare_errors_is_covered_in_at_least_93_per_cent(expected, pric
         low, high, _ = mover([[Share(1.0, misses, size)], [Share(price, alarms, size)]])
         covered += float(chances[0][misses] * chances[1][alarms]) * (low <= truth <= high)
     assert covered >= 0.93
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize(
+    "expected", [(0.3, 0.3), (0.31, 0.25), (0.5, 0.2), (0.1, 1.0), (1.0, 1.0), (3.0, 0.3), (9.0, 9.0)]
+)
+def test_a_cost_of_few_errors_of_both_kinds_is_covered_to_2_points_at_every_level(expected, level):
+    """Summed over both binomials. MOVER alone covered 92.4 % of (0.3, 0.3) at 95 and at 99 %.
+
+    The lower end of one miss and one false alarm could not be below 0.59 of an error.
+    """
+    size, counts = 50, np.arange(40.0)
+    chances = [scipy.stats.binom.pmf(counts, size, own / size) for own in expected]
+    misses, alarms = np.meshgrid(counts, counts, indexing="ij")
+    rates = Proportion(misses / size, float(size)), Proportion(alarms / size, float(size))
+    low, high = Sum(rates, (1.0, 1.0), None, (0.0, np.inf)).limits(level)
+    truth = sum(expected) / size
+    assert np.multiply.outer(*chances)[(low <= truth) & (truth <= high)].sum() >= level - 0.02
+
+
+@pytest.mark.parametrize(("classes", "expected"), [(10, 0.3), (10, 1.0), (20, 0.5), (50, 0.2), (50, 1.0)])
+def test_a_risk_of_many_classes_with_few_errors_each_is_covered_in_at_least_93_per_cent(classes, expected):
+    """MOVER alone covered 87 to 92 %: one error in each of many classes counted as one standard error of their sum."""
+    size, rng = 20, np.random.default_rng(3)
+    errors = rng.binomial(size, expected / size, (2000, classes)).astype(float)
+    parts = [Proportion(own / size, float(size)) for own in errors.T]
+    low, high = Sum(parts, (1.0 / classes,) * classes, None, (0.0, np.inf)).limits(0.95)
+    assert np.mean((low <= expected / size) & (expected / size <= high)) >= 0.93
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.sampled_from([0.5, 0.05]))

@@ -375,7 +375,7 @@ def compare_risk_coverage(
     error = math.sqrt(float((sums**2).sum()) * len(sums) / (len(sums) - 1)) / len(moves)
     known = Mean(value, error, freedom=float(len(sums) - 1), how=f"influence function, paired by case{over}")
     low, high = known.limits(level)
-    return AurcDifference(value, low, high, p_value(known), curves[0].aurc, curves[1].aurc, level, known.method)
+    return AurcDifference(value, low, high, p_value(known), curves[0].aurc, curves[1].aurc, level, known.method(level))
 
 
 def _influence_of(trials: Trials, application: object) -> Floats:

@@ -398,7 +398,7 @@ def _student(moves: Floats, value: float) -> Mean:
 def _wider(ends: Interval, found: Mean, level: float) -> Interval:
     """The interval over clusters, but never narrower than for independent trials."""
     low, high = found.limits(level)
-    return Interval(min(low, ends.low), max(high, ends.high), f"{found.method}, at least {ends.method}")
+    return Interval(min(low, ends.low), max(high, ends.high), f"{found.method(level)}, at least {ends.method}")
 
 
 def _two_sided(found: Mean) -> float:
@@ -419,7 +419,7 @@ def _ratio_interval(counts: _Counts, quantity: str, pair: tuple[int, int], level
     found = _student(one / value - other / under, math.log(value / under))
     with np.errstate(over="ignore"):  # an end beyond every number is inf
         low, high = np.exp(found.limits(level)).tolist()
-    method = f"{found.method}, on the log scale, at least {ends.method}"
+    method = f"{found.method(level)}, on the log scale, at least {ends.method}"
     return Interval(min(low, ends.low), max(high, ends.high), method)
 
 

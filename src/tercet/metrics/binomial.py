@@ -27,7 +27,7 @@ from tercet._typing import Array, Floats
 from tercet.application import sigmoid
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion
-from tercet.metrics.limits import FEW, beta_limits, normal_quantile, wilson_limits
+from tercet.metrics.limits import beta_limits, few_errors, normal_quantile, proportion_limits, wilson_limits
 from tercet.metrics.pairing import PairBy, paired
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, probability, two_class
@@ -162,6 +162,8 @@ def clopper_pearson(count: int, out_of: int, level: float = 0.95) -> Interval:
 def rate_interval(count: int, out_of: int, level: float = 0.95) -> Interval:
     """The interval of a rate as evaluations give it: Clopper-Pearson below 13 errors (or right decisions), else Wilson.
 
+    Intervals of 90 % and less need more errors for Wilson's limits: 44 up to 90 %, 150 up to 80 %.
+
     Parameters
     ----------
     count : int
@@ -181,8 +183,12 @@ def rate_interval(count: int, out_of: int, level: float = 0.95) -> Interval:
     >>> rate_interval(0, 300).method, rate_interval(28, 51).method
     ('clopper-pearson', 'wilson')
     """
-    few = min(count, out_of - count) < FEW
-    return clopper_pearson(count, out_of, level) if few else wilson(count, out_of, level)
+    count, out_of = _counts(count, out_of)
+    few = min(count, out_of - count) < few_errors(_level(level))
+    if few:
+        check_exact(out_of)
+    low, high = proportion_limits(count, out_of, level)
+    return Interval(float(low), float(high), "clopper-pearson" if few else "wilson")
 
 
 def _beta_ends(count: int, out_of: int, tail: float) -> Interval:

@@ -474,7 +474,7 @@ def _risk_interval(table: Confusion, app: MulticlassApplication, level: float) -
         shares, losses = counts / int(counts.sum()), costs / (top or 1.0)
         mean = math.fsum(shares * losses)
         parts.append(mean_loss(mean, math.fsum(shares * (losses - mean) ** 2), float(out_of), same))
-        if parts[-1].method != "Wilson":
+        if parts[-1].method(level) != "Wilson":
             check_exact(out_of)
     factors = tuple(float(pi) * top for pi, top in zip(app.prior, most, strict=True))
     low, high = Sum(parts, factors, None, (0.0, math.inf)).limits(level)

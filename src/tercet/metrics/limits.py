@@ -6,7 +6,20 @@ import numpy as np
 
 from tercet._typing import Floats, Reals
 
-FEW = 13  # with exact limits below, a 95 % interval covers at least 93 % whatever the size and the rate; 12 is too few
+FEW = 13
+# Below so many errors limits are exact up to this level. An 80, 90, 95 or 99 % interval then covers at least 2 points
+# less than its level, whatever the size and the rate; with fewer errors one of the first three would not.
+_EXACT = ((FEW, 1.0), (44, 0.9), (150, 0.8))
+_NESTED = 0.95  # from this level on Wilson's interval contains the exact one of 90 %
+
+
+def few_errors(level: float) -> int:
+    """The number of errors (or of right decisions) below which limits of this level are Clopper and Pearson's.
+
+    >>> few_errors(0.95), few_errors(0.9), few_errors(0.8)
+    (13, 44, 150)
+    """
+    return max(below for below, upto in _EXACT if level <= upto)
 
 
 def normal_quantile(level: float) -> float:
@@ -45,9 +58,10 @@ def beta_limits(errors: Reals, size: Reals, tail: float) -> tuple[Floats, Floats
 
 
 def proportion_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats, Floats]:
-    """Clopper-Pearson below 13 errors (or 13 right decisions), Wilson from there on.
+    """Clopper-Pearson below 13 errors (or 13 right decisions), Wilson from there on; up to 90 % below 44, to 80 % 150.
 
-    Up to a level of 99 % the upper limit never falls when an error is added.
+    Up to a level of 99 % the upper limit never falls when an error is added. Between these levels Wilson's interval
+    includes the exact one of the lower level, so that a higher level never has a shorter interval.
 
     >>> low, high = proportion_limits(np.array([0.0, 50.0]), np.array([300.0, 100.0]), 0.95)
     >>> high.round(4).tolist()
@@ -55,7 +69,13 @@ def proportion_limits(errors: Reals, size: Reals, level: float) -> tuple[Floats,
     """
     errors, size = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(size, np.float64))
     low, high = wilson_limits(errors, size, normal_quantile(level))
-    few = np.minimum(errors, size - errors) < FEW
-    if few.any():
-        low[few], high[few] = beta_limits(errors[few], size[few], (1.0 - level) / 2.0)
+    rarer, least = np.minimum(errors, size - errors), 0
+    for below, upto in _EXACT:
+        some = (rarer >= least) & (rarer < below) if level <= upto or level < _NESTED else np.False_
+        least = below
+        if some.any():
+            ends = beta_limits(errors[some], size[some], (1.0 - min(level, upto)) / 2.0)
+            if level > upto:
+                ends = np.minimum(low[some], ends[0]), np.maximum(high[some], ends[1])
+            low[some], high[some] = ends
     return low, high

@@ -12,7 +12,7 @@ import numpy as np
 
 from tercet._typing import Array, Floats, Reals
 from tercet.metrics.binomial import Interval, check_exact
-from tercet.metrics.limits import FEW, normal_quantile, proportion_limits, student_quantile
+from tercet.metrics.limits import few_errors, normal_quantile, proportion_limits, student_quantile
 
 
 class Share(NamedTuple):
@@ -58,7 +58,7 @@ def mover(samples: Sequence[Sequence[Share]], level: float = 0.95) -> Interval:
     shares = [share for own in samples for share in own]
     places = [place for place, own in enumerate(samples) for _ in own]
     for share in shares:
-        if min(share.counted, share.out_of - share.counted) < FEW:
+        if min(share.counted, share.out_of - share.counted) < few_errors(level):
             check_exact(share.out_of)
     parts = [Proportion(share.counted / share.out_of, float(share.out_of)) for share in shares]
     found = Sum(parts, tuple(share.coefficient for share in shares), excluding(parts, places))
@@ -79,35 +79,39 @@ class Proportion:
     freedom: Reals = math.inf
     grouped: bool = False
 
-    @property
-    def method(self) -> str:
-        """Which of the two limits was used."""
+    def method(self, level: float) -> str:
+        """Which of the two limits are used."""
         if self.grouped:
-            return self.family
-        errors = _counted(self.value, self.size)
-        errors = np.minimum(errors, self.size - errors)
-        return "Clopper-Pearson" if np.all(errors < FEW) else "Wilson" if np.all(errors >= FEW) else _BOTH
+            return self.family(level)
+        errors, few = _counted(self.value, self.size), few_errors(level)
+        exact = np.minimum(errors, self.size - errors) < few
+        return "Clopper-Pearson" if np.all(exact) else self.family(level) if np.any(exact) else "Wilson"
 
     @property
     def spread(self) -> Reals:
         """The variance of a single error."""
         return self.value * (1.0 - self.value)
 
-    @property
-    def family(self) -> str:
+    def family(self, level: float) -> str:
         """What the limits are called whatever the number of errors."""
-        return "Korn-Graubard" if self.grouped else _BOTH
+        return "Korn-Graubard" if self.grouped else f"Wilson, Clopper-Pearson below {few_errors(level)} errors"
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
         """Clopper-Pearson's or Wilson's, of the effective counts."""
-        reach = (
-            1.0 if np.all(np.isinf(self.freedom)) else normal_quantile(level) / student_quantile(level, self.freedom)
-        )
+        return proportion_limits(*self._counts(level), level)
+
+    def rare(self, level: float) -> tuple[Reals, Reals]:
+        """Mean and variance of the beta distribution that has Clopper-Pearson's lower limit; 0 if errors are many."""
+        errors, size = self._counts(level)
+        mean = np.where(errors < few_errors(level), errors / (size + 1.0), 0.0)
+        return mean, mean * (1.0 - mean) / (size + 2.0)
+
+    def _counts(self, level: float) -> tuple[Reals, Reals]:
+        """Errors and trials, as many as are effective with these degrees of freedom."""
+        known = np.all(np.isinf(self.freedom))
+        reach = 1.0 if known else normal_quantile(level) / student_quantile(level, self.freedom)
         size = self.size * reach**2
-        return proportion_limits(_counted(self.value, size), size, level)
-
-
-_BOTH = f"Wilson, Clopper-Pearson below {FEW:g} errors"
+        return _counted(self.value, size), size
 
 
 def _counted(value: Reals, size: Reals) -> Reals:
@@ -132,31 +136,44 @@ class MeanLoss:
     most: float
     error: tuple[float, float]  # what an error costs: the mean, and the mean of the squares
     freedom: float = math.inf
-    family: str = "Tiwari-Clegg-Zou"
+    how: str = "Tiwari-Clegg-Zou"
 
-    @property
-    def method(self) -> str:
-        """The same for every cost."""
-        return self.family
+    def method(self, level: float) -> str:
+        """The same for every cost and level."""
+        return self.how
+
+    family = method
 
     def limits(self, level: float) -> tuple[float, float]:
         """Both limits, each from the costs with one trial more."""
         if self.most == 0.0:
             return 0.0, 0.0
-        size = self.size * (normal_quantile(level) / float(student_quantile(level, self.freedom))) ** 2
-        mean, square = self.value / self.most, (self.spread + self.value**2) / self.most**2
-        more, squared = self.error[0] / self.most, self.error[1] / self.most**2
-        low = _beta_quantile(size * mean, size * square, size + 1.0, level, upper=False)
-        high = _beta_quantile(size * mean + more, size * square + squared, size + 1.0, level, upper=True)
+        mean = self.value / self.most
+        low, high = (_beta_quantile(*self._with_one_more(level, upper), level, upper) for upper in (False, True))
         return self.most * min(low, mean), self.most * max(high, mean)
 
+    def rare(self, level: float) -> tuple[float, float]:
+        """Mean and variance of the beta distribution that has the lower limit; 0 if errors are many."""
+        mean, variance = self._with_one_more(level, upper=False) if self.value > 0.0 else (0.0, 0.0)
+        if mean * mean >= few_errors(level) * variance:
+            return 0.0, 0.0
+        return self.most * mean, self.most**2 * variance
 
-def _beta_quantile(total: float, squares: float, size: float, level: float, upper: bool) -> float:
+    def _with_one_more(self, level: float, upper: bool) -> tuple[float, float]:
+        """Mean and variance of the mean of costs, as parts of the highest, with one trial more: free, or an error."""
+        size = self.size * (normal_quantile(level) / float(student_quantile(level, self.freedom))) ** 2
+        total, squares = size * self.value / self.most, size * (self.spread + self.value**2) / self.most**2
+        if upper:
+            total, squares = total + self.error[0] / self.most, squares + self.error[1] / self.most**2
+        mean = total / (size + 1.0)
+        return mean, (squares / (size + 1.0) - mean * mean) / (size + 2.0)
+
+
+def _beta_quantile(mean: float, variance: float, level: float, upper: bool) -> float:
     """The limit of a mean of numbers between 0 and 1 by the beta distribution with its mean and variance."""
     from scipy.special import betainccinv, betaincinv
 
-    mean, tail = total / size, (1.0 - level) / 2.0
-    variance = (squares / size - mean * mean) / (size + 1.0)
+    tail = (1.0 - level) / 2.0
     if variance <= 0.0 or not 0.0 < mean < 1.0:
         return min(max(mean, 0.0), 1.0)
     both = max(mean * (1.0 - mean) / variance - 1.0, 0.0)
@@ -190,7 +207,9 @@ def excluding(parts: Sequence[Proportion | MeanLoss], samples: Sequence[int]) ->
 class Sum:
     """A weighted sum of rates: method of variance estimates recovery, MOVER (Zou and Donner 2008).
 
-    L = sum - sqrt(d' R d), d_i the distance from each term to its own limit on that side, R the correlations.
+    L = sum - sqrt(d' R d), d_i the distance from each term to its own limit on that side, R the correlations. No rate
+    is farther from its lower limit than from 0, so that a few errors of each of several kinds would leave a cost a
+    lower limit that is too high. It is then that of all these errors together: Fay and Feuer (1997).
     """
 
     parts: Sequence[Proportion | MeanLoss]
@@ -203,10 +222,9 @@ class Sum:
         """The sum."""
         return sum(factor * part.value for factor, part in zip(self.factors, self.parts, strict=True))
 
-    @property
-    def method(self) -> str:
+    def method(self, level: float) -> str:
         """MOVER, from the limits of its rates."""
-        return f"MOVER ({' / '.join(dict.fromkeys(part.family for part in self.parts))})"
+        return f"MOVER ({' / '.join(dict.fromkeys(part.family(level) for part in self.parts))})"
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
         """The sum minus and plus the root of the summed squared distances."""
@@ -217,10 +235,29 @@ class Sum:
             ups.append(np.abs(np.maximum(one, other)))
             signs.append(np.sign(factor))
         value = self.value
-        low, high = (
-            value + side * recovered(own, signs, self.correlations) for side, own in ((-1.0, downs), (1.0, ups))
-        )
-        return np.maximum(low, self.bounds[0]), np.minimum(high, self.bounds[1])
+        down, up = (recovered(own, signs, self.correlations) for own in (downs, ups))
+        if all(np.all(sign >= 0.0) for sign in signs):
+            down = np.hypot(down, self._of_few_together(downs, level))
+        return np.maximum(value - down, self.bounds[0]), np.minimum(value + up, self.bounds[1])
+
+    def _of_few_together(self, downs: Sequence[Reals], level: float) -> Floats:
+        """What distances of few errors lack, in squares, to that of their sum, which is nearly gamma distributed."""
+        from scipy.special import gammaincinv
+
+        rare = [part.rare(level) for part in self.parts]
+        kept = [np.where((own[0] > 0.0) & np.isfinite(f), f, 0.0) for own, f in zip(rare, self.factors, strict=True)]
+        most = np.max(np.broadcast_arrays(*kept), axis=0)
+        unit = np.where(most > 0.0, most, 1.0)  # so that squares are numbers
+        kinds, value, mean, variance, apart = (np.zeros(unit.shape) for _ in range(5))
+        for factor, part, (own, spread), down in zip(kept, self.parts, rare, downs, strict=True):
+            share = factor / unit
+            kinds = kinds + (share > 0.0)
+            value, mean, variance = value + share * part.value, mean + share * own, variance + share * share * spread
+            apart = apart + (np.where(share > 0.0, down, 0.0) / unit) ** 2
+        several = kinds > 1
+        shape = np.where(several, mean, 1.0) ** 2 / np.where(several, variance, 1.0)
+        lowest = mean * gammaincinv(shape, (1.0 - level) / 2.0) / shape
+        return np.where(several, np.sqrt(np.maximum((value - lowest) ** 2 - apart, 0.0)), 0.0) * unit
 
 
 def recovered(

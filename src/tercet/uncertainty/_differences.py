@@ -19,7 +19,7 @@ from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import Places, Way
 from tercet.uncertainty._kernel.classes import RowCosts, charges
-from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped, smallest_p, wider
+from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped, named, smallest_p, wider
 from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
@@ -178,7 +178,7 @@ def _alike(value: float, units: float) -> Derived:
 
     Units of 0: the loss has no bound.
     """
-    method = "Clopper-Pearson of unseen trials (all trials differ alike)"
+    method = named("Clopper-Pearson of unseen trials (all trials differ alike)")
     return Derived(value, method, partial(_limits_if_alike, value, units))
 
 
@@ -193,7 +193,7 @@ def _limits_if_alike(value: float, units: float, level: float) -> tuple[float, f
 def independent(first: Estimate, second: Estimate) -> Derived:
     """A difference of two numbers from independent trials: MOVER from the limits of both."""
     value = float(first.value) - float(second.value)
-    return Derived(value, f"MOVER ({first.method})", partial(_independent_limits, first, second))
+    return Derived(value, named("MOVER ({})", first), partial(_independent_limits, first, second))
 
 
 def _independent_limits(first: Estimate, second: Estimate, level: float) -> tuple[float, float]:

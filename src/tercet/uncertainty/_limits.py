@@ -7,7 +7,7 @@ p-value (one minus the largest level whose interval leaves out the null value) c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -28,8 +28,7 @@ class Estimate(Protocol):
     def value(self) -> Reals:
         """The estimate."""
 
-    @property
-    def method(self) -> str:
+    def method(self, level: float) -> str:
         """The method by its name in the literature."""
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
@@ -55,8 +54,7 @@ class Mean:
     how: str = "Student's t"
     skewness: float = 0.0  # of the mean; other than 0, it is removed by Hall's transformation (1992)
 
-    @property
-    def method(self) -> str:
+    def method(self, level: float) -> str:
         """How the standard error was found, and on which scale."""
         return f"{self.how}{f' on the {self.scale} scale' if self.scale else ''}"
 
@@ -88,12 +86,21 @@ def expit(odds: float) -> float:
 class Derived(NamedTuple):
     """An estimate whose limits are a function of the level.
 
-    The function is a partial of a module's own: comparisons keep their estimates, and closures cannot be pickled.
+    Functions are partials of a module's own: comparisons keep their estimates, and closures cannot be pickled.
     """
 
     value: Reals
-    method: str
+    method: Callable[[float], str]
     limits: Callable[[float], tuple[Reals, Reals]]
+
+
+def named(pattern: str, *parts: Estimate) -> Callable[[float], str]:
+    """A method's name, which may hold those of other estimates: named("MOVER ({})", first)."""
+    return partial(_named, pattern, parts)
+
+
+def _named(pattern: str, parts: Sequence[Estimate], level: float) -> str:
+    return pattern.format(*(one.method(level) for one in parts))
 
 
 def bracket(value: Reals, below: Estimate, above: Estimate | None, most: float) -> Derived:
@@ -103,8 +110,8 @@ def bracket(value: Reals, below: Estimate, above: Estimate | None, most: float) 
     above it. No interval for a minimum over thresholds is published that we know of; this one is conservative. Without
     a cost from above, the minimum can be anything up to the most.
     """
-    how = "lower end of the apparent minimum, upper end of the out-of-fold cost"
-    return Derived(value, f"{below.method}: {how}", partial(_bracketed, value, below, above, most))
+    how = named("{}: lower end of the apparent minimum, upper end of the out-of-fold cost", below)
+    return Derived(value, how, partial(_bracketed, value, below, above, most))
 
 
 def _bracketed(value: Reals, below: Estimate, above: Estimate | None, most: float, level: float) -> tuple[Reals, Reals]:
@@ -115,7 +122,7 @@ def _bracketed(value: Reals, below: Estimate, above: Estimate | None, most: floa
 
 def wider(one: Estimate, other: Estimate) -> Derived:
     """The wider of two intervals for one number, where neither is sufficient alone."""
-    return Derived(one.value, f"the wider of {one.method} and {other.method}", partial(_outer, one, other))
+    return Derived(one.value, named("the wider of {} and {}", one, other), partial(_outer, one, other))
 
 
 def _outer(one: Estimate, other: Estimate, level: float) -> tuple[Reals, Reals]:

@@ -87,8 +87,12 @@ def _costs(rows: SampledRows, charged: Sequence[Floats], app: MulticlassApplicat
 
 def _contributions(parts: Sequence[Proportion | MeanLoss], factors: Sequence[float]) -> Derived:
     """Several rates, each times its factor, side by side."""
-    method = " / ".join(dict.fromkeys(part.method for part in parts))
-    return Derived(_scaled(factors, [part.value for part in parts]), method, partial(_side_by_side, parts, factors))
+    value = _scaled(factors, [part.value for part in parts])
+    return Derived(value, partial(_methods, parts), partial(_side_by_side, parts, factors))
+
+
+def _methods(parts: Sequence[Proportion | MeanLoss], level: float) -> str:
+    return " / ".join(dict.fromkeys(part.method(level) for part in parts))
 
 
 def _side_by_side(

@@ -25,7 +25,7 @@ from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class
 from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
-from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effective_size, mapped, wider
+from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effective_size, mapped, named, wider
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import class_rows, numbered_groups
 
@@ -446,7 +446,7 @@ def newcombe(value: float, targets: float, nontargets: float) -> Derived:
 
     (A - a)^2 = z^2 a (1 - a) (1 + m ((1 - a) / (2 - a) + a / (1 + a))) / (T N), with m = (T + N) / 2 - 1.
     """
-    return Derived(value, "Newcombe", partial(_newcombe_limits, value, targets, nontargets))
+    return Derived(value, named("Newcombe"), partial(_newcombe_limits, value, targets, nontargets))
 
 
 def _newcombe_limits(value: float, targets: float, nontargets: float, level: float) -> tuple[float, float]:

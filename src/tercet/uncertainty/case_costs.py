@@ -39,7 +39,7 @@ from tercet.uncertainty._rows import SampledRows, group_codes, grouping, needs_l
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _TOO_FEW = "An interval needs at least two cases (or groups) of each class."
-_LIMITS = MeanLoss.family
+_LIMITS = MeanLoss.how
 _LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
@@ -317,7 +317,7 @@ def _in_memory(found: CaseCostEvaluation, cases: _Cases, level: float) -> CaseCo
     below = cases.cost(split.paid(split.accepted(found.min_shift))).limits(level)[0]
     above = cases.cost(cases.paid_out_of_fold()).limits(level)[1]
     return replace(
-        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method,
+        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method(level),
         min_cost_ci=(min(float(below), found.min_cost), max(float(above), found.min_cost)),
     )  # fmt: skip
 
@@ -338,7 +338,7 @@ def _over_parts(found: CaseCostEvaluation, parts: Parts, prior: float, level: fl
     means = [sums[place].mean() for place in range(6)]
     cost, saved = _mean_cost(prior, means[:2]), _mean_difference(prior, means[2:])
     return replace(
-        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method
+        found, cost_ci=ends(cost, level), savings_ci=ends(saved, level), level=level, method=cost.method(level)
     )  # fmt: skip
 
 
@@ -526,7 +526,7 @@ def case_cost_calibration_loss(
     paid = [one.split.paid(one.split.accepted()) for one in (before, after)]
     found = before.difference((paid[0][0] - paid[1][0], paid[0][1] - paid[1][1]), before.prices())
     actual, calibrated = (float(before.cost(one).value) for one in paid)
-    method = f"{found.method}, paired; logistic, 5 folds"
+    method = f"{found.method(level)}, paired; logistic, 5 folds"
     return CaseCostLoss(float(found.value), *ends(found, level), actual, calibrated, level, method)
 
 

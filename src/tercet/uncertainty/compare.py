@@ -186,7 +186,7 @@ def _compared_by_case(
     same = sharing_groups(pairing.systems, names, groups)
     found = case_cost_estimates(same, costs, groups)
     values = {
-        name: tuple(Bound(float(one.value), *ends(one, level), one.method) for one in row)
+        name: tuple(Bound(float(one.value), *ends(one, level), one.method(level)) for one in row)
         for name, row in found.alone.items()
     }
     points = tuple(f"prior {one.prior:g}, costs per case" for one in costs)
@@ -203,7 +203,7 @@ def paired_comparison(
     for (name, i, j), (one, least) in differences.items():
         called = name, names[i], names[j]
         base, p = float(values[name][j].value), max(p_value(one), least)
-        rows.append(_difference(called, float(one.value), base, one.limits(level), p, one.method, least))
+        rows.append(_difference(called, float(one.value), base, one.limits(level), p, one.method(level), least))
         estimates[called] = one
     return Comparison(
         names, ReadOnly(values), _corrected(rows, correction), (), level, 0, 0, groups, True, pair_by, 0,
@@ -260,7 +260,7 @@ def _in_closed_form(
             called = name, names[i], names[j]
             base, p = float(intervals[j][name].value), max(p_value(known), least)
             value = float(intervals[i][name].value) - base
-            rows.append(_difference(called, value, base, known.limits(level), p, known.method, least))
+            rows.append(_difference(called, value, base, known.limits(level), p, known.method(level), least))
             estimates[called] = known
     return _Compared(intervals, shared, rows, estimates)
 

@@ -274,7 +274,7 @@ def bounded(
         value = one.value
         if np.ndim(value) == 0:
             value, low, high = float(value), float(low), float(high)
-        bounds[name] = Bound(value, low, high, one.method)
+        bounds[name] = Bound(value, low, high, one.method(level))
     return Intervals(ReadOnly(bounds), level, by, sampling, ReadOnly(missing), notes)
 
 

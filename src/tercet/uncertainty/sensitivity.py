@@ -369,7 +369,7 @@ def _denoised(pair: RatePair, measured: Estimate, app: Application, e: float, d:
     shift = mapped(measured, lambda x: np.clip((x - (d + e) / 2.0) / left, 0.0, 1.0))
     low, high = shift.limits(level)
     possible = all(found for _, found in parts)
-    curve = Bound(float(shift.value), float(low), float(high), measured.method)
+    curve = Bound(float(shift.value), float(low), float(high), measured.method(level))
     return NoisyLabels(e, d, parts[0][0], parts[1][0], None if cost is None else cost[0], curve, possible)
 
 
@@ -381,7 +381,7 @@ def _linear(pair: RatePair, factors: Sequence[float], level: float, most: float)
     value, (low, high) = found.value, found.limits(level)
     one, less, more = (float(np.ravel(x)[0]) + constant for x in (value, low, high))
     one, less, high = (min(max(x, 0.0), most) for x in (one, less, more))
-    return Bound(one, less, high, found.method), more >= 0.0
+    return Bound(one, less, high, found.method(level)), more >= 0.0
 
 
 class VerificationBias(NamedTuple):
