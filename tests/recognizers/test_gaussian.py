@@ -325,7 +325,7 @@ def test_another_width_than_in_training_is_refused():
         ("distinct", {"classes": [0, 0]}),
         ("one of 'full', 'tied'", {"covariance": "spherical"}),
         ("one of 'full', 'tied'", {"covariance": None}),
-        ("shrinkage must lie", {"shrinkage": -0.1}),
+        ("shrinkage must be a rate", {"shrinkage": -0.1}),
         ("shrinkage must be a number", {"shrinkage": np.nan}),
         ("shrinkage must be a number", {"shrinkage": True}),
         ("shrinkage must be a number", {"shrinkage": "auto"}),

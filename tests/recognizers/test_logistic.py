@@ -128,7 +128,7 @@ def test_nearly_separable_samples_and_dependent_features_have_a_finite_solution(
         ({"samples": [[1.0], [2.0]], "labels": [0, 1], "penalty": -1.0}, "penalty"),
         ({"samples": [[1.0], [2.0]], "labels": [0, 1], "prior": 1.0}, "prior"),
         ({"samples": [[1.0], [2.0]], "labels": [0, 1], "expansion": "cubic"}, "expansion"),
-        ({"samples": [1.0, 2.0], "labels": [0, 1]}, "2-dimensional"),
+        ({"samples": [1.0, 2.0], "labels": [0, 1]}, "must be a matrix"),
         ({"samples": [[1.0], [2.0]], "labels": [0]}, "labels"),
         ({"samples": [[1e200, 1.0], [-1e200, 2.0]], "labels": [0, 1], "expansion": "quadratic"}, "too large"),
     ],

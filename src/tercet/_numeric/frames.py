@@ -22,10 +22,10 @@ from tercet._typing import JSON, Array
 from tercet.errors import InputError
 
 _TEXT = ("str", "string", "object", "category", "String", "Categorical", "Enum", "large_string", "dictionary")
-_SAME_IN_ARROW = {
-    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT",
-    "DOUBLE", "VARCHAR", "ENUM",
+DUCKDB_NUMBERS = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
 }  # fmt: skip
+_SAME_IN_ARROW = DUCKDB_NUMBERS | {"BOOLEAN", "VARCHAR", "ENUM"}
 
 
 def is_frame(value: object) -> bool:

@@ -9,9 +9,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from tercet._numeric.exact import as_integers
 from tercet._numeric.parallel import extremes, over_parts
 from tercet._numeric.validation import chosen, frozen, numbers, shown
-from tercet._typing import Array, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.errors import InputError
 
 Orientation: TypeAlias = Literal["samples x classes", "classes x samples"]
@@ -61,6 +62,15 @@ def check_weights(heavy: Floats) -> None:
         raise InputError(
             f"weights must be finite and not negative: row {bad[0]} holds {heavy[bad[0]]}. Weight 0 drops a row."
         )
+
+
+def whole_weights(weights: Floats) -> tuple[Counts, int]:
+    """Weights as whole multiples of 2**unit, and the unit; a weight of 0 stays 0."""
+    kept = weights > 0.0
+    integers, unit = as_integers(weights[kept])
+    rows: Counts = np.zeros(len(weights), integers.dtype)
+    rows[kept] = integers
+    return rows, unit
 
 
 def upright(values: Floats, labels: Array | None, given: list[object] | None, orientation: str | None) -> Floats:

@@ -11,7 +11,8 @@ import numpy as np
 
 from tercet._numeric.plain import strict_json
 from tercet._numeric.records import ReadOnly, check_fields
-from tercet._numeric.validation import frozen, shown
+from tercet._numeric.validation import flag as flag
+from tercet._numeric.validation import frozen, shown, text
 from tercet._typing import JSON, Facts, Floats, Value
 from tercet._views import Shown
 from tercet.errors import InputError
@@ -19,6 +20,7 @@ from tercet.errors import InputError
 M = TypeVar("M", bound="Model")
 
 SCHEMA_VERSION = 1
+word = text  # how models read a name
 _TOP = ("schema_version", "tercet", "method", "parameters", "training")
 
 
@@ -101,13 +103,12 @@ class Model(Shown):
             )
         parameters = _exactly(document["parameters"], cls._parameters, "parameters")
         facts = _exactly(document["training"], cls._facts, "training")
-        values = {name: take(parameters[name], name) for name, take in cls._parameters.items()}
-        return cls(
-            **values,
-            training={  # type: ignore[call-arg]
-                name: _fact(facts[name], name) for name in cls._facts
-            },
-        )
+        try:
+            values = {name: take(parameters[name], name) for name, take in cls._parameters.items()}
+            training = {name: _fact(facts[name], name) for name in cls._facts}
+        except InputError as error:
+            raise InputError(f"The saved model is damaged: {error}") from None
+        return cls(**values, training=training)  # type: ignore[call-arg]
 
 
 def read(text: str | bytes) -> JSON:
@@ -159,21 +160,14 @@ def real(value: object, name: str) -> float:
             return float(value)
     except OverflowError:
         pass
-    raise InputError(f"The saved model is damaged: {name} must be a number, not {shown(value)}.")
+    raise InputError(f"{name} must be a number, not {shown(value)}.")
 
 
 def finite(value: object, name: str) -> float:
     """A finite double."""
     if math.isinf(number := real(value, name)):
-        raise InputError(f"The saved model is damaged: {name} must be finite, not {number}.")
+        raise InputError(f"{name} must be finite, not {number}.")
     return number
-
-
-def flag(value: object, name: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise InputError(f"The saved model is damaged: {name} must be true or false, not {shown(value)}.")
-    return value
 
 
 def reals(value: object, name: str) -> Floats:
@@ -185,20 +179,13 @@ def matrix(value: object, name: str) -> Floats:
     """A frozen matrix of finite doubles."""
     rows = [[finite(one, name) for one in _listed(row, name)] for row in _listed(value, name)]
     if len({len(row) for row in rows}) != 1:
-        raise InputError(f"The saved model is damaged: the rows of {name} differ in length.")
+        raise InputError(f"the rows of {name} differ in length.")
     return frozen(np.array(rows, np.float64).reshape(len(rows), -1))
 
 
 def words(value: object, name: str) -> tuple[str, ...]:
     """A tuple of names."""
     return tuple(word(one, name) for one in _listed(value, name))
-
-
-def word(value: object, name: str) -> str:
-    """A text."""
-    if not isinstance(value, str):
-        raise InputError(f"The saved model is damaged: {name} must be text, not {shown(value)}.")
-    return value
 
 
 def damaged(rule: str) -> InputError:
@@ -208,7 +195,7 @@ def damaged(rule: str) -> InputError:
 
 def _listed(value: object, name: str) -> list[Value]:
     if not isinstance(value, list):
-        raise InputError(f"The saved model is damaged: {name} must be a list, not {shown(value)}.")
+        raise InputError(f"{name} must be a list, not {shown(value)}.")
     return value
 
 

@@ -17,7 +17,8 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.coded import Coded, few_values
+from tercet._numeric.coded import Coded, coded, codes_among
+from tercet._numeric.coded import distinct as distinct
 from tercet._numeric.parallel import over_parts
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import InputError, did_you_mean
@@ -131,7 +132,7 @@ def rate(value: object, name: str) -> float:
     """A number between 0 and 1, both ends included."""
     found = number(value, name)
     if not 0.0 <= found <= 1.0:
-        raise InputError(f"{name} must be a rate between 0 and 1, not {found}.")
+        raise InputError(f"{name} must be a rate between 0 and 1, not {found}.{_as_percentage(found)}")
     if 0.0 < found < TINY:
         raise InputError(f"{name} must be 0 or at least {TINY:.3g}, not {found}.")
     return found
@@ -141,11 +142,14 @@ def probability(value: object, name: str) -> float:
     """A number strictly between 0 and 1, and above the subnormal numbers, whose reciprocals overflow."""
     found = number(value, name)
     if not 0.0 < found < 1.0:
-        meant = f" {found:g} % is {found / 100.0:g}." if 1.0 < found < 100.0 else ""
-        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.{meant}")
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {found}.{_as_percentage(found)}")
     if found < TINY:
         raise InputError(f"{name} must be at least {TINY:.3g}, not {found}.")
     return found
+
+
+def _as_percentage(found: float) -> str:
+    return f" {found:g} % is {found / 100.0:g}." if 1.0 < found < 100.0 else ""
 
 
 def seed_number(value: object, name: str = "seed") -> int:
@@ -384,18 +388,9 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Floats:
     """Python numbers kept in an object array; text, None and the like are refused by place."""
     found = np.empty(array.size)
     for place, value in enumerate(array.ravel()):
-        found[place] = _entry(value, f"{name} must be numbers: entry {place}")
+        found[place] = _real(_scalar(value), value, f"{name} must be numbers: entry {place}")
     _refuse_rounding((value for value in array.ravel() if isinstance(value, int)), name)
     return found.reshape(array.shape)
-
-
-def _entry(value: object, where: str) -> float:
-    plain = _scalar(value)
-    if isinstance(plain, bool | np.bool_ | np.timedelta64) or not isinstance(plain, abstract.Real | Decimal):
-        raise InputError(f"{where} is {shown(value)}.")
-    if isinstance(plain, int):  # too large ones are named by _refuse_rounding
-        return float(plain) if abs(plain) < 2**1023 else np.inf
-    return _real(plain, value, where)
 
 
 def names(values: object, name: str) -> Array:
@@ -499,16 +494,6 @@ def same_kind(values: Array, name: str, others: Array, other: str) -> None:
         )
 
 
-def distinct(values: Array) -> list[Hashable]:
-    """The distinct values in order of appearance, as Python objects."""
-    few = _coded(values) if values.ndim == 1 and values.dtype.kind in "biuU" else None
-    return list(dict.fromkeys(values.tolist())) if few is None else few.values
-
-
-def _coded(array: Array) -> Coded | None:
-    return few_values(len(array), lambda row: array[row].item(), lambda value: np.asarray(array == value))
-
-
 def label_list(values: object, name: str) -> list[Hashable]:
     """Names of classes or actions: a list of hashable values, nothing missing."""
     found = listed(values, name)
@@ -558,7 +543,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
     if isinstance(labels, Coded):
         return _coded_target(labels, target)
     array = names(labels, "labels")
-    few = _coded(array) if array.dtype.kind == "U" else None
+    few = coded(array) if array.dtype.kind == "U" else None
     if few is not None:
         return _coded_target(few, target)
     if target is not None:
@@ -664,17 +649,17 @@ def equal_to(labels: Array, target: object) -> NDArray[np.bool_]:
     return np.broadcast_to(np.asarray(labels == target), labels.shape)
 
 
-def class_codes(labels: Array, classes: tuple[str, ...], given: Iterable[object] | None) -> NDArray[np.intp]:
+def class_codes(labels: Array, classes: tuple[str, ...], given: Sequence[Hashable] | None) -> NDArray[np.intp]:
     """K-class labels as 0..K-1: whole numbers already, or the class names in the order of the columns."""
-    if given is None:
-        return _numbered(labels, len(classes))
-    codes = {value: code for code, value in enumerate(given)}
+    return _numbered(labels, len(classes)) if given is None else frozen(places_among(labels, given, "The labels"))
+
+
+def places_among(values: Array, known: Sequence[Hashable], name: str) -> NDArray[np.intp]:
+    """The place of each value among the known ones, which must have it."""
     try:
-        return frozen(np.fromiter((codes[value] for value in labels.tolist()), np.intp, len(labels)))
+        return codes_among(values, known)
     except KeyError as error:
-        raise InputError(
-            f"The labels hold {shown(error.args[0])}, which is not among the classes {some(codes, 4)}."
-        ) from None
+        raise InputError(f"{name} hold {shown(error.args[0])}, which is not among {some(known)}.") from None
 
 
 def _numbered(labels: Array, count: int) -> NDArray[np.intp]:

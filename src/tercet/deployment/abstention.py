@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tercet._numeric.records import Record, checked_tuple
-from tercet._numeric.validation import frozen, number, numbers
+from tercet._numeric.validation import frozen, number, numbers, rate
 from tercet._typing import Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decisions
@@ -170,9 +170,7 @@ class RiskCoverage(Record):
             if not 0.0 < wanted <= 1.0:
                 raise InputError(f"coverage must be above 0 and at most 1, not {wanted}.")
             return self._point(int((self.coverage >= wanted).argmax()))
-        bound = number(error_at_most, "error_at_most")
-        if not 0.0 <= bound <= 1.0:
-            raise InputError(f"error_at_most must be a rate between 0 and 1, not {bound}.")
+        bound = rate(error_at_most, "error_at_most")
         within = np.flatnonzero(self.error <= bound)
         if len(within) == 0:
             raise UndefinedError(f"No threshold keeps the error at {bound:g}: the least is {self.error.min():.4g}.")

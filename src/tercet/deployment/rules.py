@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import quotients, shifted
 from tercet._numeric.plain import plain
 from tercet._numeric.serialization import Model, flag, real
-from tercet._numeric.validation import chosen, group_name, number, numbers, positive, shown, text
+from tercet._numeric.validation import chosen, group_name, not_negative, numbers, positive, rate, shown, text
 from tercet._typing import Facts, Floats
 from tercet.application import Application
 from tercet.calibration.cross_fit import fold_numbers
 from tercet.calibration.two_class import check_meaning
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import Interval, rate_interval
+from tercet.metrics.binomial import Interval
 from tercet.metrics.confusion import CELLS, Confusion
+from tercet.metrics.counting import proportion_rate
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials, probability, two_class
 
@@ -443,10 +444,10 @@ class Criterion(NamedTuple):
             app = Application.of(value)
             value = [app.prior, app.cost_fn, app.cost_fp]
         else:
-            value = _bound(name, value)
-        rate = _cases(name, cases_per_day)
+            value = {"f_beta": positive, "alarms_at_most": not_negative}.get(name, rate)(value, name)
+        daily = _cases(name, cases_per_day)
         share = None if prevalence is None else probability(prevalence, "prevalence")
-        return cls(name, value, _confidence(name, value, confidence, by), rate, share)
+        return cls(name, value, _confidence(name, value, confidence, by), daily, share)
 
     @classmethod
     def saved(cls, training: Facts) -> Criterion:
@@ -630,16 +631,8 @@ def _decided(curve: Curve, rule: Rule) -> Confusion:
 
 def _rates(table: Confusion, ci: float) -> dict[str, Reached]:
     level = probability(ci, "ci")
-    return {name: _reached(table, name, level) for name in RATES}
-
-
-def _reached(table: Confusion, name: str, level: float) -> Reached:
-    try:
-        value = float(getattr(table, name))
-    except UndefinedError:
-        return Reached(None, None)
-    whole = table.unit >= 0
-    return Reached(value, rate_interval(*table.proportion(name), level) if whole else None)
+    found = {name: proportion_rate(table, name, level) for name in RATES}
+    return {name: Reached(one.value, one.interval) for name, one in found.items()}
 
 
 def _plain(one: Reached) -> object:
@@ -648,16 +641,6 @@ def _plain(one: Reached) -> object:
 
 def _told(value: object) -> str:
     return f"at ({', '.join(f'{one:g}' for one in value)})" if isinstance(value, list) else f"{value:g}"
-
-
-def _bound(name: str, value: object) -> float:
-    found = number(value, name)
-    if name in ("alarms_at_most", "f_beta"):
-        if not (0.0 < found < math.inf or (found == 0.0 and name == "alarms_at_most")):
-            raise InputError(f"{name} must be positive and finite, not {found}.")
-    elif not 0.0 <= found <= 1.0:
-        raise InputError(f"{name} must be a rate between 0 and 1, not {found}. One per cent is 0.01.")
-    return found
 
 
 def _cases(name: str, cases_per_day: object) -> float | None:

@@ -9,9 +9,8 @@ import numpy as np
 
 from tercet._typing import Array
 from tercet.errors import InputError
-from tercet.io._column_source import ColumnSource
 from tercet.io._trial_columns import TrialColumns, decisions_of, id_column
-from tercet.io.columns import Column, LabelColumn, Table
+from tercet.io.columns import Column, ColumnSource, LabelColumn, Table
 from tercet.io.formats.text import missing_column
 
 _EQUAL = "claimed = real"

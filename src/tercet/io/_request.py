@@ -94,17 +94,15 @@ class Request:
         """The request that the options of `tercet.read` make."""
         meaning, trained_prior = text(options.get("meaning", "llr"), "meaning"), options.get("trained_prior")
         check_meaning(meaning, MEANINGS, trained_prior)
-        ids, classes = tuple_of(options.get("id_column"), "id_column"), options.get("class_columns")
-        weight = options.get("weight_column")
-        labels, key = options.get("labels"), options.get("key")
+        labels, key, classes = options.get("labels"), options.get("key"), options.get("class_columns")
         keep, labelled = (_optional(flag, options.get(name), name) for name in ("keep_ids", "labelled"))
-        score = _name(options.get("score_column", "score"), "score_column")
+        score = options.get("score_column", "score")
         wanted = WantedColumns(
             score,
-            _name(options.get("label_column", "label"), "label_column"),
-            None if weight is None else _name(weight, "weight_column"),
+            options.get("label_column", "label"),
+            options.get("weight_column"),
             tuple_of(options.get("group_columns"), "group_columns"),
-            ids,
+            tuple_of(options.get("id_column"), "id_column"),
             None if classes is None else tuple_of(classes, "class_columns"),
             meaning in MATRIX_MEANINGS,
             False if labels is not None else labelled,
@@ -140,9 +138,3 @@ Checked = TypeVar("Checked")
 
 def _optional(check: Callable[[object, str], Checked], value: object, name: str) -> Checked | None:
     return None if value is None else check(value, name)
-
-
-def _name(value: object, option: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{option} names a column by text, not by {shown(value)}.")
-    return value

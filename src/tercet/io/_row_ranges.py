@@ -14,12 +14,11 @@ from tercet._numeric.validation import shown
 from tercet._typing import Array
 from tercet.errors import InputError
 from tercet.io._column_roles import ColumnRoles, WantedColumns, label_column, score_roles, trial_columns
-from tercet.io._column_source import column_source
 from tercet.io._limits import check_size
 from tercet.io._plain_files import PlainFile
 from tercet.io._request import Request
 from tercet.io._trial_columns import TrialColumns, decisions_of, id_column, label_array, words_of
-from tercet.io.columns import LabelColumn, Labels, Store, Table
+from tercet.io.columns import LabelColumn, Labels, Store, Table, column_source
 from tercet.io.formats.npy import ArrayFile, Npz, npy_file
 from tercet.io.formats.text import first_lines, missing_column
 from tercet.io.formats.trial_lists import LISTS, Hints

@@ -80,7 +80,9 @@ def trials_of(got: TrialColumns, meaning: str, target: object, trained_prior: ob
 def _of_two_classes(got: TrialColumns, meaning: str, target: object, more: JSON) -> Trials:
     if meaning in MATRIX_MEANINGS:
         raise InputError(f"scores that are {meaning} have one column per class; there is a single column of scores.")
-    labels, classes = _without_labels(target) if got.labels is None else target_mask(got.labels, target)
+    if got.labels is None:
+        return two_class_trials(meaning, got.scores, None, classes=unlabelled_classes(_target_word(target)), **more)
+    labels, classes = target_mask(got.labels, target)
     return two_class_trials(meaning, got.scores, labels, classes=classes, **more)
 
 
@@ -118,10 +120,6 @@ def target_mask(labels: LabelColumn, target: object) -> tuple[Array, tuple[str, 
     if target is None:
         return labels, None
     return target_mask(coded(labels), target)
-
-
-def _without_labels(target: object) -> tuple[None, tuple[str, str]]:
-    return None, unlabelled_classes(_target_word(target))
 
 
 def _target_word(target: object) -> str | None:

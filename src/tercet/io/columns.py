@@ -1,4 +1,4 @@
-"""A table: named columns behind duckdb, from text or Parquet, and the place of each row in its file."""
+"""A table: named columns behind duckdb, from text, JSON lines or Parquet, and the place of each row in its file."""
 
 from __future__ import annotations
 
@@ -15,48 +15,43 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tercet._numeric.frames import DUCKDB_NUMBERS
 from tercet._numeric.validation import shown
 from tercet._typing import Array, Value
 from tercet.errors import InputError
 from tercet.io._database import connected, identifier, is_pattern, link_in, quoted, watched
 from tercet.io._limits import MOST_COLUMNS, MOST_LABELS, check_size
 from tercet.io._plain_files import PlainFile, Progress
-from tercet.io.formats.jsonlines import json_place
-from tercet.io.formats.parquet import Footer, PageChecks, footer_of
+from tercet.io.formats.jsonlines import as_table, json_place, keys_of_first
+from tercet.io.formats.parquet import PageChecks, footer_of
 from tercet.io.formats.text import (
     Dialect,
     TextFacts,
+    check_ended,
+    check_text,
     data_records,
     diagnose,
     ends_with_separator,
+    first_lines,
     line_of,
     missing_column,
     regular,
 )
+from tercet.io.formats.trial_lists import Hints, Layout, layout_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_NUMERIC = (
-    "DOUBLE",
-    "FLOAT",
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-)
 _EXACT = 2**53  # whole numbers up to this are doubles
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 REJECTION = "Drop the row; a score that stands for a rejection is -inf (0 for lr and posterior)."
 _MERGED = "a 64-bit number would merge it with its neighbours. Rescale it, or write it as a label."
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _DOUBTFUL = r"(?i),\s*[}\]]|[:\[,]\s*[+-]?(inf|nan)|\\u0000"
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _NUMBERS = count()  # for types of the database, whose names must differ
 Place = Callable[[int, str], tuple[str, str | None]]
+Load = Callable[[Sequence[str], Sequence[str]], "Table"]  # of all wanted columns, and of those needed only as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +439,7 @@ def json_table(store: Store, file: PlainFile, facts: TextFacts, wanted: Sequence
     return Table(store.con, table, columns, rows, file.called, place, (table, "rowid"))
 
 
-def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
+def _parquet_table(store: Store, file: PlainFile) -> Table:
     """A Parquet file in place: only its footer has been read."""
     import duckdb
 
@@ -461,9 +456,7 @@ def parquet_table(store: Store, file: PlainFile) -> tuple[Table, Footer]:
     columns = {name: _typed(name, kind) for name, kind, *_ in described}
     numbered = f"read_parquet({path}, hive_partitioning=false, file_row_number=true)", "file_row_number"
     checks = PageChecks(file, footer)
-    return Table(
-        store.con, scan, columns, footer.rows, file.called, _row_place, numbered, checks, footer.starts
-    ), footer
+    return Table(store.con, scan, columns, footer.rows, file.called, _row_place, numbered, checks, footer.starts)
 
 
 def _row_place(row: int, name: str) -> tuple[str, str | None]:
@@ -472,7 +465,7 @@ def _row_place(row: int, name: str) -> tuple[str, str | None]:
 
 def _typed(name: str, kind: str) -> Column:
     sql = identifier(name)
-    if kind in _NUMERIC:
+    if kind in DUCKDB_NUMBERS:
         return Column(sql, "number")
     if kind.startswith("DECIMAL"):
         return Column(f"CAST({sql} AS VARCHAR)", "text")
@@ -487,3 +480,76 @@ def first_line(error: Exception) -> str:
     """The message of duckdb without the rows that it quotes."""
     head = str(error).split("\n", 1)[0]
     return head.split(": ", 1)[-1].rstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSource:
+    """A file whose columns are known by name and not yet read."""
+
+    called: str
+    names: tuple[str, ...]
+    layout: Layout
+    load: Load
+
+    def has(self, name: str | None) -> bool:
+        """Whether a column of this name is there."""
+        return name is not None and name in self.names
+
+
+def column_source(store: Store, file: PlainFile, hints: Hints, *, key: bool = False, number: int = 0) -> ColumnSource:
+    """The columns of a Parquet, JSON-lines or delimited file, or of a trial list."""
+    if file.kind == "parquet":
+        return _parquet_source(store, file)
+    if file.kind != "text":
+        raise InputError(
+            f"{file.called} is {file.kind}, which has no trial ids to join by. Give labels by position: labels=."
+        )
+    facts = check_text(file)
+    is_json = hints.format == "jsonl"
+    if hints.format is None:
+        is_json = file.suffix in _JSON_SUFFIXES or first_lines(file, 1)[0].lstrip().startswith("{")
+    if is_json:
+        return _json_source(store, file, facts, number)
+    layout = layout_of(file, hints, key=key)
+    dialect = layout.dialect
+
+    def load(wanted: Sequence[str], numbers: Sequence[str]) -> Table:
+        table = _not_empty(text_table(store, file, facts, dialect, wanted, numbers, number), dialect.header)
+        check_ended(file, facts)
+        return table
+
+    return ColumnSource(file.called, dialect.names, layout, load)
+
+
+def _json_source(store: Store, file: PlainFile, facts: TextFacts, number: int) -> ColumnSource:
+    names = keys_of_first(file)
+
+    def load(wanted: Sequence[str], _: Sequence[str]) -> Table:
+        table = json_table(store, file, facts, wanted, number)
+        return _not_empty(table if table is not None else _rewritten_json(store, file, names, wanted, number))
+
+    return ColumnSource(file.called, names, Layout(Dialect(",", names, True)), load)
+
+
+def _rewritten_json(store: Store, file: PlainFile, names: Sequence[str], wanted: Sequence[str], number: int) -> Table:
+    """The table by way of a CSV that Python's JSON parser gives: slow, but its errors name the exact place."""
+    rewritten, dialect = store.stack.enter_context(as_table(file, names, store.folder))
+    table = text_table(store, rewritten, check_text(rewritten), dialect, wanted, (), number)
+    return replace(table, place=partial(json_place, file))
+
+
+def _parquet_source(store: Store, file: PlainFile) -> ColumnSource:
+    table = _parquet_table(store, file)
+    names = tuple(table.columns)
+
+    def load(wanted: Sequence[str], _: Sequence[str]) -> Table:
+        check_size(file.called, table.rows, len(wanted), store.limit)
+        return _not_empty(table.only(wanted))
+
+    return ColumnSource(file.called, names, Layout(Dialect("", names, True)), load)
+
+
+def _not_empty(table: Table, header: bool = False) -> Table:
+    if table.rows == 0:
+        raise InputError(f"{table.called} holds {'a header and ' if header else ''}no rows of data.")
+    return table

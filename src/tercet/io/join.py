@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from tercet.errors import InputError
 from tercet.io._column_roles import ColumnRoles, WantedColumns, key_roles, score_roles
-from tercet.io._column_source import ColumnSource
 from tercet.io._request import Notes
-from tercet.io.columns import Column, Table
+from tercet.io.columns import Column, ColumnSource, Table
 
 _OF_KEY = " (key)"
 _IN_MEMORY = 1 << 24  # rows whose partners are held as numbers; more are joined in the database, which can spill

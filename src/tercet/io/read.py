@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
-from tercet._numeric.frames import is_frame
-from tercet._numeric.validation import chosen, label_list, whole
+from tercet._numeric.frames import frame_names, is_frame
+from tercet._numeric.validation import chosen, label_list, shown, whole
+from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
@@ -14,10 +15,18 @@ from tercet.io._plain_files import Progress
 from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request, tuple_of
 from tercet.io._trial_columns import confusion_of_words
 from tercet.io.formats.trial_lists import Hints
-from tercet.io.frames import SHORT, in_full, trials_of_frame
 from tercet.io.source import opened_request
 from tercet.metrics.confusion import Confusion
 from tercet.trials import Trials
+
+_SHORT = {
+    "score": "score_column", "label": "label_column", "weight": "weight_column", "groups": "group_columns",
+    "ids": "id_column",
+}  # fmt: skip
+_USUAL: JSON = {"score_column": "score", "label_column": "label", "missing": "error", "group_columns": ()}
+_OF_FILES = (
+    "labels", "key", "format", "separator", "columns", "header", "missing", "memory", "progress", "notes",
+)  # fmt: skip
 
 
 def read(
@@ -127,11 +136,69 @@ def read(
     """
     options = dict(locals())
     path = options.pop("path")
-    options = in_full({name: options.pop(name) for name in SHORT}, options)
+    options = _in_full({name: options.pop(name) for name in _SHORT}, options)
     if is_frame(path):
-        return trials_of_frame(path, options)
+        return _trials_of_frame(path, options)
     with opened_request(Request.of(cast("Path", path), **options), held=True) as source:
         return source.trials()
+
+
+def _in_full(short: JSON, options: JSON) -> JSON:
+    """The options with the short names spelled out; one that is given both ways is refused."""
+    found = dict(options)
+    for name, value in short.items():
+        if value is None:
+            continue
+        long = "class_columns" if name == "score" and not isinstance(value, str) else _SHORT[name]
+        if found[long] != _USUAL.get(long):
+            raise InputError(f"{name}= and {long}= are the same: give one of them.")
+        found[long] = (value,) if name == "groups" and isinstance(value, str) else value
+    return found
+
+
+def _trials_of_frame(frame: object, options: JSON) -> Trials:
+    """The trials in a data frame, by the options of `tercet.read`; those of files are refused."""
+    for name in _OF_FILES:
+        if options[name] not in (None, _USUAL.get(name)):
+            raise InputError(f"{name}= is for files: a frame has its columns already.")
+    by_name = any(hasattr(frame, method) for method in ("collect", "__getitem__", "fetchnumpy"))
+    known = frame if by_name else _from_arrow(frame)
+    names = frame_names(known)
+    label = options["label_column"]
+    if options["labelled"] is False or (label == "label" and label not in names and not options["labelled"]):
+        label, known = None, _without_label(known, names)
+    classes = options["class_columns"]
+    return Trials.from_frame(
+        known,
+        score=options["score_column"] if classes is None else tuple_of(classes, "class_columns"),
+        label=label,
+        weight=options["weight_column"],
+        groups=tuple_of(options["group_columns"], "group_columns"),
+        ids=() if options["keep_ids"] is False else tuple_of(options["id_column"], "id_column"),
+        meaning=options["meaning"],
+        target=options["target"],
+        trained_prior=options["trained_prior"],
+        name=options["name"],
+    )
+
+
+def _without_label(frame: Any, names: Sequence[object]) -> Any:
+    """The frame without the column that from_frame would take for labels."""
+    if "label" not in names:
+        return frame
+    keep = [name for name in names if name != "label"]
+    return frame.select(keep) if hasattr(frame, "select") else {name: frame[name] for name in keep}
+
+
+def _from_arrow(frame: object) -> JSON:
+    """The columns of an object that exports an Arrow stream (the PyCapsule interface), through duckdb."""
+    import duckdb
+
+    try:
+        with duckdb.connect(":memory:") as con:
+            return dict(con.from_arrow(frame).fetchnumpy())
+    except duckdb.Error as error:
+        raise InputError(f"frame cannot be read as an Arrow stream: {shown(str(error))}.") from None
 
 
 def read_chunks(path: Path, rows: int = 1 << 20, **options: Unpack[ReadOptions]) -> Iterator[Trials]:

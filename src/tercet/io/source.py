@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from tercet._numeric.validation import flag
 from tercet._typing import Array
 from tercet.errors import InputError
-from tercet.io._column_source import check_hints
 from tercet.io._limits import MOST_LABELS
 from tercet.io._plain_files import called_as, plain_file
 from tercet.io._request import Path, ReadOptions, Request
 from tercet.io._row_ranges import RowRanges, TableRanges, WithLabels, label_ranges, score_ranges
 from tercet.io._trial_columns import TrialColumns, coded, trials_of, word
 from tercet.io.columns import Labels, Store
-from tercet.io.formats.trial_lists import FORMATS
+from tercet.io.formats.trial_lists import check_hints
 from tercet.trials import Trials
 
 _ANY_SIZE = 1 << 62  # bytes: what is read in ranges is not held
@@ -285,7 +284,7 @@ def _set_up(stack: ExitStack, request: Request, held: bool, one_thread: bool) ->
     given = [request.path, *(one for one in (request.key, request.labels) if one is not None)]
     files = [stack.enter_context(plain_file(one, request.limit, request.progress)) for one in given]
     file, *others = files
-    check_hints(file, request.hints, FORMATS)
+    check_hints(file, request.hints)
     store = Store(stack, request.limit, limit, request.progress, files, one_thread)
     ranges, target = score_ranges(store, file, others[0] if request.key is not None else None, request)
     if request.labels is not None:

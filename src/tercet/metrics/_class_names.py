@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tercet._numeric.codes import codes_among, occurring
-from tercet._numeric.validation import class_place, same_kind, shown, some
+from tercet._numeric.coded import occurring
+from tercet._numeric.validation import class_place, same_kind
 from tercet._typing import Array
 from tercet.errors import InputError
 
@@ -48,11 +45,3 @@ def known_classes(decided: Array, true: Array, target: object) -> tuple[list[Has
 
 def _as_digits(value: object) -> tuple[int, str]:
     return int(str(value)), str(value)
-
-
-def class_codes(values: Array, known: Sequence[Hashable], name: str) -> NDArray[np.intp]:
-    """The number of each value's class."""
-    try:
-        return codes_among(values, known)
-    except KeyError as error:
-        raise InputError(f"{name} hold {shown(error.args[0])}, which is not among {some(known)}.") from None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.exact import UNIT, ratio
 from tercet._numeric.parallel import over_parts
-from tercet._numeric.records import Record
+from tercet._numeric.records import Record, computed
 from tercet._numeric.validation import (
     column,
     frozen,
@@ -28,8 +28,7 @@ from tercet._numeric.validation import (
 from tercet._typing import Array, Floats, Reals
 from tercet.application import Application
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics._case_shift import Splits, best_shift, bucket_scale
-from tercet.metrics._case_split import Flags, Side, Split, blocks
+from tercet.metrics._case_split import Flags, Side, Split, Splits, best_shift, blocks, bucket_scale
 from tercet.metrics.curves import Curve
 from tercet.trials import Trials, logit, probability, to_llr, two_class
 
@@ -87,11 +86,7 @@ class CaseCosts:
     @classmethod
     def _part(cls, prior: float, **costs: Reals) -> CaseCosts:
         """The costs of a part of the cases, which may all be 0 there."""
-        made = object.__new__(cls)
-        object.__setattr__(made, "prior", prior)
-        for name, cost in costs.items():
-            object.__setattr__(made, name, _costs(cost, name))
-        return made
+        return computed(cls, prior=prior, **{name: _costs(cost, name) for name, cost in costs.items()})
 
     def thresholds(self, cases: int) -> Floats:
         """The llr above which each case is accepted; inf where it is always rejected.

@@ -13,11 +13,11 @@ import numpy as np
 from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_sum, ratio
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import Record
-from tercet._numeric.validation import chosen, frozen, number, shown
+from tercet._numeric.validation import chosen, frozen, instance, number, shown
 from tercet._typing import Floats
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval, wilson
-from tercet.metrics.confusion import Confusion
+from tercet.metrics.confusion import Confusion, defined
 from tercet.metrics.costs import class_prior
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import prior_of
@@ -131,19 +131,13 @@ def classification_report(confusion: Confusion, *, ci: float = 0.95) -> Classifi
     >>> report.classes[1].precision, report.classes[1].recall, report.overall["accuracy"]
     (0.6666666666666666, 1.0, 0.75)
     """
-    if not isinstance(confusion, Confusion):
-        raise InputError(
-            f"A classification report needs a Confusion, not {type(confusion).__name__}: "
-            f"Confusion.of(decisions, labels)."
-        )
-    level, reasons = probability(ci, "ci"), {}
+    instance(confusion, Confusion, "confusion", "Make it by Confusion.of(decisions, labels).")
+    level, reasons = probability(ci, "ci"), dict[str, str]()
 
     def known(key: str, compute: Callable[[], float]) -> float | None:
-        try:
-            return float(compute())
-        except UndefinedError as error:
-            reasons[key] = str(error)
-            return None
+        value, why = defined(compute)
+        reasons.update({} if why is None else {key: why})
+        return value
 
     rows = tuple(_class_row(confusion, name, level, known) for name in confusion.classes)
     averages = {

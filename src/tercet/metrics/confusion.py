@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from tercet._numeric.exact import (
     Ratio,
-    as_integers,
     divided,
     over_root,
     quotient,
@@ -19,7 +19,8 @@ from tercet._numeric.exact import (
     shifted,
     sum_of_ratios,
 )
-from tercet._numeric.matrices import class_names, weight_column
+from tercet._numeric.matrices import class_names, weight_column, whole_weights
+from tercet._numeric.records import computed, derived
 from tercet._numeric.validation import (
     chosen,
     flag,
@@ -27,6 +28,7 @@ from tercet._numeric.validation import (
     label_list,
     names,
     numbers,
+    places_among,
     positive,
     same_index,
     same_length,
@@ -37,7 +39,7 @@ from tercet._typing import Array, Counts, Floats
 from tercet._views import Shown
 from tercet.application import Application, MulticlassApplication, action_names, check_cells
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics._class_names import class_codes, known_classes, target_of
+from tercet.metrics._class_names import known_classes, target_of
 from tercet.trials import Trials, as_trials, probability
 
 CELLS = ("tp", "fn", "fp", "tn")
@@ -155,34 +157,14 @@ class Confusion(Shown):
         values = values.T if flag(transposed, "transposed") else values
         if not ((values >= 0.0) & (values < math.inf)).all():
             raise InputError("matrix must hold counts: finite and not negative.")
-        kept = values.ravel() > 0.0
-        integers, unit = as_integers(values.ravel()[kept])
-        counts: Counts = np.zeros(values.size, integers.dtype)
-        counts[kept] = integers
+        counts, unit = whole_weights(values.ravel())
         if unit > 0:  # whole counts stay what they are
             counts, unit = shifted(counts, unit), 0
         called = class_names(None if classes is None else label_list(classes, "classes"), values.shape[1])
         acts = action_names(actions, called, len(values), "a matrix")
-        self._set(counts.reshape(values.shape), called, acts, target_of(target, called), unit, True)
-
-    def _set(
-        self,
-        counts: Counts,
-        classes: tuple[str, ...],
-        actions: tuple[str, ...],
-        target: str | None,
-        unit: int,
-        ordered: bool,
-    ) -> None:
-        for field, value in (
-            ("counts", frozen(counts)),
-            ("classes", classes),
-            ("actions", actions),
-            ("target", target),
-            ("unit", unit),
-            ("ordered", ordered),
-        ):
-            object.__setattr__(self, field, value)
+        made = self._made(counts.reshape(values.shape), called, acts, target_of(target, called), unit)
+        for field in fields(self):
+            object.__setattr__(self, field.name, getattr(made, field.name))
 
     @classmethod
     def _made(
@@ -195,9 +177,8 @@ class Confusion(Shown):
         ordered: bool = True,
     ) -> Confusion:
         """A table of integer counts in units of 2**unit, known to be sound."""
-        table = cls.__new__(cls)
-        table._set(counts, classes, actions, target, unit, ordered)
-        return table
+        names = {"classes": classes, "actions": actions, "target": target}
+        return computed(cls, counts=frozen(counts), **names, unit=unit, ordered=ordered)
 
     @classmethod
     def of(
@@ -245,7 +226,7 @@ class Confusion(Shown):
         )
         acts = known if actions is None else label_list(actions, "actions")
         check_cells(len(acts), len(known))
-        rows, cols = class_codes(decided, acts, "decisions"), class_codes(true, known, "labels")
+        rows, cols = places_among(decided, acts, "decisions"), places_among(true, known, "labels")
         return cls._counted(
             rows,
             cols,
@@ -275,9 +256,9 @@ class Confusion(Shown):
             counted = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
             return cls._made(counted, classes, actions, target, 0, ordered)
         same_length(len(rows), {"weights": weights})
-        integers, unit = as_integers(weights[weights > 0.0])
+        integers, unit = whole_weights(weights)
         counts: Counts = np.zeros(shape[0] * shape[1], integers.dtype)
-        np.add.at(counts, cells[weights > 0.0], integers)
+        np.add.at(counts, cells, integers)
         return cls._made(counts.reshape(shape), classes, actions, target, unit, ordered)
 
     def __add__(self, other: Confusion) -> Confusion:
@@ -285,14 +266,8 @@ class Confusion(Shown):
             raise InputError("Confusion matrices add only when classes, actions and target are the same.")
         unit = min(self.unit, other.unit)
         mine, others = (shifted(c.counts.ravel(), c.unit - unit) for c in (self, other))
-        return Confusion._made(
-            (shifted(np.concatenate((mine, others)), 0).reshape(2, -1).sum(axis=0)).reshape(self.counts.shape),
-            self.classes,
-            self.actions,
-            self.target,
-            unit,
-            self.ordered and other.ordered,
-        )
+        counts = shifted(np.concatenate((mine, others)), 0).reshape(2, *self.counts.shape).sum(axis=0)
+        return derived(self, counts=frozen(counts), unit=unit, ordered=self.ordered and other.ordered)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Confusion):
@@ -340,8 +315,7 @@ class Confusion(Shown):
         >>> Confusion([[8, 1], [2, 9]]).for_target(0).tpr
         0.8
         """
-        wanted = target_of(target, self.classes)
-        return Confusion._made(self.counts, self.classes, self.actions, wanted, self.unit, self.ordered)
+        return derived(self, target=target_of(target, self.classes))
 
     @property
     def cells(self) -> dict[str, int]:
@@ -695,13 +669,9 @@ class Confusion(Shown):
         >>> Confusion([[8, 1], [2, 9]]).per_class("recall")
         {'0': 0.8, '1': 0.9}
         """
-        values: dict[str, float | None] = {}
-        for called, table in zip(self.classes, self._against_rest(range(len(self.classes))), strict=True):
-            try:
-                values[called] = _one_rate(name, table)
-            except UndefinedError:
-                values[called] = None
-        return values
+        tables = self._against_rest(range(len(self.classes)))
+        values = [defined(partial(_one_rate, name, table))[0] for table in tables]
+        return dict(zip(self.classes, values, strict=True))
 
     def average(self, name: str, how: str) -> float:
         """A rate averaged over the classes: macro (plain mean), weighted (by class frequency) or micro (pooled).
@@ -885,6 +855,14 @@ class Confusion(Shown):
 
 
 RATES: dict[str, Proportion] = {name: value for name, value in vars(Confusion).items() if isinstance(value, Proportion)}
+
+
+def defined(compute: Callable[[], float]) -> tuple[float | None, str | None]:
+    """A number, or why it is undefined."""
+    try:
+        return float(compute()), None
+    except UndefinedError as error:
+        return None, str(error)
 
 
 def as_matrix(application: object) -> MulticlassApplication:

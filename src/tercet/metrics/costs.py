@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, as_integers, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
-from tercet._numeric.matrices import check_posteriors
+from tercet._numeric.exact import UNIT, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
+from tercet._numeric.matrices import check_posteriors, whole_weights
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
@@ -683,11 +683,8 @@ def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tu
     """The total weight of each class, as integers, and each row's."""
     if trials.weights is None:
         return np.bincount(labels, minlength=classes).tolist(), None
-    kept = trials.weights > 0.0
-    integers, _ = as_integers(trials.weights[kept])
-    rows: Counts = np.zeros(len(labels), integers.dtype)
-    rows[kept] = integers
-    sums: Counts = np.zeros(classes, integers.dtype)
+    rows, _ = whole_weights(trials.weights)
+    sums: Counts = np.zeros(classes, rows.dtype)
     np.add.at(sums, labels, rows)
     return [int(value) for value in sums], rows
 
@@ -746,12 +743,11 @@ def _need_likelihood(present: Floats) -> None:
 
 def _class_sum(costs: Floats, heavy: Counts | None) -> tuple[int, int]:
     """The sum of the finite values of a class, and the weight of the infinite ones."""
-    infinite = np.isinf(costs)
+    infinite, lost = np.isinf(costs), 0
     if infinite.any():
         lost = int(np.count_nonzero(infinite)) if heavy is None else int(heavy[infinite].sum())
         costs, heavy = costs[~infinite], None if heavy is None else heavy[~infinite]
-        return (exact_sum(costs) if heavy is None else exact_dot(costs, heavy)), lost
-    return (exact_sum(costs) if heavy is None else exact_dot(costs, heavy)), 0
+    return (exact_sum(costs) if heavy is None else exact_dot(costs, heavy)), lost
 
 
 class KnownTruth(NamedTuple):

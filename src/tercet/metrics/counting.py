@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tercet._numeric.exact import shifted
+from tercet._numeric.plain import plain
 from tercet._numeric.records import Record
-from tercet._numeric.validation import listed, rate
+from tercet._numeric.validation import instance, listed, rate
 from tercet._typing import Floats
-from tercet.application import Application, MulticlassApplication
-from tercet.errors import InputError, UndefinedError
+from tercet.application import MulticlassApplication
+from tercet.errors import InputError
 from tercet.metrics.binomial import Interval, check_exact, rate_interval, wilson
 from tercet.metrics.classification import ClassificationReport, classification_report
-from tercet.metrics.confusion import RATES, Confusion, as_matrix
+from tercet.metrics.confusion import RATES, Confusion, defined
 from tercet.metrics.limits import normal_quantile
 from tercet.metrics.mover import MeanLoss, Share, Sum, cost_scale, mean_loss, mover
 from tercet.trials import probability
@@ -54,9 +56,9 @@ class Rate(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON; infinities as text."""
-        found: dict[str, object] = {"name": self.name, "also": list(self.also), "value": _plain(self.value)}
+        found: dict[str, object] = {"name": self.name, "also": list(self.also), "value": plain(self.value)}
         if self.interval is not None:
-            found |= {"ci": [_plain(end) for end in self.interval[:2]], "method": self.interval.method}
+            found |= {"ci": plain(self.interval[:2]), "method": self.interval.method}
         return found | ({} if self.reason is None else {"reason": self.reason})
 
 
@@ -168,20 +170,17 @@ def count_report(
     >>> report["recall"].value, round(report["ppv_at"].value, 4), report["error_rate_at"].value
     (0.94, 0.3219, 0.0204)
     """
-    if not isinstance(confusion, Confusion):
-        raise InputError(
-            f"count_report takes a Confusion, not {type(confusion).__name__}: Confusion([[tn, fn], [fp, tp]])."
-        )
+    instance(confusion, Confusion, "confusion", "Make it by Confusion([[tn, fn], [fp, tp]]).")
     level = probability(ci, "ci")
     two = confusion.target is not None
     share = None if prevalence is None else probability(prevalence, "prevalence")
     if share is not None and not two:
         raise InputError("PPV and NPV at another prevalence refer to one class: name it (target=...).")
-    app = None if application is None else _application(application, confusion)
+    app = None if application is None else confusion.matched(application)
     return CountReport(
         confusion,
         (*_proportions(confusion, level, two), *_derived(confusion, _DERIVED if two else _DERIVED[5:], level)),
-        () if share is None else _at_prevalence(confusion, share, level), _costs(confusion, application, app, level),
+        () if share is None else _at_prevalence(confusion, share, level), _costs(confusion, app, level),
         None if app is None else app.renamed(confusion.classes).dummy_action, None if app is None else app.dummy_cost,
         classification_report(confusion, ci=level), share, level,
     )  # fmt: skip
@@ -257,10 +256,10 @@ def rates_report(tpr: float, fpr: float, *, prevalence: float | None = None, app
     share = 0.5 if prevalence is None else probability(prevalence, "prevalence")
     table = _shares(rate(tpr, "tpr"), rate(fpr, "fpr"), share)
     rates = [one for one in _proportions(table, 0.95, True) if prevalence is not None or one.name in _OF_A_CLASS]
-    app = None if application is None else _application(application, table)
+    app = None if application is None else table.matched(application)
     return CountReport(
         table, (*rates, *_derived(table, _OF_RATES if prevalence is None else _DERIVED)), (),
-        _costs(table, application, app, None), None if app is None else app.renamed(table.classes).dummy_action,
+        _costs(table, app, None), None if app is None else app.renamed(table.classes).dummy_action,
         None if app is None else app.dummy_cost, None, prevalence, 0.95,
     )  # fmt: skip
 
@@ -324,33 +323,37 @@ def _ratio_end(t: float, f: float, other: float, under: float, sign: float) -> f
     return (t * f + root) / scale if scale > 0.0 else math.inf
 
 
+def proportion_rate(table: Confusion, name: str, level: float) -> Rate:
+    """A proportion of counts with its binomial interval."""
+    also = tuple(other for other, one in RATES.items() if one.name == name and other != name)
+    return _rate(table, name, getattr, lambda *_: rate_interval(*table.proportion(name), level), also)
+
+
 def _proportions(table: Confusion, level: float, two: bool) -> list[Rate]:
-    wanted = list(dict.fromkeys(one.name for one in RATES.values()))
-    found = []
-    for name in wanted if two else ("accuracy", "error_rate"):
-        value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
-        ends = None if value is None or table.unit < 0 else rate_interval(*table.proportion(name), level)
-        found.append(Rate(name, _aliases(name), value, ends, why))
-    return found
-
-
-def _aliases(name: str) -> tuple[str, ...]:
-    return tuple(also for also, one in RATES.items() if one.name == name and also != name)
+    wanted = dict.fromkeys(one.name for one in RATES.values()) if two else ("accuracy", "error_rate")
+    return [proportion_rate(table, name, level) for name in wanted]
 
 
 def _derived(table: Confusion, names: tuple[str, ...], level: float | None = None) -> list[Rate]:
-    found = []
-    for name in names:
-        value, why = _known(lambda name=name: getattr(table, name))  # type: ignore[misc]
-        ends = None
-        if value is not None and level is not None and table.unit >= 0:
-            ends = _derived_interval(table, name, value, level)
-        found.append(Rate(name, (), value, ends, why))
-    return found
+    return [_rate(table, name, getattr, partial(_derived_interval, table, level=level)) for name in names]
 
 
-def _derived_interval(table: Confusion, name: str, value: float, level: float) -> Interval | None:
-    """The closed form of a number that is made of rates; None where there is none."""
+def _rate(
+    table: Confusion,
+    name: str,
+    compute: Callable[[Confusion, str], float],
+    interval: Callable[[str, float], Interval | None],
+    also: tuple[str, ...] = (),
+) -> Rate:
+    """A number of a table, if it is defined, and its interval, if the counts are whole."""
+    value, why = defined(lambda: compute(table, name))
+    return Rate(name, also, value, None if value is None or table.unit < 0 else interval(name, value), why)
+
+
+def _derived_interval(table: Confusion, name: str, value: float, level: float | None) -> Interval | None:
+    """The closed form of a number that is made of rates; None where there is none, or without a level."""
+    if level is None:
+        return None
     if name.endswith("balanced_accuracy"):
         right = [[int(table.counts[row, col]) << table.unit, int(table.counts[:, col].sum()) << table.unit]
                  for row, col in table._shared()]  # fmt: skip
@@ -426,43 +429,40 @@ def _at_prevalence(table: Confusion, share: float, level: float) -> tuple[Rate, 
     cells = {name: count << max(table.unit, 0) for name, count in table.cells.items()}
     targets, nontargets = cells["tp"] + cells["fn"], cells["fp"] + cells["tn"]
     odds = share / (1.0 - share)
-    found = []
-    for name, above, below, factor in (
-        ("ppv_at", (cells["tp"], targets), (cells["fp"], nontargets), odds),
-        ("npv_at", (cells["tn"], nontargets), (cells["fn"], targets), 1.0 / odds),
-    ):
-        value, why = _known(lambda name=name: getattr(table, name)(share))  # type: ignore[misc]
-        ends = None
-        if value is not None and table.unit >= 0:
-            ratio = ratio_interval(above, below, level)
-            ends = Interval(_share_of(ratio.low * factor), _share_of(ratio.high * factor), ratio.method)
-        found.append(Rate(name, (), value, ends, why))
-    value, why = _known(lambda: table.error_rate_at(share))
-    ends = None
-    if value is not None and table.unit >= 0:
-        ends = mover([[Share(share, cells["fn"], targets)], [Share(1.0 - share, cells["fp"], nontargets)]], level)
-    return (*found, Rate("error_rate_at", (), value, ends, why))
+
+    def ends(name: str, _: float) -> Interval:
+        if name == "error_rate_at":
+            return mover([[Share(share, cells["fn"], targets)], [Share(1.0 - share, cells["fp"], nontargets)]], level)
+        if name == "ppv_at":
+            ratio, factor = ratio_interval((cells["tp"], targets), (cells["fp"], nontargets), level), odds
+        else:
+            ratio, factor = ratio_interval((cells["tn"], nontargets), (cells["fn"], targets), level), 1.0 / odds
+        return Interval(_share_of(ratio.low * factor), _share_of(ratio.high * factor), ratio.method)
+
+    names = ("ppv_at", "npv_at", "error_rate_at")
+    return tuple(_rate(table, name, lambda one, of: getattr(one, of)(share), ends) for name in names)
 
 
 def _share_of(odds: float) -> float:
     return 1.0 if odds == math.inf else odds / (1.0 + odds)
 
 
-def _costs(
-    table: Confusion, application: object, app: MulticlassApplication | None, level: float | None
-) -> tuple[Rate, ...]:
+def _costs(table: Confusion, app: MulticlassApplication | None, level: float | None) -> tuple[Rate, ...]:
     """Risk with its interval, and the normalised risk, which divides it."""
     if app is None:
         return ()
-    risk, why = _known(lambda: table.risk(application))
-    ends = None
-    if risk is not None and level is not None and table.unit >= 0:
-        ends = _risk_interval(table, app, level)
-    dummy = app.dummy_cost
-    normalised = None if risk is None or dummy == 0.0 else risk / dummy
-    scaled = None if ends is None or dummy == 0.0 else ends._replace(low=ends.low / dummy, high=ends.high / dummy)
-    reason = why if risk is None else "the best dummy costs 0" if normalised is None else None
-    return Rate("risk", ("dcf_u",), risk, ends, why), Rate("normalised_risk", ("dcf",), normalised, scaled, reason)
+
+    def interval(*_: object) -> Interval | None:
+        return None if level is None else _risk_interval(table, app, level)
+
+    risk = _rate(table, "risk", lambda one, _: one.risk(app), interval, ("dcf_u",))
+    scaled, ends, dummy = risk._replace(name="normalised_risk", also=("dcf",)), risk.interval, app.dummy_cost
+    if risk.value is None:
+        return risk, scaled
+    if dummy == 0.0:
+        return risk, scaled._replace(value=None, interval=None, reason="the best dummy costs 0")
+    over = None if ends is None else ends._replace(low=ends.low / dummy, high=ends.high / dummy)
+    return risk, scaled._replace(value=risk.value / dummy, interval=over)
 
 
 def _risk_interval(table: Confusion, app: MulticlassApplication, level: float) -> Interval:
@@ -480,29 +480,6 @@ def _risk_interval(table: Confusion, app: MulticlassApplication, level: float) -
     low, high = Sum(parts, factors, None, (0.0, math.inf)).limits(level)
     unequal = any(isinstance(part, MeanLoss) for part in parts)
     return Interval(float(low), float(high), "mover (Tiwari-Clegg-Zou)" if unequal else "mover")
-
-
-def _application(application: object, table: Confusion) -> MulticlassApplication:
-    """The application as priors and costs in the order of the table's classes."""
-    if isinstance(application, MulticlassApplication):
-        return application
-    app = as_matrix(Application.of(application))
-    if len(table.classes) != 2 or table.target is None:
-        raise InputError("A two-class application needs a table of two classes with a named target (target=...).")
-    if table.classes[1] == table.target:
-        return app
-    return Application.multiclass(app.prior[::-1], app.costs[::-1, ::-1])
-
-
-def _known(compute: Callable[[], float]) -> tuple[float | None, str | None]:
-    try:
-        return float(compute()), None
-    except UndefinedError as error:
-        return None, str(error)
-
-
-def _plain(value: float | None) -> object:
-    return value if value is None or math.isfinite(value) else ("inf" if value > 0.0 else "-inf")
 
 
 __all__ = ["CountReport", "Rate", "count_report", "rates_report", "ratio_interval"]

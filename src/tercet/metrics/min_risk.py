@@ -344,9 +344,7 @@ class _Search:
         """Every cell of offsets that could still cost less, row by row; cells without an inner point are dropped."""
         order = np.argsort(self.prices.min(axis=1) - self.prices.max(axis=1))  # rows with most at stake first
         least = np.append(np.cumsum(self.prices[order].min(axis=1)[::-1])[::-1], 0.0)
-        region: _Differences | _Cone = (
-            _Differences.all(self.rows.shape[1]) if self.zero_one else _Cone.all(self.rows.shape[1])
-        )
+        region: _Differences | _Cone = (_Differences if self.zero_one else _Cone).all(self.rows.shape[1])
         stack, nodes, open_bound = [(0, 0.0, region)], 0, risk
         while stack:
             depth, cost, region = stack.pop()

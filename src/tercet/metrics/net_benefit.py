@@ -269,10 +269,8 @@ def _on_own_scale(trials: Trials | Tally, prevalence: float) -> bool:
 def _errors_at(tally: Tally, grid: Floats, prevalence: float) -> tuple[Counts, Counts]:
     """Misses and false alarms at each threshold, on the scale given by the convention and the meaning of the scores."""
     if _on_own_scale(tally, prevalence):
-        misses, alarms = tally.at(grid)
-    else:
-        misses, alarms = tally.as_llr().at(np.array([operating_point(prevalence, t).threshold for t in grid.tolist()]))
-    return misses, alarms
+        return tally.at(grid)
+    return tally.as_llr().at(np.array([operating_point(prevalence, t).threshold for t in grid.tolist()]))
 
 
 def accepts(trials: Trials, threshold: float, prevalence: float) -> NDArray[np.bool_]:

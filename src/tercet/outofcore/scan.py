@@ -20,9 +20,8 @@ from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError
-from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
-from tercet.io._plain_files import called_as, plain_file
+from tercet.io._plain_files import called_as, fingerprint, plain_file
 from tercet.io._request import Request, tuple_of
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read

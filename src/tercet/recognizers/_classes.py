@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
-from tercet._numeric.codes import codes_among, occurring
+from tercet._numeric.coded import codes_among, occurring
 from tercet._numeric.matrices import class_names
-from tercet._numeric.validation import label_list, names, same_length, shown, some
+from tercet._numeric.validation import column, label_list, names, numbers, same_length, shown, some
 from tercet._typing import Floats
 from tercet.errors import InputError
 from tercet.trials import Trials
@@ -26,6 +26,31 @@ def check_size(cells: int, what: str) -> None:
     """Refuses a model too large to hold."""
     if cells > _CAP:
         raise InputError(f"The model would hold {cells} numbers ({what}), above the cap of {_CAP}: merge or drop some.")
+
+
+def sample_table(samples: object, width: int | None = None) -> Floats:
+    """A matrix of features, one row per sample, as wide as the model's where it is known; doubles are not copied."""
+    array = column(samples, "samples")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(
+            f"samples must be a matrix, one row per sample and one column per feature, not an array of shape "
+            f"{array.shape}. A single sample is [[...]], a single feature samples[:, None]."
+        )
+    if width is not None and array.shape[1] != width:
+        raise InputError(f"samples have {array.shape[1]} features, the training samples had {width}.")
+    return array if array.dtype == np.float64 else numbers(array, "samples", ndim=2)
+
+
+def refuse_infinite(table: Floats) -> None:
+    """Refuses samples of which some feature is infinite or NaN."""
+    bad = np.argwhere(~np.isfinite(table))
+    if len(bad):
+        rows = len(np.unique(bad[:, 0]))
+        row, feature = bad[0].tolist()
+        raise InputError(
+            f"samples must be finite: {rows} of {len(table)} rows are not, the first is row {row}, feature {feature} "
+            f"(counting from 0), which holds {table[row, feature]}. Drop these rows, or fill them in on purpose."
+        )
 
 
 def labelled(rows: int, labels: object, classes: Sequence[object] | None) -> tuple[tuple[str, ...], Ints, Ints]:

@@ -13,10 +13,19 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.parallel import over_parts, together
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import chosen, column, frozen, number, numbers, same_index, shown
+from tercet._numeric.validation import chosen, column, frozen, numbers, rate, same_index, shown
 from tercet._typing import Facts, Floats
 from tercet.errors import InputError
-from tercet.recognizers._classes import Ints, Readers, as_trials, check_classes, check_size, labelled
+from tercet.recognizers._classes import (
+    Ints,
+    Readers,
+    as_trials,
+    check_classes,
+    check_size,
+    labelled,
+    refuse_infinite,
+    sample_table,
+)
 from tercet.trials import Trials
 
 COVARIANCES = ("full", "tied", "diagonal", "tied-diagonal")
@@ -78,7 +87,7 @@ class GaussianRecognizer(Model):
 
     def _check(self) -> None:
         chosen(self.covariance, "covariance", COVARIANCES)
-        _fraction(self.shrinkage)
+        rate(self.shrinkage, "shrinkage")
         k, d = self.means.shape
         check_classes(self.classes, k)
         if d == 0 or self.covariances.shape != (shape := _shape(self.covariance, k, d)):
@@ -129,9 +138,9 @@ class GaussianRecognizer(Model):
         [[2.5]]
         """
         kind = chosen(covariance, "covariance", COVARIANCES)
-        share = _fraction(shrinkage)
+        share = rate(shrinkage, "shrinkage")
         same_index({"samples": samples, "labels": labels})
-        table = _samples(samples)
+        table = sample_table(samples)
         named, codes, sizes = labelled(len(table), labels, classes)
         check_size(math.prod(_shape(kind, len(named), table.shape[1])), "the covariances")
         means, scatter = _moments(table, codes, sizes, kind)
@@ -156,10 +165,10 @@ class GaussianRecognizer(Model):
         numpy.ndarray of shape (n, K)
             One column per class.
         """
-        table = _samples(samples, self.means.shape[1])
+        table = sample_table(samples, self.means.shape[1])
         result = np.empty((len(table), len(self.classes)))
         if not all(over_parts(lambda rows: _score(table[rows], self._whitening, result[rows]), len(table))):
-            _refuse_infinite(table)
+            refuse_infinite(table)
         return result
 
     def trials(self, samples: object, labels: object = None) -> Trials:
@@ -305,7 +314,7 @@ def _moments(table: Floats, codes: Ints, sizes: Ints, kind: str) -> tuple[Floats
 
     together([lambda group=group: add_up(group) for group in groups], len(table))  # type: ignore[misc]
     if not (np.isfinite(means).all() and np.isfinite(scatter).all()):
-        _refuse_infinite(table)
+        refuse_infinite(table)
         raise InputError("samples are too large: their squares overflow. Divide the features by their usual size.")
     return _merged(pieces, means, scatter, slots, sizes, kind)
 
@@ -407,41 +416,10 @@ def _transposed(covariances: Floats, kind: str) -> Floats:
     return np.swapaxes(covariances, -1, -2) if kind in ("full", "tied") else covariances
 
 
-def _fraction(value: object) -> float:
-    found = number(value, "shrinkage")
-    if not 0.0 <= found <= 1.0:
-        raise InputError(f"shrinkage must lie in 0..1, not {shown(value)}.")
-    return found
-
-
-def _samples(samples: object, width: int | None = None) -> Floats:
-    """A matrix of features, one row per sample; doubles are not copied, and are checked when they are summed."""
-    array = column(samples, "samples")
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise InputError(
-            f"samples must be a matrix, one row per sample and one column per feature, not an array of shape "
-            f"{array.shape}. A single sample is [[...]], a single feature samples[:, None]."
-        )
-    if width is not None and array.shape[1] != width:
-        raise InputError(f"samples have {array.shape[1]} features, the training samples had {width}.")
-    return array if array.dtype == np.float64 else numbers(array, "samples", ndim=2)
-
-
-def _refuse_infinite(table: Floats) -> None:
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        rows = len(np.unique(bad[:, 0]))
-        row, feature = bad[0].tolist()
-        raise InputError(
-            f"samples must be finite: {rows} of {len(table)} rows are not, the first is row {row}, feature {feature} "
-            f"(counting from 0), which holds {table[row, feature]}. Drop these rows, or fill them in on purpose."
-        )
-
-
 def _stored(value: object, name: str) -> Floats:
     """Finite numbers in any number of dimensions."""
     array = column(value, name)
     table = numbers(array, name, ndim=array.ndim)
     if not isinstance(value, list) or not np.isfinite(table).all():
-        raise saved.damaged(f"{name} must be finite numbers")
+        raise InputError(f"{name} must be finite numbers.")
     return table

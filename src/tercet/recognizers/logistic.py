@@ -11,10 +11,10 @@ import numpy as np
 from tercet._numeric import serialization as saved
 from tercet._numeric.newton import Optimum, check_converged, divisible, has_optimum, in_blocks, minimise
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import chosen, column, not_negative, numbers, same_index, whole
+from tercet._numeric.validation import chosen, not_negative, same_index, whole
 from tercet._typing import Array, Facts, Floats
 from tercet.errors import CalibrationError, InputError
-from tercet.recognizers._classes import check_classes, check_size, coded, labelled
+from tercet.recognizers._classes import check_classes, check_size, coded, labelled, refuse_infinite, sample_table
 from tercet.trials import Trials, logit, probability
 
 EXPANSIONS = ("linear", "quadratic")
@@ -108,13 +108,11 @@ class LogisticRecognizer(Model):
         -------
         LogisticRecognizer
         """
-        share, ridge, kind = (
-            probability(prior, "prior"),
-            not_negative(penalty, "penalty"),
-            chosen(expansion, "expansion", EXPANSIONS),
-        )
+        share, ridge = probability(prior, "prior"), not_negative(penalty, "penalty")
+        kind = chosen(expansion, "expansion", EXPANSIONS)
         same_index({"samples": samples, "labels": labels})
-        table = _samples(samples)
+        table = sample_table(samples)
+        refuse_infinite(table)
         named, codes, sizes = labelled(len(table), labels, classes)
         if len(named) != 2:
             raise InputError(f"Logistic regression separates two classes, not {len(named)}: leave the others out.")
@@ -151,9 +149,8 @@ class LogisticRecognizer(Model):
         numpy.ndarray of shape (n,)
             One llr per sample.
         """
-        table = _samples(samples)
-        if table.shape[1] != self.training["features"]:
-            raise InputError(f"samples have {table.shape[1]} features, the model {self.training['features']}.")
+        table = sample_table(samples, self.training["features"])
+        refuse_infinite(table)
         result = expanded(table, self.expansion) @ self.weights + self.offset
         if not np.isfinite(result).all():
             raise InputError("samples are too large: their llrs overflow.")
@@ -256,13 +253,3 @@ def _check_finite(x: Floats, sign: Floats, best: Optimum) -> None:
 def _separates(x: Floats, sign: Floats, point: Floats) -> bool:
     """Whether these weights put every sample on its own side."""
     return bool(((x @ point[:-1] + point[-1]) * sign > 0.0).all())
-
-
-def _samples(samples: object) -> Floats:
-    table = numbers(samples, "samples", ndim=2)
-    if column(samples, "samples").size == 0:
-        raise InputError(f"samples must hold rows and features, not the shape {table.shape}.")
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if len(bad):
-        raise InputError(f"samples must be finite: {len(bad)} of {len(table)} rows are not, the first is row {bad[0]}.")
-    return table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from tercet._numeric import serialization as saved
 from tercet._numeric.serialization import Model
-from tercet._numeric.validation import chosen, column, frozen, function, number, same_index, shown, shown_path
+from tercet._numeric.validation import chosen, column, frozen, function, not_negative, same_index, shown, shown_path
 from tercet._numeric.validation import listed as entries
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
@@ -80,7 +79,7 @@ class TextRecognizer(Model):
     _logs: Floats = field(init=False)
 
     def _check(self) -> None:
-        _pseudo_count(self.pseudo_count)
+        not_negative(self.pseudo_count, "pseudo_count")
         _stored_counts(self.counts, "counts")
         check_classes(self.classes, self.counts.shape[1])
         codes = dict(zip(self.vocabulary, range(len(self.vocabulary)), strict=True))
@@ -132,7 +131,7 @@ class TextRecognizer(Model):
         >>> TextRecognizer.fit(["a a b", "b"], ["x", "y"]).vocabulary
         ('a', 'b')
         """
-        extra = _pseudo_count(pseudo_count)
+        extra = not_negative(pseudo_count, "pseudo_count")
         same_index({"texts": texts, "labels": labels})
         values = _texts(texts)
         named, codes, sizes = labelled(len(values), labels, classes)
@@ -336,13 +335,9 @@ def _words(texts: list[str], splitter: Splitter) -> tuple[list[str], Ints]:
     else:
         parts = [entries(splitter(text), "splitter (what it returns)") for text in texts]
     words = list(itertools.chain.from_iterable(parts))
-    if splitter is not str.split and not _are_texts(words):
+    if splitter is not str.split and not all(issubclass(kind, str) for kind in set(map(type, words))):
         raise InputError("splitter must cut a text into strings.")
     return words, np.fromiter(map(len, parts), np.intp, len(parts))
-
-
-def _are_texts(values: object) -> bool:
-    return isinstance(values, list) and all(issubclass(kind, str) for kind in set(map(type, values)))
 
 
 def _check_words(counts: NDArray[np.int64], classes: tuple[str, ...]) -> None:
@@ -354,15 +349,8 @@ def _check_words(counts: NDArray[np.int64], classes: tuple[str, ...]) -> None:
         )
 
 
-def _pseudo_count(value: object) -> float:
-    found = number(value, "pseudo_count")
-    if not 0.0 <= found < math.inf:
-        raise InputError(f"pseudo_count must be a finite number of at least 0, not {shown(value)}.")
-    return found
-
-
 def _stored_counts(value: object, name: str) -> NDArray[np.int64]:
     array = column(value, name)
     if array.ndim != 2 or array.dtype.kind != "i" or array.min(initial=0) < 0:
-        raise saved.damaged(f"{name} must be whole numbers of at least 0, one row per word and one column per class")
+        raise InputError(f"{name} must be whole numbers of at least 0, one row per word and one column per class.")
     return array.astype(np.int64)

@@ -8,9 +8,10 @@ import struct
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -43,7 +44,7 @@ class ArrayFile:
     """One array in numpy's format whose header agrees with the size of the file; rows are read on demand."""
 
     called: str
-    source: bytes | Callable[[], IO[bytes]]  # the values themselves, or a file that holds them
+    source: bytes | Path  # the values themselves, or a file that holds them
     offset: int  # of the first value in the file
     shape: tuple[int, ...]
     fortran: bool
@@ -63,14 +64,13 @@ class ArrayFile:
         return np.stack(lines, axis=1) if lines else np.empty((stop - start, 0), self.dtype)
 
     def _run(self, first: int, count: int) -> Array:
+        at = self.offset + first * self.dtype.itemsize
         if isinstance(self.source, bytes):
-            return np.frombuffer(self.source, self.dtype, count, first * self.dtype.itemsize)
-        with self.source() as data:
-            data.seek(self.offset + first * self.dtype.itemsize)
-            raw = data.read(count * self.dtype.itemsize)
-        if len(raw) != count * self.dtype.itemsize:
+            return np.frombuffer(self.source, self.dtype, count, at)
+        values = np.fromfile(self.source, self.dtype, count, offset=at)
+        if len(values) != count:
             raise InputError(f"{self.called} became shorter while it was read. Read it again when it is complete.")
-        return np.frombuffer(raw, self.dtype)
+        return values
 
     @property
     def size(self) -> int:
@@ -81,7 +81,7 @@ class ArrayFile:
 def npy_file(file: PlainFile) -> ArrayFile | dict[str, ArrayFile]:
     """The array of an .npy file, or the columns of one with named fields."""
     with file.path.open("rb") as data:
-        array = _checked_header(data, file.size, file.called, lambda: file.path.open("rb"))
+        array = _checked_header(data, file.size, file.called, file.path)
     names = array.dtype.names
     if names is None:
         return array
@@ -135,17 +135,17 @@ class Npz:
                 f"{called} cannot be unpacked: {shown(str(error))}. Save it again with np.savez."
             ) from None
 
-    def _unpacked(self, data: IO[bytes], size: int) -> bytes | Callable[[], IO[bytes]]:
+    def _unpacked(self, data: IO[bytes], size: int) -> bytes | Path:
         """The bytes to the end of a member, which zipfile compares with their checksum there."""
         if size <= _IN_MEMORY:
             return data.read()
         path = self.stack.enter_context(temporary())
         with path.open("wb") as out:
             shutil.copyfileobj(data, out, _CHUNK)
-        return lambda: path.open("rb")
+        return path
 
 
-def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Callable[[], IO[bytes]]) -> ArrayFile:
+def _checked_header(data: IO[bytes], size: int, called: str, source: bytes | Path) -> ArrayFile:
     """The header, compared with the number of bytes in the file."""
     shape, fortran, dtype = _header(data, called)
     if dtype.hasobject:

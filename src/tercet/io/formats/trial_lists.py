@@ -22,6 +22,7 @@ _BOB = {
     4: ("claimed_id", "real_id", "test_label", "score"),
     5: ("claimed_id", "model_label", "real_id", "test_label", "score"),
 }
+_CLAIM = ("claimed_id", "real_id")
 _WAY_OUT = "Name the format (format=), or the columns by position (columns=[...])."
 
 
@@ -48,17 +49,28 @@ class Hints:
     expected: str = "score"  # the column whose name on the first line tells a header
 
 
-def score_layout(file: PlainFile, hints: Hints) -> Layout:
-    """The layout of a file of scores."""
-    plain = _table(file, hints)
-    if plain is not None:
-        return plain
+def check_hints(file: PlainFile, hints: Hints) -> None:
+    """Refuses an unknown format, and one that the bytes contradict."""
+    name, binary = hints.format, ("parquet", "npy", "npz")
+    if name is not None and name not in FORMATS:
+        raise InputError(f"format={shown(name)} is not one of {', '.join(FORMATS)}.")
+    if name is not None and (name in binary or file.kind in binary) and name != file.kind:
+        raise InputError(f"{file.called} is not {name}: it holds {file.kind}.")
+
+
+def layout_of(file: PlainFile, hints: Hints, *, key: bool) -> Layout:
+    """The layout of a text file: a table's, or that of a list of scores or of a key."""
+    return _table(file, hints) or (_key_layout if key else _score_layout)(file, hints)
+
+
+def _score_layout(file: PlainFile, hints: Hints) -> Layout:
+    """The layout of a list of scores."""
     lines = first_lines(file)
     name = hints.format or _sniffed_scores(file, lines)
     fields = _fields(file, lines, name)
     width = len(fields[0])
     if name == "bob" and width in _BOB:
-        return Layout(_list(_BOB[width]), "score", None, (*_BOB[width][: width - 3], "test_label"), _claims(width))
+        return Layout(_list(_BOB[width]), "score", None, (*_BOB[width][: width - 3], "test_label"), _CLAIM)
     if name == "asvspoof" and width == 2:
         return Layout(_list(("utt", "score")), "score", None, ("utt",), target="bonafide")
     if name == "asvspoof" and width == 3:
@@ -70,13 +82,9 @@ def score_layout(file: PlainFile, hints: Hints) -> Layout:
     raise InputError(f"{file.called}: its first line has {width} fields, which is not a {name} score file. {_WAY_OUT}")
 
 
-def key_layout(file: PlainFile, hints: Hints) -> Layout:
+def _key_layout(file: PlainFile, hints: Hints) -> Layout:
     """The layout of a key: a trial list with labels."""
-    plain = _table(file, hints)
-    if plain is not None:
-        return plain
-    lines = first_lines(file)
-    fields = _fields(file, lines, hints.format or "trial list")
+    fields = _fields(file, first_lines(file), hints.format or "trial list")
     spoof = [place for place in range(len(fields[0])) if {row[place] for row in fields} <= _SPOOF_WORDS]
     three = len(fields[0]) == 3 and not any("bonafide" in row for row in fields)  # a key that begins with spoofs
     if hints.format == "asvspoof" or (hints.format is None and spoof and not three):
@@ -136,12 +144,9 @@ def _header_separator(file: PlainFile, hints: Hints) -> str | None:
     first = first_lines(file, 1)[0]
     for mark in ("\t", ",", ";", None):
         names = [cell.strip().strip('"') for cell in first.split(mark)]
-        if hints.expected in names or _SRE_SIGNS & set(names):
+        if hints.expected in names or "modelid" in names:
             return mark or WHITESPACE
     return None
-
-
-_SRE_SIGNS = {"modelid"}
 
 
 def _sre(file: PlainFile, dialect: Dialect, hints: Hints) -> Layout | None:
@@ -161,10 +166,6 @@ def _sre(file: PlainFile, dialect: Dialect, hints: Hints) -> Layout | None:
 
 def _list(names: tuple[str, ...]) -> Dialect:
     return Dialect(WHITESPACE, names, False)
-
-
-def _claims(width: int) -> tuple[str, str]:
-    return _BOB[width][0], "real_id"
 
 
 def _fields(file: PlainFile, lines: Sequence[str], name: str) -> list[list[str]]:
