@@ -182,9 +182,11 @@ def _in_memory(
     files: Sequence[str], asked: Sequence[Value], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
-    draws, points = _draws(options, source), points_of(asked)
+    draws, points = {} if options["ci"] is None else _draws(options, source), points_of(asked)
     read = with_columns(source, [*options["condition_columns"], *options["costs"].values()])
-    systems = _calibrated(read_systems(files, read, options["names"]), options, source)
+    systems = read_systems(files, read, options["names"])
+    if options["calibrate_on"]:
+        systems = _calibrated(systems, options, source)
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     carried = settings | {"one_vs_rest": rest} | ({} if options["calibrate_on"] else draws)
@@ -206,23 +208,14 @@ def _in_memory(
 
 
 def _draws(options: Facts, source: Facts) -> Facts:
-    """What --ci, --bootstrap, --bayes, --seed and --group-column ask `evaluate` for; nothing without --ci."""
-    if options["ci"] is None:
-        return {}
-    return {
-        "ci": options["ci"],
-        "resamples": options["resamples"],
-        "seed": options["seed"],
-        "by": grouping(source),
-        "method": options["bayes"],
-    }
+    """What --ci, --bootstrap, --bayes, --seed and --group-column ask `evaluate` for."""
+    asked = {name: options[name] for name in ("ci", "resamples", "seed")}
+    return asked | {"by": grouping(source), "method": options["bayes"]}
 
 
 def _calibrated(systems: Sequence[System], options: Facts, source: Facts) -> list[System]:
     """The systems, each calibrated on its file of --calibrate-on, read like the scores but with labels of its own."""
     paths = options["calibrate_on"]
-    if not paths:
-        return list(systems)
     if len(paths) != len(systems):
         raise InputError(
             f"--calibrate-on takes one file per system, in the order of the scores: {len(systems)}, not {len(paths)}."

@@ -298,6 +298,8 @@ def with_quantities(facts: Facts, evaluation: Any, wanted: Sequence[Quantity]) -
     `evaluation` brings the curve of a two-class system or the trials of several classes, None neither; rates are
     computed from the confusion matrices in the facts.
     """
+    if not wanted:
+        return facts
     found = dict(facts)
     curve, trials = getattr(evaluation, "curve", None), getattr(evaluation, "trials", None)
     for one in wanted:
