@@ -258,7 +258,13 @@ def _conditions(
     without: dict[str, str] = {}
 
     def evaluated(name: str, part: Trials | Scan) -> Evaluation | MulticlassEvaluation:
-        return _evaluated(part, apps, bare, asked, name, without)
+        """With intervals if they exist, else without them and with the reason."""
+        if asked is not None:
+            try:
+                return evaluate(part, apps, **asked)
+            except (InputError, UndefinedError) as error:
+                without[name] = str(error)
+        return evaluate(part, apps, **bare)
 
     results: JSON = {}
     undefined: dict[str, str] = {}
@@ -353,18 +359,6 @@ def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_P
         if not parts.counts:
             raise UndefinedError("There is nothing to evaluate: there are no trials.")
         yield parts
-
-
-def _evaluated(
-    part: Trials | Scan, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, without: dict[str, str]
-) -> Evaluation | MulticlassEvaluation:
-    """The evaluation with intervals if they exist, else without them and with the reason."""
-    if asked is not None:
-        try:
-            return evaluate(part, apps, **asked)
-        except (InputError, UndefinedError) as error:
-            without[name] = str(error)
-    return evaluate(part, apps, **bare)
 
 
 def _one_class_rates(
