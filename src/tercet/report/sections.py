@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tercet._typing import Value
 from tercet.report import markup
+from tercet.report.fitting import is_coarse
 from tercet.report.language import Words
 from tercet.report.markup import Facts, Ready, table, tag, text
 from tercet.report.verdict import known_ends, point_words, real
@@ -271,7 +272,7 @@ def _kept(rows: Facts, words: Words) -> str:
     """Of how many rows what is edited here is counted."""
     slots = {"of": words.whole(rows["of"]), "kept": words.whole(rows["kept"]), "seed": rows["seed"]}
     if rows["kept"] == rows["of"]:
-        return words("c.kept_16" if rows.get("coarse") else "c.kept_all", **slots)
+        return words("c.kept_16" if is_coarse(rows) else "c.kept_all", **slots)
     return words("c.kept_some", **slots)
 
 
