@@ -271,7 +271,9 @@ def _conditions(
     rates: dict[str, tuple[OneClassRate, ...]] = {}
     for name in sorted(parts.counts):
         try:
-            _need_every_class(parts.counts[name], parts.classes)
+            counts = parts.counts[name]
+            if len(parts.classes) > 2 and (counts == 0).any():  # K-class evaluations of fewer classes are not averaged
+                raise UndefinedError(f"there are no trials of class {shown(parts.classes[int(counts.argmin())])}.")
             results[name] = evaluated(f"{column} = {name}", parts.rows_of([name]))
         except UndefinedError as error:
             undefined[name] = str(error)
@@ -392,12 +394,6 @@ def _sizes(heavy: Floats, classes: Sequence[str]) -> JSON:
     if len(sizes) == 2:
         return {"trials": sum(sizes), "targets": sizes[1], "nontargets": sizes[0]}
     return {"trials": sum(sizes), "classes": dict(zip(classes, sizes, strict=True))}
-
-
-def _need_every_class(counts: Counts, classes: Sequence[str]) -> None:
-    """K-class evaluations report what is undefined themselves; a condition that lacks a class is not averaged."""
-    if len(classes) > 2 and (counts == 0).any():
-        raise UndefinedError(f"there are no trials of class {shown(classes[int(counts.argmin())])}.")
 
 
 def equal_factors(sums: Mapping[str, Floats]) -> tuple[dict[str, Floats], float]:

@@ -118,8 +118,7 @@ def print_json(facts: Facts) -> None:
 
 def ends(interval: Value, name: str = "") -> Row:
     """The ends of an interval as columns, after the name of what it is about; no columns without one."""
-    before = f"{name}_" if name else ""
-    return {} if interval is None else {f"{before}low": interval.low, f"{before}high": interval.high}
+    return {} if interval is None else both_ends(interval, name)
 
 
 def both_ends(interval: Value, name: str = "") -> Row:
