@@ -123,7 +123,7 @@ class Drawing:
         return f'<svg viewBox="{box}" role="img" aria-label="{html.escape(label)}">{"".join(self.parts)}</svg>'
 
 
-_TOP = 1.2  # of the Bayes error plot: what lies above is cut off at the frame
+_HIGHEST = 1.2  # cost of the Bayes error plot: what lies above is cut off at the frame
 _BANDED = 2  # systems; the bands of more ROC curves cover one another
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
@@ -133,7 +133,7 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
     shown = systems[:COLOURS]
-    drawing = Drawing((low, high), (0.0, _TOP), 100.0 if len(shown) > 1 else _RIGHT)
+    drawing = Drawing((low, high), (0.0, _HIGHEST), 100.0 if len(shown) > 1 else _RIGHT)
     across = {value: words.number(value) for value in (low, (low + high) / 2, high)}
     drawing.ticks(across, {0.0: "0", 0.5: words.number(0.5), 1.0: "1"}, (words("static.log_odds"), "DCF"))
     for place, system in enumerate(shown):
@@ -141,7 +141,7 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
         if plot.get("dcf_ci") is not None:
             drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
         if plot["dcf"] is not None:
-            for stretch in stretches_below(zip(plot["log_odds"], map(float, plot["dcf"]), strict=True), _TOP):
+            for stretch in stretches_below(zip(plot["log_odds"], map(float, plot["dcf"]), strict=True), _HIGHEST):
                 drawing.line(stretch, f"curve c{place}")
         drawing.line(zip(plot["log_odds"], map(float, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
