@@ -37,7 +37,7 @@ __all__ = [
 
 FALSE_MATCH_RATES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 Method = Literal["clopper-pearson", "wilson"]
-_METHODS = {"clopper-pearson": clopper_pearson, "wilson": wilson}
+_METHODS: dict[Method, Callable[[int, int, float], Interval]] = {"clopper-pearson": clopper_pearson, "wilson": wilson}
 _MOST_EQUAL = 18  # a power of a decimal below 1 has at least as many decimals as its exponent, and a double at most 17
 _BOUNDS = {"bpcer10": 10, "bpcer20": 20, "bpcer100": 100}
 
@@ -230,16 +230,16 @@ def fnmr_at_fmr(
     'not measurable with 4 impostor comparisons: the least FMR above 0 is 1/4'
     """
     bounds = [probability(value, "fmr") for value in np.atleast_1d(column(fmr, "fmr")).tolist()]
-    level, how, judged = probability(ci, "ci"), _interval_method(method), _curve_of(trials)
-    chosen = judged if development is None else _curve_of(as_trials(development, "development"))
-    _check_same_meaning(judged, chosen)
+    level, how, judged = probability(ci, "ci"), chosen(method, "method", _METHODS), _curve_of(trials)
+    choosing = judged if development is None else _curve_of(as_trials(development, "development"))
+    _check_same_meaning(judged, choosing)
     rows = []
     for bound in bounds:
-        reason = _not_measurable(chosen, bound)
+        reason = _not_measurable(choosing, bound)
         if reason is not None:
             rows.append(FnmrAtFmr(bound, None, None, None, reason))
             continue
-        threshold = _threshold(chosen, bound)
+        threshold = _threshold(choosing, bound)
         impostor, genuine = _both_rates(judged.tally, threshold, level, how)
         impostor, genuine = _over_groups(trials, threshold, level, by, (impostor, genuine))
         assert impostor is not None
@@ -291,7 +291,8 @@ def verification_rates(
         raise InputError(f"failure_to_acquire must be a rate, at least 0 and below 1, not {share}.")
     tally = Tally.of(as_trials(trials))
     level = probability(ci, "ci")
-    fmr, fnmr = _over_groups(trials, cut, level, by, _both_rates(tally, cut, level, _interval_method(method)))
+    how = chosen(method, "method", _METHODS)
+    fmr, fnmr = _over_groups(trials, cut, level, by, _both_rates(tally, cut, level, how))
     reasons = {}
     if fmr is None:
         reasons["fmr"] = "there are no impostor comparisons"
@@ -793,8 +794,3 @@ def _check_same_meaning(judged: Curve, chosen: Curve) -> None:
 def group_column(trials: Trials, name: str, argument: str) -> Array:
     """A group column by its name, or an error that lists the known ones."""
     return trials.groups[group_name(name, as_trials(trials).groups, argument)]
-
-
-def _interval_method(method: str) -> Method:
-    method = chosen(method, "method", _METHODS)
-    return "wilson" if method == "wilson" else "clopper-pearson"

@@ -258,14 +258,22 @@ def _conditions(
     without: dict[str, str] = {}
 
     def evaluated(name: str, part: Trials | Scan) -> Evaluation | MulticlassEvaluation:
-        return _evaluated(part, apps, bare, asked, name, without)
+        """With intervals if they exist, else without them and with the reason."""
+        if asked is not None:
+            try:
+                return evaluate(part, apps, **asked)
+            except (InputError, UndefinedError) as error:
+                without[name] = str(error)
+        return evaluate(part, apps, **bare)
 
     results: JSON = {}
     undefined: dict[str, str] = {}
     rates: dict[str, tuple[OneClassRate, ...]] = {}
     for name in sorted(parts.counts):
         try:
-            _need_every_class(parts.counts[name], parts.classes)
+            counts = parts.counts[name]
+            if len(parts.classes) > 2 and (counts == 0).any():  # K-class evaluations of fewer classes are not averaged
+                raise UndefinedError(f"there are no trials of class {shown(parts.classes[int(counts.argmin())])}.")
             results[name] = evaluated(f"{column} = {name}", parts.rows_of([name]))
         except UndefinedError as error:
             undefined[name] = str(error)
@@ -355,18 +363,6 @@ def _parted(trials: Trials | Scan, column: str, ci: float | None) -> Iterator[_P
         yield parts
 
 
-def _evaluated(
-    part: Trials | Scan, apps: Sequence[object], bare: JSON, asked: JSON | None, name: str, without: dict[str, str]
-) -> Evaluation | MulticlassEvaluation:
-    """The evaluation with intervals if they exist, else without them and with the reason."""
-    if asked is not None:
-        try:
-            return evaluate(part, apps, **asked)
-        except (InputError, UndefinedError) as error:
-            without[name] = str(error)
-    return evaluate(part, apps, **bare)
-
-
 def _one_class_rates(
     pieces: Iterable[Trials], counts: Counts, apps: Sequence[object], ci: float | None
 ) -> tuple[OneClassRate, ...]:
@@ -398,12 +394,6 @@ def _sizes(heavy: Floats, classes: Sequence[str]) -> JSON:
     if len(sizes) == 2:
         return {"trials": sum(sizes), "targets": sizes[1], "nontargets": sizes[0]}
     return {"trials": sum(sizes), "classes": dict(zip(classes, sizes, strict=True))}
-
-
-def _need_every_class(counts: Counts, classes: Sequence[str]) -> None:
-    """K-class evaluations report what is undefined themselves; a condition that lacks a class is not averaged."""
-    if len(classes) > 2 and (counts == 0).any():
-        raise UndefinedError(f"there are no trials of class {shown(classes[int(counts.argmin())])}.")
 
 
 def equal_factors(sums: Mapping[str, Floats]) -> tuple[dict[str, Floats], float]:

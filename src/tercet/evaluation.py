@@ -89,7 +89,8 @@ class Result(Shown):
     @property
     def calibration_loss(self) -> float | None:
         """Actual DCF minus the DCF after logistic calibration out of fold (5 folds); computed when first asked for."""
-        return None if self._loss is None or isinstance(self._loss, NotEstimable) else float(self._loss.value)
+        loss = self._loss
+        return None if loss is None or isinstance(loss, NotEstimable) else float(loss.value)
 
     @property
     def _loss(self) -> Estimate | NotEstimable | None:

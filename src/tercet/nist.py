@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tercet._numeric.records import PlainRecord, ReadOnly
 from tercet._numeric.validation import frozen, group_name, listed
@@ -120,13 +119,7 @@ def c_primary(
     """
     mean = points if isinstance(points, ApplicationMean) else Application.mean(points)
     columns = (partitions,) if isinstance(partitions, str) else tuple(listed(partitions, "partitions"))
-    return _costs(as_trials(trials), mean, columns, ci, by)
-
-
-def _costs(
-    trials: Trials, mean: ApplicationMean, columns: tuple[str, ...], ci: float | None, by: str | None
-) -> Primary:
-    kept = _equalised(trials, columns) if columns else trials
+    kept = _equalised(as_trials(trials), columns) if columns else as_trials(trials)
     found = evaluate(kept, mean.applications, ci=ci, by=by)
     costs = []
     for app, row in zip(mean.applications, found.applications, strict=True):
@@ -151,12 +144,7 @@ def _mean_of_ends(intervals: Intervals, key: str, count: int) -> Interval | None
 
 def _equalised(trials: Trials, columns: tuple[str, ...]) -> Trials:
     """The trials weighted so that each combination of values weighs the same in each class."""
-    columns = tuple(group_name(name, trials.groups, "partitions") for name in columns)
-    joined = ReadOnly({**trials.groups, "partition": frozen(_cells(trials, columns))})
+    values = np.stack([trials.groups[group_name(name, trials.groups, "partitions")].astype(str) for name in columns])
+    cells = np.asarray(np.unique(values, axis=1, return_inverse=True)[1], np.intp).ravel().copy()
+    joined = ReadOnly({**trials.groups, "partition": frozen(cells)})
     return equalised_trials(replace(trials, groups=joined), "partition")
-
-
-def _cells(trials: Trials, columns: tuple[str, ...]) -> NDArray[np.intp]:
-    """The number of each trial's combination of values."""
-    values = np.stack([trials.groups[name].astype(str) for name in columns])
-    return np.asarray(np.unique(values, axis=1, return_inverse=True)[1], np.intp).ravel().copy()

@@ -137,3 +137,15 @@ def test_the_command_line_asks_for_rows_by_name(tmp_path):
     refused = run("evaluate", "two.csv", "--with-posteriors")
     assert refused.exit_code == 2
     assert "cannot be combined with --meaning llr; it is for log-likelihoods" in refused.stderr
+
+
+@pytest.mark.parametrize(("count", "words"), [(2000, "2,000 rows: exact"), (2001, "2,000 of 2,001 rows")])
+def test_rows_that_are_kept_as_doubles_are_counted_exactly(count, words):
+    trials = several(count)
+    assert words in page(document_of(evaluated(trials), trials))
+
+
+def test_the_page_says_where_rows_are_kept_in_16_bits():
+    trials = several(2000, 4)  # 8,000 numbers
+    found = tc.evaluate(trials, [tc.Application.multiclass([1 / 4] * 4)])
+    assert "2,000 rows, kept in 16 bits: approximate" in page(document_of(found, trials))

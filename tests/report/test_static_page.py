@@ -295,3 +295,12 @@ def test_the_static_bayes_plot_leaves_through_the_frame_where_the_cost_is_above_
     heights = [[float(point.split()[1]) for point in path.lstrip("M").split("L")] for path in solid]
     top = min(map(min, heights))
     assert sum(path.count(top) for path in heights) <= 2 * len(heights)  # each stretch touches the frame at its ends
+
+
+def test_every_word_of_the_static_drawings_lies_inside_its_frame():
+    drawings = re.findall(r'<svg viewBox="0 0 420 280".*?</svg>', page(document_of([evaluation(), evaluation("b", 1)])))
+    assert len(drawings) == 4
+    for drawing in drawings:
+        heights = [float(y) for y in re.findall(r'<text[^>]* y="([^"]*)"', drawing)]
+        assert min(heights) >= 10.0  # the height of the letters
+        assert max(heights) <= 280.0

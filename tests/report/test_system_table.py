@@ -191,3 +191,16 @@ def test_a_model_card_does_not_speak_of_the_page():
     ev = tc.evaluate(tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3], [1, 1, 0, 0]), [(0.5, 1, 1)])
     assert "page" not in tc.model_card(ev)
     assert "pagina" not in tc.model_card(ev, language="it")
+
+
+def test_an_interval_of_the_system_never_stands_beside_a_rate_of_an_operating_point():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 60)
+    app = tc.Application.multiclass([0.2, 0.3, 0.5], [[0, 1, 9], [1, 0, 1], [1, 1, 0]])
+    found = {}
+    for name, apart in (("good", 2.0), ("poor", 1.0)):
+        rows = rng.normal(size=(60, 3)) + apart * np.eye(3)[labels]
+        trials = tc.Trials.of_log_likelihoods(rows, labels)
+        found[name] = tc.evaluate(trials, [app], ci=0.9, method="percentile", resamples=60)
+    assert " to " not in tc.table(found, metrics=["accuracy"])  # the only intervals are those of another accuracy
+    assert " to " in tc.table(found, metrics=["log_loss"])

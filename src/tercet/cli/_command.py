@@ -329,10 +329,22 @@ _COMMON = options(
 )  # fmt: skip
 
 
-def new_command(name: str | None = None, **attributes: object) -> Callable[[Function], Command]:
-    """Makes a function a command, with the options that every command has."""
+WORDS = """\b
+llr          natural log of how many times more probable the data are if the target hypothesis is true
+prior        how frequent targets are where the scores will be used, not in the test set
+application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
+"""
+
+
+def new_command(
+    name: str | None = None, *, group: click.Group | None = None, epilog: str | None = WORDS
+) -> Callable[[Function], Command]:
+    """Makes a function a command, with the options that every command has, on its own or in a group."""
 
     def make(function: Function) -> Command:
-        return click.command(name, cls=Command, **attributes)(_COMMON(function))
+        made = click.command(name, cls=Command, epilog=epilog)(_COMMON(function))
+        if group is not None:
+            group.add_command(made)
+        return made
 
     return make

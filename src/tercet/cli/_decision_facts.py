@@ -1,4 +1,4 @@
-"""Decision curves and costs per case beside an evaluation."""
+"""What stands beside an evaluation: decision curves, costs per case, and the least risk that offsets reach."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 
 import click
 
+from tercet._numeric.plain import plain
 from tercet._numeric.validation import not_negative, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application
 from tercet.cli._command import option, options
 from tercet.cli._options import TWO_CLASS
-from tercet.cli._output import Facts, Row, draw, print_rows
+from tercet.cli._output import Facts, Row, print_rows, working
 from tercet.cli._systems import System
 from tercet.cli._values import each, points_of
 from tercet.deployment.decision_curves import decision_curve
@@ -23,6 +24,8 @@ from tercet.errors import InputError, TercetError
 from tercet.io._trial_columns import group_numbers
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts
 from tercet.outofcore.scan import Scan
+from tercet.report.tables import name_of, point
+from tercet.report.text import short
 from tercet.trials import Trials
 from tercet.uncertainty.case_costs import case_cost_calibration_loss, case_cost_curve, evaluate_case_costs
 
@@ -118,8 +121,36 @@ def _loss(trials: Trials, costs: CaseCosts, ci: float | None, by: _By) -> Facts:
     return {"calibration_loss": found.value, "calibration_loss_ci": [found.low, found.high]}
 
 
+def with_least_risk(one: System, asked: Sequence[object]) -> System:
+    """A system of several classes with the least risk of each operating point beside its risk."""
+    from tercet.metrics.confusion import FREE_DUMMY
+    from tercet.metrics.min_risk import min_risk
+
+    rows = []
+    with working(f"searching for the least risk of {one.name}"):
+        for app, facts in zip(asked, one.facts["applications"], strict=True):
+            least = min_risk(one.used(), app)
+            found = {"min_risk": least.risk, "min_dcf": least.normalised, "min_risk_bound": least.lower_bound}
+            why = {"min_dcf": FREE_DUMMY} if least.normalised is None else {}
+            reasons = {**facts.get("reasons", {}), **why}
+            rows.append({**facts, **plain(found), **({"reasons": reasons} if reasons else {})})
+    return one.with_facts(applications=rows)
+
+
+def least_risk_lines(systems: Sequence[Facts]) -> list[str]:
+    """The least risk of each operating point in words."""
+    return [
+        f"{name_of(system)}, {point(app)}: minimum risk {short(app['min_risk'])}, minimum DCF {short(app['min_dcf'])}"
+        + ("" if app["min_risk"] == app["min_risk_bound"] else f" (at least {short(app['min_risk_bound'])})")
+        for system in systems
+        for app in system["applications"]
+    ]
+
+
 def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], options: Facts) -> list[Path]:
     """Decision curves and costs per case of all systems, one figure of each."""
+    from tercet.report.plots import plot
+
     figures: dict[str, tuple[str, dict[str, Value]]] = {}
     if curves := {one.name: one.curve for one in systems if one.curve is not None}:
         figures["decision-curve"] = "decision-curve", curves
@@ -130,9 +161,8 @@ def draw_decision_facts(systems: Sequence[System], apps: Sequence[Value], option
         figures["case-costs" if place == 0 else f"case-costs-{place + 1}"] = "case-costs", costs
     made = []
     for name, (kind, drawn) in figures.items():
-        for ending in options["plot_formats"]:
-            made.append(Path(options["plots"]) / f"{name}.{ending}")
-            draw(str(made[-1]), drawn, kind)
+        figure = plot(drawn, kind)
+        made += [figure.save(Path(options["plots"]) / f"{name}.{ending}") for ending in options["plot_formats"]]
     return made
 
 
@@ -163,15 +193,14 @@ def _cost_row(system: Facts, row: Facts) -> Row:
     keys = ("prior", "cost", "min_cost", "constant_cost", "constant_action", "own_cost", "savings", "cost_per_1000")
     found: Row = {"system": system.get("name"), **{key: row[key] for key in keys}}
     if "cost_ci" in row:
-        found |= {"cost_low": row["cost_ci"][0], "cost_high": row["cost_ci"][1]}
-        found |= {"savings_low": row["savings_ci"][0], "savings_high": row["savings_ci"][1]}
-        if "min_cost_ci" in row:
-            found |= {"min_cost_low": row["min_cost_ci"][0], "min_cost_high": row["min_cost_ci"][1]}
-        found |= {"calibration_loss": row.get("calibration_loss")}
-        if row.get("calibration_loss_ci"):
-            low, high = row["calibration_loss_ci"]
-            found |= {"calibration_loss_low": low, "calibration_loss_high": high}
+        found |= _ends(row, "cost") | _ends(row, "savings") | _ends(row, "min_cost")
+        found |= {"calibration_loss": row.get("calibration_loss")} | _ends(row, "calibration_loss")
     return found
+
+
+def _ends(row: Facts, name: str) -> Row:
+    ends = row.get(f"{name}_ci")
+    return {} if ends is None else {f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
 def _curve_rows(system: Facts) -> list[Row]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -15,7 +15,7 @@ import tercet
 from tercet._numeric.records import ReadOnly
 from tercet._typing import Array
 from tercet.application import Application
-from tercet.cli._output import Facts, say, working
+from tercet.cli._output import Facts, save, say, working
 from tercet.cli._systems import System, names_in
 from tercet.cli._values import DEFAULT_PRIORS
 from tercet.errors import InputError
@@ -24,15 +24,22 @@ from tercet.report import tables
 from tercet.report.terminal import print_table
 from tercet.trials import Trials
 
+Saved = TypeVar("Saved")
+
+
+def loaded(path: str, read: Callable[[str], Saved], kind: str) -> Saved:
+    """What a saved file of this kind holds."""
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a tercet {kind} file: {error}") from error
+
 
 def saved_model(path: str) -> Any:
     """A calibrator or fusion out of a file."""
     from tercet.calibration.fusion import load_model
 
-    try:
-        return load_model(Path(path).read_text(encoding="utf-8"))
-    except (InputError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a tercet model file: {error}") from error
+    return loaded(path, load_model, "model")
 
 
 def fit_and_save(
@@ -40,7 +47,7 @@ def fit_and_save(
 ) -> None:
     """Trains a model on trials in memory, prints by folds what it does to the costs, and saves it."""
     from tercet.calibration.cross_fit import cross_fit
-    from tercet.io import write_like, write_text_atomically
+    from tercet.io import write_like
 
     folds = 5 if options["folds"] is None else options["folds"]
     dealt = {"folds": folds, "by": options["by"], "scheme": options["scheme"], "seed": options["seed"]}
@@ -48,8 +55,7 @@ def fit_and_save(
     with working("calibrating"):
         fitted = cross_fit(maker, given, **dealt, **settings)
     _print_before_and_after(systems, fitted.scores, points)
-    write_text_atomically(out, fitted.model.to_json())
-    say(f"the model, trained on all {len(systems[0].used())} trials, is in {out}.")
+    save(out, fitted.model.to_json(), f"the model, trained on all {len(systems[0].used())} trials,")
     if options["out_of_fold"] is not None:
         facts = score_columns(fitted.scores) | {"fold": fitted.folds}
         write_like(options["out_of_fold"], [(fitted.scores, facts)], **names_in(source))

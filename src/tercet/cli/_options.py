@@ -28,11 +28,6 @@ SCORES = (*TWO_CLASS, *SEVERAL)
 MEANINGS = (*SCORES, "decisions")
 LAYOUTS = ("table", "kaldi", "voxceleb", "bosaris", "sre", "sre16", "asvspoof", "bob", "numbers")
 FORMATS = ("table", "tsv", "json", "md", "latex")
-WORDS = """\b
-llr          natural log of how many times more probable the data are if the target hypothesis is true
-prior        how frequent targets are where the scores will be used, not in the test set
-application  an operating point: PRIOR,COST_OF_A_MISS,COST_OF_A_FALSE_ALARM
-"""
 Uses = tuple[str, ...] | None  # what an option needs, or None where it could have no effect
 
 
@@ -140,6 +135,25 @@ def seed_option(words: str, **attributes: object) -> Decorator:
     )
 
 
+def resamples_option(default: int, **attributes: object) -> Decorator:
+    """How many resamples intervals are made from, of commands that have no closed form."""
+    return option(
+        "--bootstrap", "resamples", type=int, default=default, show_default=True, parse=resamples,
+        help="Number of resamples.", **attributes,
+    )  # fmt: skip
+
+
+def language_option(words: str, **attributes: object) -> Decorator:
+    """The language of a page or card."""
+    return option(
+        "--language", type=click.Choice(["en", "it"]), default="en", show_default=True, help=words, **attributes
+    )
+
+
+names_option = option("--name", "names", multiple=True, metavar="NAME",
+                      help="A system's name; repeat it, in the order of files.")  # fmt: skip
+point_option = option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
+                      help="The operating point, a prior alone, or a name.")  # fmt: skip
 quality_option = option("--quality-column", "quality", multiple=True, metavar="NAME", meanings=TWO_CLASS,
                         help="A quality measure in the first file; repeat it.")  # fmt: skip
 
@@ -190,6 +204,8 @@ def resampling_options(
 
 ci_option = option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", parse=level,
                    help="Interval level in per cent.")  # fmt: skip
+limits_option = option("--ci", type=float, metavar="LEVEL", parse=level,
+                       help="Add intervals at this level in per cent, such as 95.")  # fmt: skip
 table_option = option("-o", "--out", default="-", show_default=True, writes=True, metavar="FILE",
                       help="A csv, tsv or parquet file.")  # fmt: skip
 layout_option = option("--layout", type=click.Choice(LAYOUTS), default="table",

@@ -17,12 +17,13 @@ import click
 
 import tercet
 from tercet._numeric.plain import plain
+from tercet._numeric.validation import shown, shown_path
 from tercet._typing import JSON, Value
 from tercet.cli._command import VERBOSITY
-from tercet.errors import visible
+from tercet.errors import InputError, TercetError, visible
 from tercet.report import tables, text
 from tercet.report.quantities import Quantity
-from tercet.report.schema import VERSION
+from tercet.report.schema import VERSION, read_result
 from tercet.report.terminal import print_one, print_table, width
 
 Facts = JSON
@@ -117,8 +118,7 @@ def print_json(facts: Facts) -> None:
 
 def ends(interval: Value, name: str = "") -> Row:
     """The ends of an interval as columns, after the name of what it is about; no columns without one."""
-    before = f"{name}_" if name else ""
-    return {} if interval is None else {f"{before}low": interval.low, f"{before}high": interval.high}
+    return {} if interval is None else both_ends(interval, name)
 
 
 def both_ends(interval: Value, name: str = "") -> Row:
@@ -128,11 +128,20 @@ def both_ends(interval: Value, name: str = "") -> Row:
 
 
 def draw(path: str | None, drawn: Value, kind: str, **settings: Value) -> None:
-    """Draws the figure that was asked for, if one was."""
+    """Draws the figure that was asked for, if one was, and says where it is."""
     if path is not None:
         from tercet.report.plots import plot
 
         plot(drawn, kind, path=path, **settings)
+        say(f"the figure is in {text.harmless(path, 400)}.")
+
+
+def save(path: str, content: str, words: str) -> None:
+    """Writes a file whole or not at all, and says where it is; `words` name it."""
+    from tercet.io import write_text_atomically
+
+    write_text_atomically(path, content)
+    say(f"{words} is in {text.harmless(path, 400)}.")
 
 
 def document(
@@ -160,15 +169,31 @@ def printable(word: str) -> str:
 
 def write_page(result: Facts, path: str, title: str | None, open_page: bool, language: str = "en") -> None:
     """Writes the page, and opens it in a browser if asked to."""
-    from tercet.io import write_text_atomically
     from tercet.report.page import page
 
-    write_text_atomically(path, page(result, title, language))
-    say(f"the page is in {text.harmless(path, 400)}.")
+    save(path, page(result, title, language), "the page")
     if open_page:
         import webbrowser
 
         webbrowser.open(Path(path).absolute().as_uri())
+
+
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # numbers that contradict each other
+
+
+@contextmanager
+def saved_result(path: str, what: str) -> Iterator[Facts]:
+    """A saved result of scores, of which a page or card is made here; what fails on the way is the result's fault."""
+    facts = read_result(path)
+    if any(system["meaning"] == "decisions" for system in facts["systems"]):
+        raise InputError(f"no {what} can be made from decided labels: it is about scores and their thresholds.")
+    try:
+        yield facts
+    except (TercetError, OSError):
+        raise
+    except _DAMAGE as error:
+        told = f"{shown_path(path)[1:-1]} is damaged: no {what} can be made of it ({shown(str(error))})."
+        raise InputError(told) from error
 
 
 class Bar:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from tercet._numeric.plain import plain
 from tercet._typing import Array, Value
 from tercet.cli._output import Bar, Facts, printable, say
-from tercet.cli._values import read_options, size_in_bytes
+from tercet.cli._values import points_of, read_options, size_in_bytes
 from tercet.errors import InputError
 from tercet.io._limits import in_words
+from tercet.metrics.confusion import Confusion
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.outofcore.scan import Scan
 from tercet.report.quantities import is_larger_better, value_of
@@ -59,18 +61,13 @@ class System:
     trials: Trials | Scan | None = None  # as read, or calibrated
     calibration: Calibration | None = None
     evaluation: Any = None
-    facts: Facts | None = None
+    facts: Facts = field(default_factory=dict)
     bands: Bands | None = None
     curve: DecisionCurve | None = None
 
-    def known(self) -> Facts:
-        """The facts, once there are some."""
-        assert self.facts is not None
-        return self.facts
-
     def with_facts(self, **more: object) -> System:
         """The system with more facts."""
-        return replace(self, facts=self.known() | more)
+        return replace(self, facts=self.facts | more)
 
     def source(self) -> Trials | Scan:
         """The trials as they are used, in memory or not."""
@@ -95,7 +92,7 @@ def arranged(systems: Sequence[System], quantity: str | None) -> list[System]:
     """The systems in the order given, or by a quantity, the best first and undefined ones last."""
     if quantity is None:
         return list(systems)
-    values = [_first(one.known(), quantity) for one in systems]
+    values = [_first(one.facts, quantity) for one in systems]
     if all(value is None for value in values):
         raise InputError(f"--sort: no system has a number called {quantity}; --metrics {quantity} computes it.")
     sign = -1.0 if is_larger_better(quantity) else 1.0
@@ -158,8 +155,8 @@ def with_maps(trials: Trials, source: Facts) -> Trials:
     """The trials with the groups of --group-map and --enrolment-map."""
     from tercet.io.score_sets import read_group_map, with_group_map
 
-    for name, path, field in source.get("group_maps", ()):
-        trials = with_group_map(trials, read_group_map(path), name, field=field)
+    for name, path, place in source.get("group_maps", ()):
+        trials = with_group_map(trials, read_group_map(path), name, field=place)
     return trials
 
 
@@ -170,6 +167,42 @@ def read_systems(paths: Sequence[str], source: Facts, names: Sequence[str] = ())
         trials = read_trials(path, source)
         found.append(System(path, name, trials, trials))
     return found
+
+
+def decided_systems(paths: Sequence[str], names: Sequence[str], apps: Sequence[object], source: Facts) -> list[System]:
+    """Decided labels instead of scores: counted against the true ones, and priced for every application."""
+    from tercet.io import read_decisions
+
+    wanted = {key: value for key, value in source.items() if key not in ("meaning", "score_column", "class_columns")}
+    found = []
+    for path, name in zip(paths, names or distinct_names(paths), strict=True):
+        table = read_decisions(path, classes=source.get("class_columns"), **wanted)
+        facts: Facts = {
+            "name": name,
+            "meaning": "decisions",
+            "input": {"trials": sum(map(sum, table.matrix))},
+            "classes": list(table.classes),
+            "actions": list(table.actions),
+            "confusion": table.matrix,
+            "accuracy": plain(table.accuracy),
+            "applications": [_priced(table, app) for app in points_of(apps)],
+        }
+        found.append(System(path, name, facts=with_files(facts, path, source)))
+    return found
+
+
+def _priced(table: Confusion, app: object) -> Facts:
+    laid = table.matched(app)
+    return {
+        "priors": laid.prior.tolist(),
+        "costs": laid.costs.tolist(),
+        "actions": list(table.actions),
+        "confusion": table.matrix,
+        "risk": plain(table.risk(laid)),
+        "dcf": plain(table.normalised_risk(laid)),
+        "dummy_cost": laid.dummy_cost,
+        "dummy_action": laid.renamed(table.classes).dummy_action,
+    }
 
 
 def named(paths: Sequence[str], names: Sequence[str], *, together: bool = False) -> list[str]:

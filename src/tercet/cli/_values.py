@@ -10,7 +10,7 @@ from dataclasses import replace
 import click
 
 from tercet._numeric.matrices import prior_vector
-from tercet._numeric.validation import number, probability, shown
+from tercet._numeric.validation import chosen, number, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._config import POINTS
@@ -116,9 +116,7 @@ def file_format(word: str, flag: str) -> str:
     """The name of a format."""
     from tercet.io.formats.trial_lists import FORMATS
 
-    if word not in FORMATS:
-        raise InputError(f"{flag} {shown(word)} is not one of {', '.join(FORMATS)}.")
-    return word
+    return chosen(word, flag, FORMATS)
 
 
 def separator(word: str, flag: str) -> str:
@@ -248,8 +246,8 @@ def _point(words: str, flag: str, own: tuple[str, ...]) -> Application:
 
 def own_points() -> dict[str, str]:
     """The operating points that the settings file names, as they would be typed."""
-    context = click.get_current_context(silent=True)
-    return {} if context is None else context.meta.get(POINTS, {})
+    points: dict[str, str] = click.get_current_context().meta.get(POINTS, {})
+    return points
 
 
 def without_settings(options: Facts, *names: str) -> None:
@@ -261,8 +259,7 @@ def without_settings(options: Facts, *names: str) -> None:
 
 def _from_settings(option: str) -> bool:
     """Whether an option was not typed but read from tercet.toml."""
-    context = click.get_current_context(silent=True)
-    return context is not None and context.get_parameter_source(option) is click.core.ParameterSource.DEFAULT_MAP
+    return click.get_current_context().get_parameter_source(option) is click.core.ParameterSource.DEFAULT_MAP
 
 
 def read_options(source: Facts) -> Facts:

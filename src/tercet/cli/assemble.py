@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from tercet._typing import JSON, Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, layout_option, source_options
 from tercet.cli._output import say
 from tercet.cli._systems import names_in, read_trials, with_maps
 from tercet.cli._values import read_options
@@ -20,9 +20,9 @@ _OF_TABLES = (  # how tables and trial lists are read; files of bare numbers hav
 )  # fmt: skip
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1)
-@source_options(_MEANINGS)
+@shared.source_options(_MEANINGS)
 @option("--genuine", reads=True, metavar="FILE", needs=("impostor",), excludes=(*_OF_TABLES, "target"),
         help="Targets' scores, one number per line.")  # fmt: skip
 @option("--impostor", reads=True, metavar="FILE", needs=("genuine",), help="Non-targets' scores, one number per line.")
@@ -32,9 +32,9 @@ _OF_TABLES = (  # how tables and trial lists are read; files of bare numbers hav
         help="Keep the trials listed here, one id per line, a space between its parts.")  # fmt: skip
 @option("--without", reads=True, metavar="FILE", help="Drop the trials listed here.")
 @option("--class", "kept", type=click.Choice(["target", "nontarget"]), help="Keep the trials of one class.")
-@layout_option
+@shared.layout_option
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="A csv, tsv or parquet file.")
-def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **options: Value) -> int:
+def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **options: Value) -> None:
     """One table of scores from files by class, numbers beside a trial list, speaker maps, several sets."""
     from tercet.io import write_like
     from tercet.io.score_sets import chosen_by_id, merged, text_lines, write_scores
@@ -54,7 +54,6 @@ def command(scores: tuple[str, ...], out: str, layout: Value, source: JSON, **op
     else:
         write_scores(out, trials, layout)
     say(f"{len(trials)} trials are in {out}.")
-    return 0
 
 
 def _sets(scores: tuple[str, ...], extra: JSON, source: JSON) -> list[Trials]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tercet._numeric.validation import number, probability
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
+from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import each, grouping, ranged, with_columns
@@ -23,17 +24,17 @@ def command() -> None:
     """Biometric error rates: FNMR at given FMRs, presentation attacks, and trials that a claim needs."""
 
 
-@new_command("fnmr", epilog=WORDS)
+@new_command("fnmr", group=command)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS, ids=("key",))
+@shared.source_options(TWO_CLASS, ids=("key",))
 @option("--fmr", default="1e-2,1e-3,1e-4,1e-5,1e-6", show_default=True, metavar="RATE,...", parse=each(probability),
         help="The FMRs to report.")  # fmt: skip
 @option("--development", reads=True, metavar="FILE", help="Scores that choose the thresholds, read like SCORES.")
-@ci_option
-@format_options
+@shared.ci_option
+@shared.format_options
 def fnmr(
     scores: tuple[str, ...], source: Facts, fmr: list[float], development: str | None, ci: float, output: str
-) -> int:
+) -> None:
     """FNMR at requested FMRs, with intervals; --group-column resamples whole persons."""
     from tercet.biometrics import fnmr_at_fmr
 
@@ -52,22 +53,21 @@ def fnmr(
                 say(f"{name_of(path)} at FMR {one.requested_fmr:g}: {words}.")
         facts.append({"name": name_of(path), "fnmr_at_fmr": [one.to_dict() for one in found]})
     print_rows(rows, output, {"systems": facts})
-    return 0
 
 
-@new_command("rates", epilog=WORDS)
+@new_command("rates", group=command)
 @click.argument("scores")
-@source_options(TWO_CLASS, ids=("key",))
+@shared.source_options(TWO_CLASS, ids=("key",))
 @option("--threshold", type=float, parse=number, required=True, metavar="T", help="Scores above this are accepted.")
 @option("--failure-to-acquire", type=float, default=0.0, show_default=True, metavar="RATE", help="FTA rate.",
         parse=ranged("a rate, at least 0 and below 1", lambda rate: 0.0 <= rate < 1.0))  # fmt: skip
 @option("--by", metavar="COLUMN", excludes=("failure_to_acquire",),
         help="One row for each value of a group column; one class may be missing.")  # fmt: skip
-@ci_option
-@format_options
+@shared.ci_option
+@shared.format_options
 def rates(
     scores: str, source: Facts, threshold: float, failure_to_acquire: float, by: str | None, ci: float, output: str
-) -> int:
+) -> None:
     """FMR, FNMR, FAR, FRR, GAR and HTER of one threshold; --group-column takes whole persons as the unit."""
     from tercet.biometrics import rates_by, verification_rates
 
@@ -82,20 +82,19 @@ def rates(
             row |= {key: getattr(one, key)} | both_ends(one.intervals.get(key), key)
         rows.append(row | {"note": "; ".join(one.reasons.values())})
     print_rows(rows, output, {"rates": {name: one.to_dict() for name, one in found.items()}})
-    return 0
 
 
-@new_command("attacks", epilog=WORDS)
+@new_command("attacks", group=command)
 @click.argument("scores")
-@source_options(TWO_CLASS, ids=("key",))
+@shared.source_options(TWO_CLASS, ids=("key",))
 @option("--species", default="pai", show_default=True, metavar="COLUMN", help="The species of each attack.")
 @option("--threshold", type=float, parse=number, metavar="T", help="Scores above this are classified as bona fide.")
-@ci_option
-@figure_option
-@format_options
+@shared.ci_option
+@shared.figure_option
+@shared.format_options
 def attacks(
     scores: str, source: Facts, species: str, threshold: float | None, ci: float, figure: str | None, output: str
-) -> int:
+) -> None:
     """APCER by species, BPCER, ACER, BPCER10, 20 and 100; --group-column takes whole persons as the unit."""
     from tercet.biometrics import presentation_attacks, species_rows
 
@@ -106,7 +105,6 @@ def attacks(
         own = {name: trials.select(labels | rows) for name, rows in species_rows(trials, labels, species).items()}
         evaluated = {name: evaluate(part, []) for name, part in own.items()}
         draw(figure, evaluated, "det", rates=("APCER", "BPCER"))
-        say(f"the figure is in {figure}.")
     rows = [_quantity("APCER", one.species, threshold) | _rate("rate", one.apcer) for one in found.species]
     if found.worst is not None and found.bpcer is not None:
         worst = _quantity("APCER", f"worst: {found.worst.species}", threshold)
@@ -120,31 +118,25 @@ def attacks(
         for words in least.warnings:
             say(f"{name}: {words}.")
     print_rows(rows, output, {"presentation_attacks": found.to_dict()})
-    return 0
 
 
 def _quantity(name: str, of: str, threshold: float | None) -> Row:
     return {"quantity": name, "of": of, "threshold": threshold}
 
 
-@new_command("plan", epilog=WORDS)
+@new_command("plan", group=command)
 @option("--rate", type=float, parse=probability, required=True, metavar="RATE",
         help="The error rate that is claimed, such as an FMR.")  # fmt: skip
-@ci_option
-@format_options
-def plan(rate: float, ci: float, output: str) -> int:
+@shared.ci_option
+@shared.format_options
+def plan(rate: float, ci: float, output: str) -> None:
     """How many independent comparisons a claimed error rate needs: without errors, rule of 3, rule of 30."""
     from tercet.biometrics import comparisons_needed
 
     print_rows([{"rate": rate} | comparisons_needed(rate, ci=ci)._asdict()], output)
-    return 0
 
 
 def _rate(name: str, rate: Rate | None) -> Row:
     """A rate as columns: value, ends, errors and trials; empty ones keep the columns in order where there is none."""
     row: Row = {name: None if rate is None else rate.value} | both_ends(None if rate is None else rate.interval, name)
     return row | {f"{name}_{key}": None if rate is None else getattr(rate, key) for key in ("errors", "trials")}
-
-
-for _one in (fnmr, rates, attacks, plan):
-    command.add_command(_one)

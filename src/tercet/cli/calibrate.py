@@ -11,18 +11,10 @@ from tercet._numeric.validation import positive, whole
 from tercet._typing import Value
 from tercet.calibration.methods import METHODS, PENALISED, method_of
 from tercet.calibration.two_class import non_negative
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
-from tercet.cli._options import (
-    WORDS,
-    engine_options,
-    fit_options,
-    layout_option,
-    quality_option,
-    source_options,
-    table_option,
-)
-from tercet.cli._output import Facts, say
+from tercet.cli._output import Facts, save
 from tercet.cli._parts import choose_road, limits_of, scanned
 from tercet.cli._systems import local_files, names_in, read_pieces, read_systems, read_trials
 from tercet.cli._values import training_settings, with_columns
@@ -37,9 +29,9 @@ def command() -> None:
     """Trains a map from scores to llrs, and applies it."""
 
 
-@new_command("fit", epilog=WORDS)
+@new_command("fit", group=command)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("by", "out_of_fold"), scans=True)
+@shared.source_options(groups=("by", "out_of_fold"), scans=True)
 @option("--method", type=click.Choice(METHODS), default="logistic", show_default=True,
         help="The calibrator; the last four are for several classes.")  # fmt: skip
 @option("--penalty", type=float, metavar="X", parse=non_negative, needs=tuple(f"method={one}" for one in PENALISED),
@@ -49,12 +41,10 @@ def command() -> None:
         help="Errors added per class, so that llrs stay finite. [default: 1]")  # fmt: skip
 @option("--bandwidth", type=float, metavar="X", parse=positive, needs=("method=kernel-density",),
         help="Bandwidth of the kernels. [default: normal reference rule]")  # fmt: skip
-@fit_options(excludes=("engine",))
-@engine_options
-def fit(scores: tuple[str, ...], source: Facts, out: str, **options: Value) -> int:
+@shared.fit_options(excludes=("engine",))
+@shared.engine_options
+def fit(scores: tuple[str, ...], source: Facts, out: str, **options: Value) -> None:
     """Trains a calibrator on labelled scores, reports its effect on costs out of fold, and saves it."""
-    from tercet.io import write_text_atomically
-
     maker, settings = method_of(options["method"])
     settings |= {name: options[name] for name in _SETTINGS if options[name] is not None}
     settings |= training_settings(options["prior"], options["method"], "--prior")
@@ -63,9 +53,9 @@ def fit(scores: tuple[str, ...], source: Facts, out: str, **options: Value) -> i
         if options["engine"] is not None:
             with scanned(files, source, **limits_of(options)) as trials:
                 model = maker.fit(trials, **settings)
-            write_text_atomically(out, model.to_json())
-            say(f"the model, trained on all {model.training['trials']} trials and not evaluated by folds, is in {out}.")
-            return 0
+            words = f"the model, trained on all {model.training['trials']} trials and not evaluated by folds,"
+            save(out, model.to_json(), words)
+            return
         if len(scores) > 1:
             raise click.UsageError(
                 f"calibrate fit was given {len(scores)} files: fuse combines systems, --engine takes the parts of one."
@@ -73,19 +63,18 @@ def fit(scores: tuple[str, ...], source: Facts, out: str, **options: Value) -> i
         refuse_other_groups(source, options)
         systems = read_systems(files, source)
     fit_and_save(systems, systems[0].used(), maker, settings, source, options, out)
-    return 0
 
 
-@new_command("apply", epilog=WORDS)
+@new_command("apply", group=command)
 @click.argument("calibrator")
 @click.argument("scores", nargs=-1, required=True)
-@source_options()
-@quality_option
-@layout_option
-@table_option
+@shared.source_options()
+@shared.quality_option
+@shared.layout_option
+@shared.table_option
 def apply(
     calibrator: str, scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], layout: Value
-) -> int:
+) -> None:
     """Applies a saved calibrator, or a fusion to one file per system in the order of the training."""
     from tercet.io import write_like
     from tercet.io.score_sets import merged, write_scores
@@ -104,7 +93,6 @@ def apply(
         write_like(out, ((result, score_columns(result)) for result in results), **names_in(source))
     else:
         write_scores(out, merged(results), layout)
-    return 0
 
 
 def _fused(model: Any, scores: tuple[str, ...], source: Facts, quality: tuple[str, ...]) -> Trials:
@@ -114,7 +102,3 @@ def _fused(model: Any, scores: tuple[str, ...], source: Facts, quality: tuple[st
     measures, trials = quality_of(read_trials(first, source), quality)
     fused: Trials = model([trials, *(read_trials(one, rest) for one in others)], quality=measures)
     return fused
-
-
-command.add_command(fit)
-command.add_command(apply)

@@ -21,30 +21,31 @@ from tercet.calibration.assessment import (
     observed_expected,
     spiegelhalter_test,
 )
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import SCORES, SEVERAL, WORDS, ci_option, format_options, seed_option, source_options
+from tercet.cli._options import SCORES, SEVERAL
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
 from tercet.errors import InputError, UndefinedError
 from tercet.trials import Trials
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(SCORES, groups=None, ids=("key",))
+@shared.source_options(SCORES, groups=None, ids=("key",))
 @option("--bins", type=int, default=15, show_default=True, metavar="N", parse=partial(whole, least=1),
         help="Number of bins.")  # fmt: skip
 @option("--as-given", is_flag=True, meanings=("posterior", "posteriors"),
         help="Take posteriors as they are, not moved to the class frequencies.")  # fmt: skip
 @option("--bootstrap", "resamples", type=int, default=1000, show_default=True, parse=partial(whole, least=19),
         help="Number of draws for the CORP test.")  # fmt: skip
-@seed_option("Seed of the draws.")
-@ci_option
+@shared.seed_option("Seed of the draws.")
+@shared.ci_option
 @option("--plot", "figure", metavar="FILE", writes=True,
         help="Also draw the isotonic reliability diagram of the first system (of several classes, of the top "
              "label).")  # fmt: skip
-@format_options
-def command(scores: tuple[str, ...], source: Facts, figure: str | None, output: str, **options: Value) -> int:
+@shared.format_options
+def command(scores: tuple[str, ...], source: Facts, figure: str | None, output: str, **options: Value) -> None:
     """Are the probabilities right? Calibration errors, slope and intercept, and tests."""
     rows: list[Row] = []
     for place, path in enumerate(scores):
@@ -59,7 +60,6 @@ def command(scores: tuple[str, ...], source: Facts, figure: str | None, output: 
             draw(figure, dict([next(iter(diagrams.items()))]), "corp")
         rows += [{"system": name_of(path), **row} for row in found]
     print_rows(rows, output)
-    return 0
 
 
 def _errors(trials: Trials, options: Facts) -> list[Row]:

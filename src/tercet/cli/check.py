@@ -20,7 +20,7 @@ def _condition(words: str, flag: str) -> str:
     return words
 
 
-@new_command()
+@new_command(epilog=None)
 @click.argument("result")
 @option("--fail-if", "conditions", multiple=True, required=True, metavar="CONDITION", parse=_condition,
         help="Such as 'dcf>0.3', 'auc<0.9', 'dcf.high>0.3' (the end of an interval) or, with --baseline, "
@@ -45,10 +45,8 @@ def command(result: str, conditions: tuple[str, ...], **options: Value) -> int:
         raise click.UsageError("a condition on the baseline needs --baseline RESULT.json.")
     if options["baseline"] is not None and not relative:
         raise click.UsageError("--baseline has no effect: no condition mentions it, such as 'dcf > baseline + 0.01'.")
-    found = check(
-        result, conditions, baseline=options["baseline"], systems=options["systems"],
-        other_trials=options["other_trials"],
-    )  # fmt: skip
+    asked = {name: options[name] for name in ("baseline", "systems", "other_trials")}
+    found = check(result, conditions, **asked)
     for one in found.verdicts:
         told = f"{one.place}: {one.words}"
         if sys.stdout.isatty() and not one.failed:

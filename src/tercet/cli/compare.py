@@ -11,18 +11,11 @@ import click
 from tercet._numeric.validation import not_negative, probability
 from tercet._typing import Value
 from tercet.application import Application
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
-from tercet.cli._options import (
-    SEVERAL,
-    TWO_CLASS,
-    WORDS,
-    application_options,
-    figure_option,
-    resampling_options,
-    source_options,
-)
-from tercet.cli._output import Facts, draw, print_json, printable, say
+from tercet.cli._options import SEVERAL, TWO_CLASS
+from tercet.cli._output import Facts, draw, print_json, printable
 from tercet.cli._systems import System, distinct_names, named, read_systems
 from tercet.cli._values import applications, each, grouping, log_odds_grid, with_columns
 from tercet.report import tables, text
@@ -37,11 +30,13 @@ _OTHER_COSTS = (
 )  # fmt: skip
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options()
-@application_options()
-@resampling_options(95.0, bayes_excludes=("group_columns",), bayes_help="Also the probability that one is cheaper,")
+@shared.source_options()
+@shared.application_options()
+@shared.resampling_options(
+    95.0, bayes_excludes=("group_columns",), bayes_help="Also the probability that one is cheaper,"
+)
 @option("--margin", type=float, parse=not_negative, excludes=("resamples",), metavar="M",
         help="Also superiority, and non-inferiority and equivalence with this margin in cost.")  # fmt: skip
 @option("--correction", type=click.Choice(["all", "pairs"]),
@@ -55,11 +50,11 @@ _OTHER_COSTS = (
 @option("--prevalence", type=float, metavar="P", needs=("thresholds",), parse=probability,
         help="Prevalence for the net benefit. [default: that of the trials]")  # fmt: skip
 @case_cost_options
-@figure_option
-@option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
+@shared.figure_option
+@shared.names_option
 @option("--unpaired", is_flag=True, help="The systems were evaluated on different trials.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Value) -> int:
+def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Value) -> None:
     """Is one system better than another? Paired differences with intervals."""
     if len(scores) < 2:
         raise click.UsageError("compare takes at least two files of scores.")
@@ -81,14 +76,12 @@ def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Va
     found = _compared(systems, asked, by, options)
     margins = () if options["margin"] is None else found.margin_tests(options["margin"])
     bands = _bands(systems, by, options)
-    if options["figure"] is not None:
-        draw(options["figure"], bands or found, "cost-difference" if bands else "forest")
-        say(f"the figure is in {options['figure']}.")
+    draw(options["figure"], bands or found, "cost-difference" if bands else "forest")
     if as_json:
         more: Facts = {"margin_tests": [one._asdict() for one in margins]} if margins else {}
         more |= {"bands": [one.to_dict() for one in bands]} if bands else {}
         print_json(found.to_dict() | more)
-        return 0
+        return
     lines = []
     for one in margins:
         shown = "shown" if one.shown else "not shown"
@@ -98,7 +91,6 @@ def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Va
         )
     lines += [one.sentence for one in bands]
     _print(found, lines)
-    return 0
 
 
 def _compared(systems: Sequence[System], asked: Sequence[object], by: Value, options: Facts) -> Comparison:

@@ -6,16 +6,16 @@ import click
 
 from tercet._numeric.validation import probability, rate
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, application_options, ci_option, figure_option, format_options
-from tercet.cli._output import Facts, Row, draw, print_rows, say
+from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say
 from tercet.cli._values import at_most_one, each, matrix, separator, without_settings, words_of
 from tercet.errors import InputError
 from tercet.metrics.confusion import Confusion
 from tercet.metrics.counting import CountReport, Rate, count
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("decided", required=False)
 @option("--matrix", metavar='"TN,FN;FP,TP"', excludes=("rates",), parse=matrix,
         help="Counts, rows = decision, columns = class.")  # fmt: skip
@@ -26,7 +26,7 @@ from tercet.metrics.counting import CountReport, Rate, count
         help="Two rates without counts; there are then no intervals.")  # fmt: skip
 @option("--prevalence", type=float, metavar="P", parse=probability,
         help="Also PPV, NPV and error rate at this prevalence.")  # fmt: skip
-@ci_option
+@shared.ci_option
 @option("--decision-column", default="decision", show_default=True, metavar="NAME", needs=("decided",),
         help="Decisions of DECIDED.")  # fmt: skip
 @option(
@@ -37,10 +37,10 @@ from tercet.metrics.counting import CountReport, Rate, count
 @option("--separator", metavar="CHAR", parse=separator, needs=("decided",),
         help="Column separator of DECIDED. [default: by the file's ending]")  # fmt: skip
 @option("--target", metavar="LABEL", help="The target's label, unless 0/1, false/true, nontarget/target.")
-@application_options()
-@figure_option
-@format_options
-def command(decided: str | None, output: str, **options: Value) -> int:
+@shared.application_options()
+@shared.figure_option
+@shared.format_options
+def command(decided: str | None, output: str, **options: Value) -> None:
     """Every rate of a matrix, two rates or decided labels, under all its names, with intervals and costs.
 
     DECIDED is a file with a column of decided labels beside the true ones.
@@ -58,7 +58,6 @@ def command(decided: str | None, output: str, **options: Value) -> int:
     print_rows([_row(one) for one in (*found.rates, *found.at_prevalence, *found.cost)], output, found.to_dict())
     _say_rest(found, output)
     draw(options["figure"], found, "count")
-    return 0
 
 
 def _matrix(options: Facts) -> Confusion:
@@ -77,10 +76,8 @@ def _read(path: str, options: Facts) -> Confusion:
 
 
 def _row(one: Rate) -> Row:
-    ends = one.interval
-    row: Row = {"rate": one.name, "value": one.value, "low": None if ends is None else ends.low}
-    row |= {"high": None if ends is None else ends.high, "also": ", ".join(one.also)}
-    return row | {"method": "" if ends is None else ends.method, "undefined": one.reason or ""}
+    row: Row = {"rate": one.name, "value": one.value} | both_ends(one.interval) | {"also": ", ".join(one.also)}
+    return row | {"method": "" if one.interval is None else one.interval.method, "undefined": one.reason or ""}
 
 
 def _say_rest(found: CountReport, output: str) -> None:

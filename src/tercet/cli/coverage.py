@@ -9,18 +9,18 @@ import click
 
 from tercet._numeric.validation import not_negative, rate
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import VERBOSITY, new_command, option
-from tercet.cli._options import WORDS, application_options, ci_option, format_options, source_options
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import System, read_systems
 from tercet.cli._values import at_most_one, each, one_group, ranged
 from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, risk_coverage
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("paired",), ids=("key", "paired"))
-@application_options()
+@shared.source_options(groups=("paired",), ids=("key", "paired"))
+@shared.application_options()
 @option("--at", "wanted", metavar="C,...", default="0.5,0.8,0.9,1", show_default=True,
         parse=each(ranged("above 0 and at most 1", lambda share: 0.0 < share <= 1.0)),
         help="The coverages to show.")  # fmt: skip
@@ -29,10 +29,10 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @option("--price", "prices", metavar="P,...", parse=each(not_negative),
         help="Also the cost per case when an abstention costs this.")  # fmt: skip
 @option("--compare", "paired", is_flag=True, help="Also show the paired difference of areas for each pair of systems.")
-@ci_option
-@option("--plot", "figure", metavar="FILE", writes=True, help="Also draw the curves (png, svg or pdf).")
-@format_options
-def command(scores: tuple[str, ...], source: Facts, ci: float, output: str, **options: Value) -> int:
+@shared.ci_option
+@shared.figure_option
+@shared.format_options
+def command(scores: tuple[str, ...], source: Facts, ci: float, output: str, **options: Value) -> None:
     """Error and cost of answering only the surest cases: risk, coverage and the area under their curve."""
     app = at_most_one(options, "coverage")
     if options["paired"] and len(scores) < 2:
@@ -52,7 +52,6 @@ def command(scores: tuple[str, ...], source: Facts, ci: float, output: str, **op
     if options["paired"] and output != "json":
         print()
         print_rows(document["comparisons"], output)
-    return 0
 
 
 def _facts(name: str, found: RiskCoverage, options: Facts) -> Facts:

@@ -6,10 +6,10 @@ import click
 
 from tercet._numeric.validation import rate
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
 from tercet.cli._models import saved_model
-from tercet.cli._options import WORDS, application_options, layout_option, seed_option, source_options, table_option
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_of, read_trials, write_decided
 from tercet.cli._values import applications, with_columns, without_settings
@@ -22,20 +22,20 @@ from tercet.metrics.tally import Tally
 from tercet.trials import Trials
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores")
-@source_options(labels=("fpr_at_most",))
-@application_options()
+@shared.source_options(labels=("fpr_at_most",))
+@shared.application_options()
 @option("--fpr-at-most", type=float, metavar="X", parse=rate, excludes=("apps", "priors"),
         help="Decide by Neyman-Pearson instead; finding the threshold needs labels.")  # fmt: skip
-@seed_option("Seed of draws among tied scores.", needs=("fpr_at_most",))
+@shared.seed_option("Seed of draws among tied scores.", needs=("fpr_at_most",))
 @option("--rule", metavar="RULE.json", reads=True, excludes=("apps", "priors", "fpr_at_most"),
         help="Decide by a rule of `tercet rule fit` instead.")  # fmt: skip
 @case_cost_options
 @option("--calibrator", metavar="FILE", reads=True, help="Calibrate the scores first.")
-@layout_option
-@table_option
-def command(scores: str, source: Facts, out: str, layout: Value, **options: Value) -> int:
+@shared.layout_option
+@shared.table_option
+def command(scores: str, source: Facts, out: str, layout: Value, **options: Value) -> None:
     """The decision of least expected cost for every trial, with that cost."""
     if options["fpr_at_most"] is not None or options["rule"] is not None:
         without_settings(options, "apps", "priors", "costs")
@@ -53,7 +53,6 @@ def command(scores: str, source: Facts, out: str, layout: Value, **options: Valu
     else:
         found = _by_cost(trials, case_costs(trials, apps[0], columns) if columns else apps[0])
     write_decided(out, trials, found, layout, source)
-    return 0
 
 
 def _by_cost(trials: Trials, app: object) -> Facts:

@@ -57,28 +57,27 @@ _CALIBRATION = (
 )
 
 
-@new_command()
+@new_command(epilog=None)
 @option("--out", default="tercet-demo", show_default=True, metavar="DIR", folder=True, help="Where the files go.")
 @option("--files", type=click.Choice(list(EXAMPLES)), help="Only write the simulated files of a tutorial.")
-def command(out: str, files: str | None) -> int:
+def command(out: str, files: str | None) -> None:
     """A complete example on built-in data: table, decisions, calibration, and what to try next."""
-    return tell(out) if files is None else write_files(files, out)
-
-
-def write_files(name: str, out: str) -> int:
-    """The files that a tutorial uses."""
-    tables = example(name)
     os.makedirs(out, exist_ok=True)
-    for called, columns in tables.items():
-        write_table(Path(out) / called, columns)
-        print(f"{Path(out) / called}: {len(next(iter(columns.values()))):,} rows, {', '.join(columns)}")
-    return 0
+    if files is None:
+        tell(Path(out))
+    else:
+        write_files(files, Path(out))
 
 
-def tell(out: str) -> int:
+def write_files(name: str, folder: Path) -> None:
+    """The files that a tutorial uses."""
+    for called, columns in example(name).items():
+        write_table(folder / called, columns)
+        print(f"{folder / called}: {len(next(iter(columns.values()))):,} rows, {', '.join(columns)}")
+
+
+def tell(folder: Path) -> None:
     """Trains a recogniser, computes the cost of its decisions for two uses, calibrates it, and writes files to try."""
-    folder = Path(out)
-    os.makedirs(folder, exist_ok=True)
     scores, calibrated = recognised()
     print_lines((line.format(scored=len(scores)) for line in _OPENING), width(), indent="")
     print_lines((line.format(masses=len(screening())) for line in _SCORES), width(), indent="   ")
@@ -93,7 +92,6 @@ def tell(out: str) -> int:
     uses = [_use(after, 0, "Now in screening"), _use(after, 1, "Now on the ward")]
     print_lines(["", *uses, ""], width(), indent="   ")
     _leave(folder, scores, [before, after])
-    return 0
 
 
 def _priced(trials: Trials, name: str) -> Evaluation:

@@ -6,50 +6,64 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import click
 
 import tercet
 from tercet._numeric.validation import positive
 from tercet._typing import Value
-from tercet.application import Application
-from tercet.calibration.methods import METHODS
-from tercet.cli._classes import least_risk_lines, usual_applications, with_least_risk
+from tercet.application import Application, MulticlassApplication
+from tercet.calibration.methods import METHODS, method_of
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option, options
-from tercet.cli._decided import decided_systems
 from tercet.cli._decision_facts import (
     cost_columns,
     decision_options,
     draw_decision_facts,
     in_columns,
+    least_risk_lines,
     print_decision_facts,
     with_decision_facts,
+    with_least_risk,
 )
 from tercet.cli._hints import hints_about
-from tercet.cli._options import (
-    MEANINGS,
-    SCORES,
-    SEVERAL,
-    TWO_CLASS,
-    WORDS,
-    application_options,
-    engine_options,
-    resampling_options,
-    result_options,
-    source_options,
-)
+from tercet.cli._options import MEANINGS, SCORES, SEVERAL, TWO_CLASS
 from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
 from tercet.cli._parts import choose_road, limits_of, scanned
-from tercet.cli._resampling import calibrated, draws_of, with_intervals
-from tercet.cli._systems import System, arranged, check_order, local_files, name_of, named, read_systems, with_files
-from tercet.cli._values import DEFAULT_PRIORS, applications, grouping, log_odds_grid, points_of, prior, with_columns
+from tercet.cli._systems import (
+    Calibration,
+    System,
+    arranged,
+    check_order,
+    decided_systems,
+    local_files,
+    name_of,
+    named,
+    read_systems,
+    read_trials,
+    with_files,
+)
+from tercet.cli._values import (
+    DEFAULT_PRIORS,
+    applications,
+    grouping,
+    log_odds_grid,
+    points_of,
+    prior,
+    training_settings,
+    with_columns,
+)
 from tercet.conditions import by_condition
 from tercet.errors import InputError, TercetError
 from tercet.evaluation import Evaluation
 from tercet.metrics.costs import useful_priors
 from tercet.report import tables, text
-from tercet.report.quantities import chosen, with_quantities
+from tercet.report.quantities import chosen, is_held, with_quantities
 from tercet.report.terminal import print_command, print_lines, width
+from tercet.uncertainty import bands, bootstrap, progress_bar
+from tercet.uncertainty.intervals import beside
 
 _OPTIONS = options(
     option("--bayes-plot", default="-3,3,21", show_default=True, metavar="LO,HI,N", meanings=TWO_CLASS,
@@ -57,7 +71,7 @@ _OPTIONS = options(
            help="Prior log-odds to plot."),
     option("--eer", default="rocch", show_default=True, meanings=TWO_CLASS,
            type=click.Choice(["rocch", "interpolated", "nearest"]), help="Which definition of the EER to use."),
-    resampling_options(excludes=("engine",), seeds=("with_posteriors",),
+    shared.resampling_options(excludes=("engine",), seeds=("with_posteriors",),
                        bayes_excludes=("resamples", "group_columns", "calibrate_on", "condition_columns")),
     option("--bands/--no-bands", default=None, meanings=TWO_CLASS, excludes=("engine",),
            needs=("ci&output=json", "ci&report", "ci&plots"),
@@ -80,32 +94,31 @@ _OPTIONS = options(
     option("--min-risk", is_flag=True, meanings=SEVERAL, excludes=("engine",),
            help="Also show the lowest risk that per-class offsets reach on these trials; slow with many classes."),
     decision_options,
-    engine_options,
+    shared.engine_options,
     option("--report", metavar="FILE.html", writes=True, meanings=SCORES, help="Also write the interactive page."),
     option("--open", "open_page", is_flag=True, needs=("report",), help="Open the page in a browser."),
     option("--private", is_flag=True, meanings=SCORES, needs=("report", "output=json"),
            excludes=("with_posteriors", "weight_column"),
            help="Page and JSON with a coarser curve, from which no score can be read back; its error is stated."),
-    option("--language", type=click.Choice(["en", "it"]), default="en", show_default=True, needs=("report",),
-           help="Language of the page."),
+    shared.language_option("Language of the page.", needs=("report",)),
     option("--plots", metavar="DIR", folder=True, meanings=SCORES,
            help="Also write every figure (needs the extra `plot`)."),
     option("--plot-format", "plot_formats", multiple=True, type=click.Choice(["png", "svg", "pdf"]), default=["png"],
            show_default=True, needs=("plots",), help="Format of the figures; repeat it for several."),
     option("--with-posteriors", is_flag=True, meanings=SEVERAL, needs=("output=json", "report"),
            help="Put up to 2,000 rows into page and JSON, so that priors and costs can be edited on the page."),
-    option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files."),
+    shared.names_option,
     option("--sort", metavar="QUANTITY", help="Order the systems by this quantity, the best first."),
-    result_options,
+    shared.result_options,
 )  # fmt: skip
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(MEANINGS, groups=("ci",), ids=("key",), scans=True)
-@application_options(means=True)
+@shared.source_options(MEANINGS, groups=("ci",), ids=("key",), scans=True)
+@shared.application_options(means=True)
 @_OPTIONS
-def command(scores: tuple[str, ...], source: Facts, **options: Value) -> int:
+def command(scores: tuple[str, ...], source: Facts, **options: Value) -> None:
     """Shows what decisions on these scores cost at each operating point.
 
     One system per file; "-" is stdin.
@@ -123,7 +136,7 @@ def command(scores: tuple[str, ...], source: Facts, **options: Value) -> int:
         options["costs"] = cost_columns(options, asked)
         with local_files(scores) as files:
             choose_road(files, source, options, [*options["condition_columns"], *options["costs"].values()])
-            asked = asked or usual_applications(files, source)
+            asked = asked or _usual_applications(files, source)
             way = _in_memory if options["engine"] is None else _in_parts
             systems, conditions = way(files, asked, source, options, style)
     _check_wanted(systems, style)
@@ -133,7 +146,17 @@ def command(scores: tuple[str, ...], source: Facts, **options: Value) -> int:
     _deliver(arranged(systems, options["sort"]), conditions, points_of(asked), options, style)
     if by_default and style.output == "table" and not style.wanted:
         _first_minute(systems[0], options["engine"] is None)
-    return 0
+
+
+def _usual_applications(paths: Sequence[str], source: Facts) -> list[Application] | list[MulticlassApplication]:
+    """Where no operating point is given: the usual priors, or equal costs and as many classes as the first file has."""
+    from tercet.io import read_chunks
+
+    if source["meaning"] not in SEVERAL:
+        return [Application(prior) for prior in DEFAULT_PRIORS]
+    names = source.get("class_columns")
+    count = len(names) if names else len(next(iter(read_chunks(paths[0], 1, **source))).classes)
+    return [Application.multiclass([1.0 / count] * count)]
 
 
 def _in_parts(
@@ -159,9 +182,11 @@ def _in_memory(
     files: Sequence[str], asked: Sequence[Value], source: Facts, options: Facts, style: Style
 ) -> tuple[list[System], list[Facts]]:
     """The systems, read whole, calibrated and evaluated, and the results by condition."""
-    draws, points = draws_of(options, source), points_of(asked)
+    draws, points = {} if options["ci"] is None else _draws(options, source), points_of(asked)
     read = with_columns(source, [*options["condition_columns"], *options["costs"].values()])
-    systems = calibrated(read_systems(files, read, options["names"]), options, source)
+    systems = read_systems(files, read, options["names"])
+    if options["calibrate_on"]:
+        systems = _calibrated(systems, options, source)
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
     carried = settings | {"one_vs_rest": rest} | ({} if options["calibrate_on"] else draws)
@@ -170,16 +195,58 @@ def _in_memory(
     systems = [_with_wanted(one, style) for one in systems]
     if draws:
         drawn = options["report"] is not None or options["plots"] is not None
-        bands = drawn if options["bands"] is None else options["bands"]
-        systems = [with_intervals(one, points, draws | settings, bands) for one in systems]
+        with_bands = drawn if options["bands"] is None else options["bands"]
+        systems = [_with_intervals(one, points, draws | settings, with_bands) for one in systems]
     systems = [with_decision_facts(one, points, options, grouping(source)) for one in systems]
     if options["min_risk"]:
         systems = [with_least_risk(one, points) for one in systems]
     if options["with_posteriors"]:
         from tercet.report.embedded_rows import with_rows
 
-        systems = [replace(one, facts=with_rows(one.known(), one.used(), seed=options["seed"])) for one in systems]
+        systems = [replace(one, facts=with_rows(one.facts, one.used(), seed=options["seed"])) for one in systems]
     return systems, _by_condition(systems, asked, options, draws)
+
+
+def _draws(options: Facts, source: Facts) -> Facts:
+    """What --ci, --bootstrap, --bayes, --seed and --group-column ask `evaluate` for."""
+    asked = {name: options[name] for name in ("ci", "resamples", "seed")}
+    return asked | {"by": grouping(source), "method": options["bayes"]}
+
+
+def _calibrated(systems: Sequence[System], options: Facts, source: Facts) -> list[System]:
+    """The systems, each calibrated on its file of --calibrate-on, read like the scores but with labels of its own."""
+    paths = options["calibrate_on"]
+    if len(paths) != len(systems):
+        raise InputError(
+            f"--calibrate-on takes one file per system, in the order of the scores: {len(systems)}, not {len(paths)}."
+        )
+    labelled = {key: options[f"calibrate_{key}"] for key in ("labels", "key")}
+    labelled = {key: value for key, value in labelled.items() if value is not None}
+    own = {key: value for key, value in source.items() if key not in ("labels", "key")} | labelled
+    called = options["calibrate_with"]
+    maker, settings = method_of(called)
+    at = training_settings(options["calibrate_prior"], called, "--calibrate-prior")
+    found = []
+    for one, path in zip(systems, paths, strict=True):
+        fit = partial(maker.fit, **settings)
+        calibration = Calibration(called, fit, at, [path, *labelled.values()], read_trials(path, own))
+        found.append(replace(one, trials=calibration(one.used()), calibration=calibration))
+    return found
+
+
+def _with_intervals(one: System, asked: Sequence[object], draws: Facts, with_bands: bool) -> System:
+    """The system with bands where it has curves; a calibration set is resampled along with the scores."""
+    assert one.read is not None
+    drawn = draws | {"method": None, "resamples": draws["resamples"] or 1000}
+    facts, own = one.facts, None
+    if one.calibration is not None:
+        drawn |= {"calibrate": SimpleNamespace(fit=one.calibration.fit), "calibration_trials": one.calibration.trials}
+        drawn |= {"prior": one.calibration.prior.get("prior")}
+        facts = beside(facts, bootstrap(one.read, asked, progress=progress_bar(), **drawn))
+    if with_bands and isinstance(one.evaluation, Evaluation):
+        own = bands(one.read, asked, progress=progress_bar(), **drawn)
+        facts = facts | {"bands": own.to_dict()}
+    return replace(one, facts=facts, bands=own)
 
 
 def _evaluated(one: System, asked: Sequence[Value], source: Facts, settings: Facts, whole: bool) -> System:
@@ -197,7 +264,7 @@ def _evaluated(one: System, asked: Sequence[Value], source: Facts, settings: Fac
 def _by_condition(systems: Sequence[System], asked: Sequence[Value], options: Facts, draws: Facts) -> list[Facts]:
     """The entries of "conditions" in the JSON."""
     return [
-        {"system": str(one.known().get("name") or "system")}
+        {"system": str(one.facts.get("name") or "system")}
         | by_condition(one.source(), column, points_of(asked), eer=options["eer"], **draws).to_dict()
         for one in systems
         for column in options["condition_columns"]
@@ -206,7 +273,7 @@ def _by_condition(systems: Sequence[System], asked: Sequence[Value], options: Fa
 
 def _with_wanted(one: System, style: Style) -> System:
     """The system with the quantities of --metrics among its facts."""
-    return replace(one, facts=with_quantities(one.known(), one.evaluation, style.wanted))
+    return replace(one, facts=with_quantities(one.facts, one.evaluation, style.wanted))
 
 
 def _check_eer(options: Facts, style: Style) -> None:
@@ -219,8 +286,7 @@ def _check_eer(options: Facts, style: Style) -> None:
 def _check_wanted(systems: Sequence[System], style: Style) -> None:
     """Refuses quantities that none of the systems has."""
     for one in style.wanted:
-        held = [facts for system in systems for facts in (system.known(), *system.known()["applications"])]
-        if not any(one.name in facts for facts in held):
+        if not is_held([system.facts for system in systems], one.name):
             raise InputError(f"--metrics {one.name} does not exist for these scores.")
 
 
@@ -228,7 +294,7 @@ def _deliver(
     systems: Sequence[System], conditions: Sequence[Facts], asked: Sequence[Value], options: Facts, style: Style
 ) -> None:
     """Prints the result, and writes the page and the figures that were asked for."""
-    facts = [one.known() for one in systems]
+    facts = [one.facts for one in systems]
     if options["private"]:
         from tercet.report.privacy import private
 
@@ -262,7 +328,7 @@ def _paired(systems: Sequence[System], options: Facts) -> Facts:
     if options["ci"] is None or len(found) < 2 or options["engine"] is not None:
         return {}
     apps = [Application(row.prior, row.cost_fn, row.cost_fp) for row in found[0].evaluation.applications]
-    names, groups = [one.name for one in found], found[0].known().get("intervals", {}).get("by") or ()
+    names, groups = [one.name for one in found], found[0].facts.get("intervals", {}).get("by") or ()
     by = None if not groups else groups[0] if len(groups) == 1 else (groups[0], groups[1])
     try:
         made = tercet.compare(*(one.used() for one in found), applications=apps, names=names, ci=options["ci"], by=by)
@@ -276,7 +342,7 @@ def _first_minute(one: System, in_memory: bool) -> None:
     """Without an application: the Bayes error plot, where the system is worth using, and what to type next."""
     ev: Evaluation = one.evaluation
     wide = width()
-    out("\n" + "\n".join(text.block_plot(one.known()["bayes_plot"], wide)) + "\n")
+    out("\n" + "\n".join(text.block_plot(one.facts["bayes_plot"], wide)) + "\n")
     if ev.meaning == "raw":
         lines = ["These are raw scores: they rank trials, but no threshold follows from them. Calibrate them first."]
     else:

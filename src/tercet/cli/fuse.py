@@ -8,24 +8,24 @@ import click
 
 from tercet._typing import Value
 from tercet.calibration.two_class import non_negative
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups
-from tercet.cli._options import WORDS, fit_options, quality_option, source_options
 from tercet.cli._output import Facts
 from tercet.cli._systems import distinct_names, read_systems
 from tercet.cli._values import with_columns
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(groups=("by", "out_of_fold"))
-@quality_option
+@shared.source_options(groups=("by", "out_of_fold"))
+@shared.quality_option
 @option("--penalty", type=float, default=0.0, show_default=True, metavar="X", parse=non_negative,
         help="Ridge on the standardised weights.")  # fmt: skip
-@fit_options()
+@shared.fit_options()
 def command(
     scores: tuple[str, ...], source: Facts, out: str, quality: tuple[str, ...], penalty: float, **options: Value
-) -> int:
+) -> None:
     """Trains a fusion of several systems' scores for the same trials, and saves it."""
     from tercet.calibration.fusion import Fusion
 
@@ -37,4 +37,3 @@ def command(
     settings: Facts = {"penalty": penalty, "prior": options["prior"]}
     settings |= {} if measures is None else {"quality": measures}
     fit_and_save(systems, [one.used() for one in systems], Fusion, settings, source, options, out)
-    return 0

@@ -9,31 +9,31 @@ import click
 from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.application import Application
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, seed_option, source_options
+from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, one_group, with_columns
+from tercet.cli._values import one_group, with_columns
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 from tercet.report.numbers import percent
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores")
-@source_options(TWO_CLASS, ids=("key",))
+@shared.source_options(TWO_CLASS, ids=("key",))
 @option("--between", required=True, metavar="COLUMN", help="The groups to compare: gender, site, channel.")
-@option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
-        help="The operating point, a prior alone, or a name.")  # fmt: skip
+@shared.point_option
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
-@ci_option
+@shared.ci_option
 @option("--bootstrap", "resamples", type=int, default=0, metavar="N", parse=partial(whole, least=0),
         help="Use percentile intervals from N joint resamples instead of closed forms.")  # fmt: skip
-@seed_option("Seed of the resamples.", needs=("resamples",))
-@figure_option
+@shared.seed_option("Seed of the resamples.", needs=("resamples",))
+@shared.figure_option
 @option("--quantity", type=click.Choice(QUANTITIES), default="dcf_u", show_default=True, needs=("figure",),
         help="What the figure shows.")  # fmt: skip
-@format_options
-def command(scores: str, source: Facts, between: str, app: Application, output: str, **options: Value) -> int:
+@shared.format_options
+def command(scores: str, source: Facts, between: str, app: Application, output: str, **options: Value) -> None:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
     by, asked = one_group(source), {key: options[key] for key in ("reference", "ci", "resamples", "seed")}
     trials = read_trials(scores, with_columns(source, [between]))
@@ -46,7 +46,6 @@ def command(scores: str, source: Facts, between: str, app: Application, output: 
         say(f"{quantity}: {found.worst[quantity]} is the worst group, also in {percent(share)} of the resamples.")
     print_rows([_row(gap) for gap in found.gaps], output, found.to_dict())
     draw(options["figure"], found, "forest", quantity=options["quantity"])
-    return 0
 
 
 def _row(gap: Gap) -> Row:

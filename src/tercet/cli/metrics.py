@@ -7,12 +7,11 @@ from tercet.report.quantities import Level, definitions
 from tercet.report.terminal import print_lines, width
 
 
-@new_command()
-def command() -> int:
+@new_command(epilog=None)
+def command() -> None:
     """Lists every quantity with its definition."""
     wide = width()
     levels: tuple[Level, ...] = ("system", "operating point")
     for level in levels:
         print_lines([f"Per {level}:"], wide)
         print_lines([f"  {name}: {definition}" for name, definition in definitions(level)], wide)
-    return 0

@@ -9,9 +9,10 @@ import click
 
 from tercet._numeric.validation import positive, shown
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, source_options
-from tercet.cli._output import Facts, draw, say, working
+from tercet.cli._options import TWO_CLASS
+from tercet.cli._output import Facts, draw, working
 from tercet.cli._systems import distinct_names, named, read_trials
 from tercet.cli._values import application, grouping
 from tercet.errors import did_you_mean
@@ -25,9 +26,9 @@ _OF_OTHER_RESULTS = ("decision-curve", "risk-coverage", "corp")  # which this co
 _WITHOUT_POINTS = ("decision-curve", "corp")
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS, groups=("bands=pointwise",), ids=("key",))
+@shared.source_options(TWO_CLASS, groups=("bands=pointwise",), ids=("key",))
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application,
         help="An operating point to mark; repeat it.")  # fmt: skip
 @option("--kind", default="det", show_default=True, metavar="NAME", help="Figure: roc, det, bayes-error, ...")
@@ -37,10 +38,10 @@ _WITHOUT_POINTS = ("decision-curve", "corp")
         help="A 95 % band: at each point, or at all points at once.")  # fmt: skip
 @option("--sigma", type=float, metavar="K", parse=positive, needs=("kind=roc", "kind=det"), excludes=("log",),
         help="Boxes of K standard deviations around the decisions.")  # fmt: skip
-@option("--name", "names", multiple=True, metavar="NAME", help="A system's name; repeat it, in the order of files.")
+@shared.names_option
 @option("--title", metavar="WORDS", help="Title of the figure.")
 @option("-o", "--out", required=True, writes=True, metavar="FILE", help="Where the figure goes (png, svg or pdf).")
-def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **options: Value) -> int:  # fmt: skip
+def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **options: Value) -> None:  # fmt: skip
     """One figure of one system, or of several in one figure."""
     points = options["apps"]
     _check_kind(kind, len(scores), len(points), options["bands"])
@@ -54,8 +55,6 @@ def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **optio
     if options["names"]:
         style["labels"] = names
     draw(out, drawn, kind, bands=around if around and around[0] is not None else None, **style)
-    say(f"the figure is in {out}.")
-    return 0
 
 
 def _check_kind(kind: str, systems: int, points: int, bands: str | None) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command
-from tercet.cli._options import WORDS, format_options
 from tercet.cli._output import Row, print_rows
 from tercet.cli._values import application, own_points
 
 
-@new_command(epilog=WORDS)
-@format_options
-def command(output: str) -> int:
+@new_command()
+@shared.format_options
+def command(output: str) -> None:
     """The named operating points, with prior, costs, threshold and source."""
     from tercet.application import Application
     from tercet.spoofing import SpoofingPoint
@@ -32,4 +32,3 @@ def command(output: str) -> int:
              "source": source}
         )  # fmt: skip
     print_rows(rows, output)
-    return 0

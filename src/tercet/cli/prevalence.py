@@ -6,17 +6,18 @@ import click
 
 from tercet._numeric.validation import not_negative, number
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, figure_option, format_options, source_options
+from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
 from tercet.cli._systems import name_of, read_trials
 from tercet.cli._values import each
 from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores")
-@source_options(TWO_CLASS, groups=None, ids=("key",), truth=("calibrate_on",))
+@shared.source_options(TWO_CLASS, groups=None, ids=("key",), truth=("calibrate_on",))
 @option("--calibrate-on", metavar="FILE", reads=True, help="Labelled scores of the same kind.")
 @option("--method", type=click.Choice(["em", "rogan-gladen"]), default="em", show_default=True,
         help="Maximum likelihood, or inverting the confusion matrix.")  # fmt: skip
@@ -24,10 +25,10 @@ from tercet.deployment.prevalence import deployed_cost, estimate_prevalence
         help="Scores above this are accepted.")  # fmt: skip
 @option("--cost", metavar="CFN,CFP", parse=each(not_negative, count=2),
         help="Also the expected cost of Bayes decisions at the estimate; for llrs.")  # fmt: skip
-@ci_option
-@figure_option
-@format_options
-def command(scores: str, source: Facts, ci: float, output: str, **options: Value) -> int:
+@shared.ci_option
+@shared.figure_option
+@shared.format_options
+def command(scores: str, source: Facts, ci: float, output: str, **options: Value) -> None:
     """The share of targets among unlabelled scores, with its interval and what decisions there cost."""
     unlabelled = {key: value for key, value in source.items() if key not in ("labels", "key", "target", "missing")}
     trials = read_trials(scores, {**unlabelled, "labelled": False})
@@ -46,4 +47,3 @@ def command(scores: str, source: Facts, ci: float, output: str, **options: Value
         say(note)
     print_rows([row], output, facts)
     draw(options["figure"], {name_of(scores): found}, "prevalence")
-    return 0

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import click
 
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
+from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, mean_name, one_group, with_columns
+from tercet.cli._values import mean_name, one_group, with_columns
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1, required=True)
-@source_options(TWO_CLASS, groups=("ci",), ids=("key",))
+@shared.source_options(TWO_CLASS, groups=("ci",), ids=("key",))
 @option("--points", required=True, metavar="NAME", parse=mean_name,
         help="sre12, sre16, sre18-cmn2, sre21: see `tercet points`.")  # fmt: skip
 @option("--partition", "partitions", multiple=True, metavar="COLUMN", help="A column to equalise over; repeat it.")
-@option("--ci", type=float, metavar="LEVEL", parse=level, help="Add intervals at this level in per cent.")
-@format_options
+@shared.limits_option
+@shared.format_options
 def command(
     scores: tuple[str, ...], source: Facts, points: str, partitions: tuple[str, ...], ci: float | None, output: str
-) -> int:
+) -> None:
     """NIST's primary cost: the mean over several operating points, pooled or equalised over partitions."""
     from tercet.nist import c_primary
 
@@ -39,4 +40,3 @@ def command(
         rows.append(row)
         facts.append({"name": name_of(path), "c_primary": found.to_dict()})
     print_rows(rows, output, {"systems": facts})
-    return 0

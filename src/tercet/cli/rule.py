@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from tercet._numeric.validation import not_negative, positive, probability
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import (
-    TWO_CLASS,
-    WORDS,
-    ci_option,
-    figure_option,
-    format_options,
-    layout_option,
-    source_options,
-    table_option,
-)
+from tercet.cli._models import loaded
+from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import names_of, read_trials, write_decided
 from tercet.cli._values import application, level, one_group, ranged
 from tercet.deployment.rules import Reached, Rule
-from tercet.errors import InputError, TercetError
+from tercet.errors import TercetError
 from tercet.evaluation import evaluate
 
 _CRITERIA = (
@@ -63,14 +55,14 @@ def command() -> None:
     """Chooses a threshold by a criterion, saves it, applies it, and judges it on held-out trials."""
 
 
-@new_command("fit", epilog=WORDS)
+@new_command("fit", group=command)
 @click.argument("scores")
-@source_options(TWO_CLASS)
+@shared.source_options(TWO_CLASS)
 @_criteria
 @option("-o", "--out", required=True, writes=True, metavar="RULE.json", help="Where the rule goes.")
-@figure_option
-@format_options
-def fit(scores: str, source: Facts, out: str, figure: str | None, output: str, **options: Value) -> int:
+@shared.figure_option
+@shared.format_options
+def fit(scores: str, source: Facts, out: str, figure: str | None, output: str, **options: Value) -> None:
     """Chooses the threshold on labelled scores by exactly one criterion, and saves it."""
     from tercet.io import write_text_atomically
 
@@ -94,29 +86,27 @@ def fit(scores: str, source: Facts, out: str, figure: str | None, output: str, *
     if rule.guarantee is not None:
         say(f"guaranteed: {rule.guarantee}.")
     say(f"the rule is in {out}. The first row is apparent: these trials chose it. Next: tercet rule judge {out} NEW")
-    return 0
 
 
-@new_command("apply", epilog=WORDS)
+@new_command("apply", group=command)
 @click.argument("rule")
 @click.argument("scores")
-@source_options(TWO_CLASS, labels=None)
-@layout_option
-@table_option
-def apply(rule: str, scores: str, source: Facts, out: str, layout: Value) -> int:
+@shared.source_options(TWO_CLASS, labels=None)
+@shared.layout_option
+@shared.table_option
+def apply(rule: str, scores: str, source: Facts, out: str, layout: Value) -> None:
     """Decides new scores by a saved rule; the same as `tercet decide --rule`."""
     saved, trials = saved_rule(rule), read_trials(scores, source)
     write_decided(out, trials, {"decision": names_of(saved(trials), trials.classes)}, layout, source)
-    return 0
 
 
-@new_command("judge", epilog=WORDS)
+@new_command("judge", group=command)
 @click.argument("rule")
 @click.argument("scores")
-@source_options(TWO_CLASS, groups=None, ids=("key",))
-@ci_option
-@format_options
-def judge(rule: str, scores: str, source: Facts, ci: float, output: str) -> int:
+@shared.source_options(TWO_CLASS, groups=None, ids=("key",))
+@shared.ci_option
+@shared.format_options
+def judge(rule: str, scores: str, source: Facts, ci: float, output: str) -> None:
     """A saved rule on held-out labelled scores, beside the best choice in hindsight."""
     saved = saved_rule(rule)
     found = saved.judge(read_trials(scores, source), ci=ci)
@@ -131,15 +121,11 @@ def judge(rule: str, scores: str, source: Facts, ci: float, output: str) -> int:
         "rates": {name: _fact(one) for name, one in found.rates.items()}, "hindsight": found.hindsight.to_dict(),
     }  # fmt: skip
     print_rows([row], output, facts)
-    return 0
 
 
 def saved_rule(path: str) -> Rule:
     """A rule out of a file."""
-    try:
-        return Rule.from_json(Path(path).read_text(encoding="utf-8"))
-    except (InputError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a tercet rule file: {error}") from error
+    return loaded(path, Rule.from_json, "rule")
 
 
 def _rates(rates: Any) -> Row:
@@ -151,8 +137,3 @@ def _rates(rates: Any) -> Row:
 
 def _fact(one: Reached) -> Facts:
     return {"value": one.value, "ci": None if one.interval is None else list(one.interval[:2])}
-
-
-command.add_command(fit)
-command.add_command(apply)
-command.add_command(judge)

@@ -9,30 +9,18 @@ import click
 from tercet._numeric.validation import positive
 from tercet._typing import JSON, Value
 from tercet.application import Application
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import WORDS, ci_option, format_options
 from tercet.cli._output import Row, print_rows
 from tercet.cli._values import application, level, ranged
 from tercet.errors import InputError
 from tercet.report import text
 from tercet.report.schema import read_result
 
-_HEAD = (
-    "system",
-    "prior",
-    "cost_fn",
-    "cost_fp",
-    "fnr",
-    "fpr",
-    "targets",
-    "nontargets",
-    "targets_for",
-    "nontargets_for",
-)
 _expected = ranged("the error rate you expect, strictly between 0 and 1", lambda rate: 0.0 < rate < 1.0)
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("result", required=False)
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application, needs=("fnr", "fpr"),
         help="An operating point, or its name; repeat it.")  # fmt: skip
@@ -51,9 +39,9 @@ _expected = ranged("the error rate you expect, strictly between 0 and 1", lambda
         help="Factor by which groups increase the variance of independent trials.")  # fmt: skip
 @option("--half-width", type=float, parse=positive, required=True, metavar="H",
         help="Half-width of the interval of the DCF.")  # fmt: skip
-@ci_option
-@format_options
-def command(result: str | None, half_width: float, ci: float, output: str, **options: Value) -> int:
+@shared.ci_option
+@shared.format_options
+def command(result: str | None, half_width: float, ci: float, output: str, **options: Value) -> None:
     """How many targets and non-targets an interval of a given half-width needs.
 
     For expected rates (--app, --fnr, --fpr), or for those of a saved result.
@@ -63,7 +51,7 @@ def command(result: str | None, half_width: float, ci: float, output: str, **opt
     plan = {name: options[name] for name in ("assurance", "design_effect")}
     if result is None and (options["rate"] is not None or options["auc"] is not None):
         print_rows([_single(options["rate"], options["auc"], half_width, ci, plan)], output)
-        return 0
+        return
     rates = [("as expected", app, options["fnr"], options["fpr"]) for app in options["apps"]]
     if rates and (options["fnr"] is None or options["fpr"] is None):
         raise click.UsageError("--app needs both --fnr and --fpr: the rates that you expect there.")
@@ -80,10 +68,9 @@ def command(result: str | None, half_width: float, ci: float, output: str, **opt
         if miss is None or alarm is None:
             raise InputError(f"{name} has no error rates at prior {point.prior:g}: calibrate its scores first.")
         found = sample_size(miss, alarm, point, half_width, ci, **plan)
-        values = (name, point.prior, point.cost_fn, point.cost_fp, miss, alarm, *found)
-        rows.append(dict(zip(_HEAD, values, strict=True)))
+        row: Row = {"system": name, "prior": point.prior, "cost_fn": point.cost_fn, "cost_fp": point.cost_fp}
+        rows.append(row | {"fnr": miss, "fpr": alarm} | found._asdict())
     print_rows(rows, output)
-    return 0
 
 
 def _single(rate: float | None, auc: float | None, half_width: float, share: float, plan: JSON) -> Row:

@@ -11,10 +11,11 @@ from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.calibration.methods import METHODS, PENALISED, method_of, select
 from tercet.calibration.two_class import non_negative
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._models import refuse_other_groups
-from tercet.cli._options import SEVERAL, TWO_CLASS, WORDS, application_options, seed_option, source_options
-from tercet.cli._output import Facts, out, print_json, say, working
+from tercet.cli._options import SEVERAL, TWO_CLASS
+from tercet.cli._output import Facts, out, print_json, save, say, working
 from tercet.cli._systems import read_trials
 from tercet.cli._values import applications, prior
 from tercet.errors import InputError
@@ -25,10 +26,10 @@ from tercet.report.text import number, short
 _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores")
-@source_options((*TWO_CLASS, *SEVERAL), groups=("by",), ids=("key",))
-@application_options()
+@shared.source_options((*TWO_CLASS, *SEVERAL), groups=("by",), ids=("key",))
+@shared.application_options()
 @option("--method", "methods", multiple=True, type=click.Choice(METHODS),
         help="A calibrator to try; repeat it. [default: logistic, isotonic, gaussian, or the three of several "
              "classes]")  # fmt: skip
@@ -39,14 +40,14 @@ _COLUMNS = ("method", "prior", "dcf", "cross_entropy")
 @option("--by", metavar="GROUP", help="A --group-column that is never on both sides of a fold.")
 @option("--scheme", type=click.Choice(["stratified", "plain", "interleaved"]), default="stratified",
         show_default=True, help="How trials are assigned to folds.")  # fmt: skip
-@seed_option("Seed of the random assignment to folds.")
+@shared.seed_option("Seed of the random assignment to folds.")
 @option("--nested/--no-nested", default=True, show_default=True, help="Also estimate the cost of the whole selection.")
 @option("--penalty", type=float, metavar="L", parse=non_negative,
         help="Penalty of the methods that are regressions. [default: 0]")  # fmt: skip
 @option("-o", "--out", writes=True, metavar="FILE.json", help="Save the best calibrator, trained on all trials.")
 @option("--json", "as_json", is_flag=True, excludes=("output",), help="The same as --format json.")
 @option("--format", "output", type=click.Choice(["table", "tsv", "json"]), help="[default: table, tsv in a pipe]")
-def command(scores: str, source: Facts, output: str, **options: Value) -> int:
+def command(scores: str, source: Facts, output: str, **options: Value) -> None:
     """Ranks calibrators and training priors by their held-out cost at one operating point."""
     apps = applications(options)
     if len(apps) != 1:
@@ -60,13 +61,10 @@ def command(scores: str, source: Facts, output: str, **options: Value) -> int:
     _show(found, output)
     if options["out"] is not None:
         _save(found.rows, trials, dealt, options["out"])
-    return 0
 
 
 def _save(rows: Any, trials: Any, dealt: Facts, path: str) -> None:
     """Trains the best calibrator on everything, and saves it."""
-    from tercet.io import write_text_atomically
-
     trained = [row for row in rows if row.method != "as given" and row.dcf is not None]
     if not trained:
         raise InputError("no calibrator could be trained, so there is none to save.")
@@ -77,8 +75,7 @@ def _save(rows: Any, trials: Any, dealt: Facts, path: str) -> None:
     if dealt["penalty"] is not None and best.method in PENALISED:
         settings["penalty"] = dealt["penalty"]
     model = maker.fit(trials, **({} if best.prior is None else {"prior": best.prior}), **settings)
-    write_text_atomically(path, model.to_json())
-    say(f"{best.method}, trained on all {len(trials)} trials, is in {path}.")
+    save(path, model.to_json(), f"{best.method}, trained on all {len(trials)} trials,")
 
 
 def _show(found: Any, output: str) -> None:

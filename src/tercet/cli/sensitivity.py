@@ -12,11 +12,12 @@ from tercet._numeric.plain import plain
 from tercet._numeric.validation import not_negative, probability
 from tercet._typing import Value
 from tercet.application import Application
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, ci_option, format_options, source_options
-from tercet.cli._output import Facts, Row, ends, print_rows, working
+from tercet.cli._options import TWO_CLASS
+from tercet.cli._output import Facts, Row, both_ends, ends, print_rows, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import application, each, grouping, level, numbers, ranged
+from tercet.cli._values import each, grouping, level, numbers, ranged
 from tercet.errors import InputError
 
 _RANGE = "VALUE|LOW:HIGH|beta:A:B|lognormal:MEDIAN:SIGMA"
@@ -41,10 +42,6 @@ def _uncertain(check: Callable[[float, str], float], words: str, flag: str) -> V
 _shares = each(ranged("shares from 0 to below 0.5", lambda share: 0.0 <= share < 0.5))
 
 
-def _is_distribution(known: object) -> bool:
-    return not isinstance(known, float | tuple)
-
-
 def _counts(words: str, flag: str) -> list[float]:
     """Targets, non-targets and unverified cases."""
     return [int(value) if value.is_integer() else value for value in numbers(words, flag, 3)]
@@ -55,9 +52,9 @@ def command() -> None:
     """What changes if prior and costs are uncertain, labels are wrong, or cases were never verified."""
 
 
-@new_command("inputs", epilog=WORDS)
+@new_command("inputs", group=command)
 @click.argument("scores")
-@source_options(TWO_CLASS, groups=None, ids=("key",))
+@shared.source_options(TWO_CLASS, groups=None, ids=("key",))
 @option("--prior", required=True, metavar=_RANGE, parse=partial(_uncertain, probability),
         help="The share of targets, as far as it is known.")  # fmt: skip
 @option("--cost-fn", default="1", show_default=True, metavar="RANGE", parse=partial(_uncertain, not_negative),
@@ -66,13 +63,13 @@ def command() -> None:
         help="The same for a false alarm.")  # fmt: skip
 @option("--ci", type=float, default=95.0, show_default=True, metavar="LEVEL", parse=level,
         help="For distributions: the central share, in per cent, over which the worst case is taken.")  # fmt: skip
-@format_options
-def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -> int:
+@shared.format_options
+def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -> None:
     """Thresholds with the lowest expected cost, worst-case cost and regret."""
     from tercet.uncertainty import robust_thresholds
 
-    ctx = click.get_current_context()
-    if ctx.get_parameter_source("ci") is ParameterSource.COMMANDLINE and not any(map(_is_distribution, known.values())):
+    typed = click.get_current_context().get_parameter_source("ci") is ParameterSource.COMMANDLINE
+    if typed and all(isinstance(one, float | tuple) for one in known.values()):
         raise click.UsageError("--ci has no effect without a distribution, such as --prior beta:2:18: leave it out.")
     trials = read_trials(scores, source)
     with working("searching for thresholds"):
@@ -84,21 +81,19 @@ def inputs(scores: str, source: Facts, ci: float, output: str, **known: Value) -
             row[name] = ",".join(f"{value:g}" for value in row[name])
         rows.append(row)
     print_rows(rows, output, found.to_dict())
-    return 0
 
 
-@new_command("labels", epilog=WORDS)
+@new_command("labels", group=command)
 @click.argument("scores")
-@source_options(TWO_CLASS, ids=("key",))
-@option("--app", required=True, metavar="PRIOR,CFN,CFP", parse=application,
-        help="The operating point, a prior alone, or a name.")  # fmt: skip
+@shared.source_options(TWO_CLASS, ids=("key",))
+@shared.point_option
 @option("--wrong-targets", default="0", show_default=True, metavar="S,...", parse=_shares,
         help="Shares of the trials labelled target that are non-targets.")  # fmt: skip
 @option("--wrong-nontargets", default="0", show_default=True, metavar="S,...", parse=_shares,
         help="Shares of the trials labelled non-target that are targets.")  # fmt: skip
-@ci_option
-@format_options  # fmt: skip
-def labels(scores: str, source: Facts, app: Application, ci: float, output: str, **shares: Value) -> int:
+@shared.ci_option
+@shared.format_options  # fmt: skip
+def labels(scores: str, source: Facts, app: Application, ci: float, output: str, **shares: Value) -> None:
     """Rates, cost and AUC if some labels were wrong, independently of the score."""
     from tercet.uncertainty import label_noise
 
@@ -110,21 +105,19 @@ def labels(scores: str, source: Facts, app: Application, ci: float, output: str,
         row: Row = {"wrong_targets": one.wrong_targets, "wrong_nontargets": one.wrong_nontargets}
         for name in ("fnr", "fpr", "dcf", "auc"):
             bound = getattr(one, name)
-            ends = (None, None, None) if bound is None else bound[:3]
-            row |= {name: ends[0], f"{name}_low": ends[1], f"{name}_high": ends[2]}
+            row |= {name: None if bound is None else bound.value} | both_ends(bound, name)
         rows.append(row | {"possible": one.possible})
     print_rows(rows, output)
-    return 0
 
 
-@new_command("verification")
+@new_command("verification", group=command, epilog=None)
 @option("--accepted", required=True, metavar="T,N,U", parse=_counts,
         help="Accepted: verified targets, non-targets, unverified.")  # fmt: skip
 @option("--rejected", required=True, metavar="T,N,U", parse=_counts,
         help="Among rejected cases: the same three numbers.")  # fmt: skip
-@ci_option
-@format_options
-def verification(accepted: list[float], rejected: list[float], ci: float, output: str) -> int:
+@shared.ci_option
+@shared.format_options
+def verification(accepted: list[float], rejected: list[float], ci: float, output: str) -> None:
     """Error rates corrected for cases that were never verified (Begg and Greenes)."""
     from tercet.uncertainty import verification_bias
 
@@ -135,9 +128,3 @@ def verification(accepted: list[float], rejected: list[float], ci: float, output
         row: Row = {"rate": name, "measured": plain(getattr(found, f"measured_{name}")), "corrected": bound.value}
         rows.append(row | ends(bound) | {"least": reach[0], "most": reach[1], "method": bound.method})
     print_rows(rows, output, {"rates": rows, "prevalence": found.prevalence})
-    return 0
-
-
-command.add_command(inputs)
-command.add_command(labels)
-command.add_command(verification)

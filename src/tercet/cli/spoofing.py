@@ -9,11 +9,11 @@ import click
 
 from tercet._numeric.validation import number
 from tercet._typing import Value
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option, options
-from tercet.cli._options import WORDS, figure_option, format_options, seed_option, source_options
-from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
+from tercet.cli._output import Facts, Row, draw, ends, print_rows, working
 from tercet.cli._systems import name_of, read_trials
-from tercet.cli._values import level, numbers, one_group, ranged, resamples, with_columns
+from tercet.cli._values import numbers, one_group, ranged, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials
 
@@ -44,14 +44,10 @@ _COSTS = options(
     option("--by-attack", metavar="COLUMN", help="One more row for each attack of this column."),
 )  # fmt: skip
 _DRAWS = options(
-    option("--ci", type=float, metavar="LEVEL", parse=level,
-           help="Add intervals at this level in per cent, such as 95."),
-    option("--bootstrap", "resamples", type=int, default=1000, show_default=True, needs=("ci",), parse=resamples,
-           help="Resamples."),
-    seed_option("Seed of the random draws.", needs=("ci",)),
-)  # fmt: skip
-
-
+    shared.limits_option,
+    shared.resamples_option(1000, needs=("ci",)),
+    shared.seed_option("Seed of the random draws.", needs=("ci",)),
+)
 _ASV_KEY = option("--asv-key", reads=True, metavar="FILE",
                   help="A trial list with the labels of the verification scores; --key is for the others.")  # fmt: skip
 
@@ -61,16 +57,16 @@ def command() -> None:
     """Spoofing-robust verification: a-DCF, t-DCF and t-EER of keys with targets, nontargets and spoofs."""
 
 
-@new_command("a-dcf", epilog=WORDS)
+@new_command("a-dcf", group=command)
 @click.argument("scores", nargs=-1, required=True)
-@source_options(_MEANINGS, groups=("ci",), ids=("key",))
+@shared.source_options(_MEANINGS, groups=("ci",), ids=("key",))
 @_COSTS
 @_DRAWS
-@figure_option
-@format_options
+@shared.figure_option
+@shared.format_options
 def a_dcf_command(
     scores: tuple[str, ...], source: Facts, by_attack: str | None, figure: str | None, output: str, **options: Value
-) -> int:
+) -> None:
     """Minimum and actual a-DCF of each file; labels are target, nontarget and spoof."""
     from tercet.spoofing import a_dcf, a_dcf_by_attack
 
@@ -94,11 +90,8 @@ def a_dcf_command(
             curves |= _agnostic_curves(trials, {"all": whole, **parts}, more["key"], by_attack, system)
         kept = {name: one.to_dict() for name, one in parts.items()}
         facts.append({"name": name_of(path), "a_dcf": whole.to_dict()} | ({"by_attack": kept} if kept else {}))
-    if figure is not None:
-        draw(figure, curves, "a-dcf")
-        say(f"the figure is in {figure}.")
+    draw(figure, curves, "a-dcf")
     print_rows(rows, output, {"systems": facts})
-    return 0
 
 
 def _agnostic_curves(
@@ -116,9 +109,9 @@ def _agnostic_curves(
     return curves
 
 
-@new_command("t-dcf", epilog=WORDS)
+@new_command("t-dcf", group=command)
 @click.argument("scores")
-@source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
+@shared.source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
 @option("--asv", required=True, reads=True, metavar="FILE",
         help="Verification scores with labels target, nontarget and spoof.")  # fmt: skip
 @_ASV_KEY
@@ -128,34 +121,24 @@ def _agnostic_curves(
         help="The definition of ASVspoof 2021 or 2019.")  # fmt: skip
 @_COSTS
 @_DRAWS
-@figure_option
-@format_options
-def t_dcf_command(
-    scores: str,
-    source: Facts,
-    asv: str,
-    asv_key: str | None,
-    by_attack: str | None,
-    figure: str | None,
-    output: str,
-    **options: Value,
-) -> int:
+@shared.figure_option
+@shared.format_options
+def t_dcf_command(scores: str, source: Facts, by_attack: str | None, output: str, **options: Value) -> None:
     """Minimum and actual t-DCF of a countermeasure (SCORES; bona fide is the target) that precedes verification."""
     from tercet.spoofing import t_dcf, t_dcf_by_attack
 
     point = options["point"] or "asvspoof2021"
-    behind = _verification(asv, source, asv_key, by_attack)
+    behind = _verification(options["asv"], source, options["asv_key"], by_attack)
     front = read_trials(scores, with_columns(source, [by_attack] if by_attack else []))
     more = {name: options[name] for name in ("form", "threshold", "asv_threshold")} | _asked(options, source)
     with working(f"evaluating {name_of(scores)}"):
         found: dict[str, TDcf | str] = {"all": t_dcf(front, behind, point, **more)}
         if by_attack is not None:
             found |= t_dcf_by_attack(front, behind, point, attack=by_attack, **more)
-    if figure is not None:
-        _draw(front, found, by_attack, figure)
+    if options["figure"] is not None:
+        _draw(front, found, by_attack, options["figure"])
     facts = {name: one if isinstance(one, str) else one.to_dict() for name, one in found.items()}
     print_rows([_t_dcf_row(name, one) for name, one in found.items()], output, {"t_dcf": facts})
-    return 0
 
 
 def _t_dcf_row(attack: str, found: TDcf | str) -> Row:
@@ -179,43 +162,31 @@ def _draw(front: Trials, found: Mapping[str, TDcf | str], by: str | None, path: 
         if not isinstance(one, str)
     }
     draw(path, curves, "t-dcf")
-    say(f"the figure is in {path}.")
 
 
-@new_command("t-eer", epilog=WORDS)
+@new_command("t-eer", group=command)
 @click.argument("asv")
 @click.argument("countermeasure")
-@source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
+@shared.source_options(_MEANINGS, groups=("ci",), ids=("key", "asv_key"))
 @_ASV_KEY
 @option("--prevalence", type=float, metavar="SHARE", help="Spoofs among impostors. [default: the concurrent t-EER]",
         parse=ranged("a share between 0 and 1", lambda share: 0.0 <= share <= 1.0))  # fmt: skip
 @_DRAWS
-@figure_option
-@format_options
-def t_eer_command(
-    asv: str,
-    countermeasure: str,
-    source: Facts,
-    asv_key: str | None,
-    prevalence: float | None,
-    figure: str | None,
-    output: str,
-    **options: Value,
-) -> int:
+@shared.figure_option
+@shared.format_options
+def t_eer_command(asv: str, countermeasure: str, source: Facts, output: str, **options: Value) -> None:
     """Tandem equal error rate of a countermeasure followed by verification; both files are read in the same way."""
     from tercet.spoofing import t_eer, t_eer_curve
 
-    behind = _verification(asv, source, asv_key)
+    behind = _verification(asv, source, options["asv_key"])
     front = read_trials(countermeasure, source)
     with working(f"evaluating {name_of(asv)}"):
         asked = _asked(options, source)
-        found = t_eer(behind, front, prevalence=prevalence, **asked)
-    if figure is not None:
-        draw(figure, {name_of(asv): t_eer_curve(behind, front, found, key=asked["key"])}, "t-eer")
-        say(f"the figure is in {figure}.")
+        found = t_eer(behind, front, prevalence=options["prevalence"], **asked)
+    if options["figure"] is not None:
+        draw(options["figure"], {name_of(asv): t_eer_curve(behind, front, found, key=asked["key"])}, "t-eer")
     row = {name: value for name, value in found.to_dict().items() if name != "interval"}
     print_rows([row | ends(found.interval, "value")], output, {"t_eer": found.to_dict()})
-    return 0
 
 
 def _verification(path: str, source: Facts, key: str | None, attack: str | None = None) -> Trials:
@@ -235,7 +206,3 @@ def _asked(options: Facts, source: Facts) -> Facts:
     if options["ci"] is not None:
         asked |= {name: options[name] for name in ("ci", "resamples", "seed")} | {"by": one_group(source)}
     return asked
-
-
-for _one in (a_dcf_command, t_dcf_command, t_eer_command):
-    command.add_command(_one)

@@ -10,11 +10,12 @@ from click.core import ParameterSource
 
 from tercet._typing import Value
 from tercet.application import Application
+from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
-from tercet.cli._options import TWO_CLASS, WORDS, format_options, source_options
-from tercet.cli._output import Facts, Row, draw, ends, print_rows, say, working
+from tercet.cli._options import TWO_CLASS
+from tercet.cli._output import Facts, Row, draw, ends, print_rows, working
 from tercet.cli._systems import distinct_names, read_trials
-from tercet.cli._values import READING, application, level, one_group
+from tercet.cli._values import READING, application, one_group
 from tercet.deployment.sweeping import COSTS, Sweep, SweepRow, sweep, sweep_trials
 from tercet.errors import InputError
 
@@ -36,9 +37,9 @@ def _value(word: str) -> Value:
         return word
 
 
-@new_command(epilog=WORDS)
+@new_command()
 @click.argument("scores", nargs=-1)
-@source_options(TWO_CLASS, groups=("ci",), ids=("key",))
+@shared.source_options(TWO_CLASS, groups=("ci",), ids=("key",))
 @option("--app", "apps", multiple=True, metavar="PRIOR,CFN,CFP", parse=application,
         help="The operating point. [default: 0.5,1,1]")  # fmt: skip
 @option("--held-out", multiple=True, reads=True, metavar="FILE",
@@ -52,12 +53,11 @@ def _value(word: str) -> Value:
         help="Values of a parameter: penalty=0,1e-3 expansion=linear,quadratic; repeat it.")  # fmt: skip
 @option("--criterion", type=click.Choice(["dcf", "min_dcf", "cllr"]), default="dcf", show_default=True,
         help="The quantity by which the validation data choose.")  # fmt: skip
-@option("--plot", metavar="FILE", writes=True, help="A figure of the costs (png, svg, pdf).")
-@option("--x", metavar="NAME", needs=("plot",), help="The parameter on the figure's x axis. [default: the first]")
-@option("--ci", type=float, metavar="LEVEL", parse=level,
-        help="Add intervals at this level in per cent, such as 95.")  # fmt: skip
-@format_options
-def command(scores: tuple[str, ...], apps: tuple[Application, ...], output: str, **options: Value) -> int:
+@shared.figure_option
+@option("--x", metavar="NAME", needs=("figure",), help="The parameter on the figure's x axis. [default: the first]")
+@shared.limits_option
+@shared.format_options
+def command(scores: tuple[str, ...], apps: tuple[Application, ...], output: str, **options: Value) -> None:
     """Costs over a grid of models, the choice made on validation data, and its held-out cost."""
     if (options["train"] is None) == (not scores):
         raise click.UsageError("sweep takes score files, or --train and --validation samples.")
@@ -65,14 +65,11 @@ def command(scores: tuple[str, ...], apps: tuple[Application, ...], output: str,
         raise click.UsageError("sweep takes one --app.")
     point = apps[0] if apps else 0.5
     found = _of_scores(scores, point, options) if scores else _of_samples(point, options)
-    if options["plot"] is not None:
-        draw(options["plot"], found, "sweep", x=options["x"])
-        say(f"the figure is in {options['plot']}.")
+    draw(options["figure"], found, "sweep", x=options["x"])
     rows: list[Row] = []
     for row in found.rows:
         rows.append(dict(row.parameters) | _costs(row) | {"chosen": "yes" if row is found.chosen else ""})
     print_rows(rows, output, {"sweep": found.to_dict()})
-    return 0
 
 
 def _costs(row: SweepRow) -> Row:

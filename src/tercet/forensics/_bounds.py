@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tercet._numeric.records import checked_tuple
-from tercet._numeric.validation import chosen, function, shown, whole
+from tercet._numeric.validation import chosen, shown, whole
 from tercet._typing import Floats
 from tercet.calibration.bounded import Bounded
 from tercet.calibration.two_class import Calibrator
@@ -160,9 +160,8 @@ def bounded(calibrator: Calibrator, trials: Trials, *, method: Literal["elub", "
     """
     if not isinstance(calibrator, Calibrator):
         raise InputError(f"calibrator must be a trained calibrator, not {shown(type(calibrator).__name__)}.")
-    chosen(method, "method", METHODS)
-    function(calibrator, "calibrator")
-    found = elub(calibrator(as_trials(trials))) if method == "elub" else iv_bounds(calibrator(as_trials(trials)))
+    find = {"elub": elub, "iv": iv_bounds}[chosen(method, "method", METHODS)]
+    found = find(calibrator(as_trials(trials)))
     return Bounded.of(calibrator, found.lower, found.upper, method)
 
 

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -436,17 +437,13 @@ def ece(
 def _range(
     trials: Trials, priors: Sequence[float], level: float, by: str | None, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
-    asked = {f"ece.{place}": _cross_entropy_at(prior) for place, prior in enumerate(priors)}
+    asked = {f"ece.{place}": partial(empirical_cross_entropy, prior=prior) for place, prior in enumerate(priors)}
     found = bootstrap(
         trials, ci=level, by=by, resamples=resamples, seed=seed, quantities=(), bayes_plot=None, extra=asked,
         method="percentile",
     )  # fmt: skip
     ends = [found[name] for name in asked]
     return np.array([end.low for end in ends]), np.array([end.high for end in ends])
-
-
-def _cross_entropy_at(prior: float) -> Callable[[Trials], float]:
-    return lambda drawn: empirical_cross_entropy(drawn, prior)
 
 
 @checked_tuple

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tercet.biometrics import Rate
-    from tercet.forensics._bounds import LrBounds
-    from tercet.forensics._measures import Tippett
     from tercet.forensics._sheet import Validation
 
 _SOFT = "#555555"
@@ -102,7 +101,8 @@ def _bounds(validation: Validation) -> str:
     for one in validation.bounds:
         ends = [validation.bound_intervals.get(f"{one.method} {side}") for side in ("lower", "upper")]
         spans = ["" if own is None else f"{own.low:.3g} to {own.high:.3g}" for own in ends]
-        rows.append([names[one.method], f"{one.lower:.3g}", spans[0], f"{one.upper:.3g}", spans[1], _support(one)])
+        none = "no LR other than 1 is supported" if one.lower == one.upper == 1.0 else ""
+        rows.append([names[one.method], f"{one.lower:.3g}", spans[0], f"{one.upper:.3g}", spans[1], none])
     level = f"{100 * validation.level:g} % interval"
     head = ["method", "lowest LR", level, "highest LR", level, ""]
     return _table("Likelihood ratios that the data support", head, rows)
@@ -116,21 +116,16 @@ def _made(validation: Validation) -> str:
     return _table("How the intervals were made", ["setting", "value"], rows, ("value",))
 
 
-def _support(bounds: LrBounds) -> str:
-    return "no LR other than 1 is supported" if bounds.lower == bounds.upper == 1.0 else ""
+_TIPPETT = {
+    "survival": ("share above", "Tippett plot"),
+    "crossing": ("same source below, different source above", "Tippett plot, crossing"),
+}
 
 
-def tippett_survival(axes: Axes, validation: Validation) -> None:
-    """The share of each class with an LR above a value."""
-    _tippett(axes, validation.tippett[0], "share above", "Tippett plot")
-
-
-def tippett_crossing(axes: Axes, validation: Validation) -> None:
-    """Same-source LRs below, different-source LRs above a value."""
-    _tippett(axes, validation.tippett[1], "same source below, different source above", "Tippett plot, crossing")
-
-
-def _tippett(axes: Axes, lines: Tippett, up: str, title: str) -> None:
+def tippett(axes: Axes, validation: Validation, kind: str) -> None:
+    """The share of each class with an LR above a value; crossing: of the same source below it."""
+    lines = next(one for one in validation.tippett if one.kind == kind)
+    up, title = _TIPPETT[kind]
     axes.plot(lines.log10_lr, lines.targets, color=TARGET, label="same source")
     axes.plot(lines.log10_lr, lines.nontargets, color=NONTARGET, linestyle="--", label="different source")
     axes.axvline(0.0, color=_SOFT, linestyle=":", linewidth=1)
@@ -184,9 +179,9 @@ def histogram(axes: Axes, validation: Validation) -> None:
     axes.legend(frameon=False, ncol=2, loc="upper center")
 
 
-FIGURES = {
-    "tippett": tippett_survival,
-    "tippett-crossing": tippett_crossing,
+FIGURES: dict[str, Callable[[Axes, Validation], None]] = {
+    "tippett": partial(tippett, kind="survival"),
+    "tippett-crossing": partial(tippett, kind="crossing"),
     "cross-entropy": cross_entropy,
     "pav": pav_plot,
     "histogram": histogram,

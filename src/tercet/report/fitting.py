@@ -39,7 +39,7 @@ _UNSHOWN = (
     "min_dcf_u", "min_dcf_u_ci", "actual_minus_min", "min_threshold_llr", "cross_fitted_min_dcf",
     "cross_fitted_min_dcf_ci",
 )  # fmt: skip
-FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
+_FINE_ROWS = 6000  # numbers of rows that a page holds as doubles; beyond, in 16 bits
 _HALVED = 2e-3  # the tolerance from which on a page also holds fewer rows
 
 
@@ -95,14 +95,18 @@ def _less(systems: Sequence[Facts]) -> Iterator[list[Facts]]:
         yield fewer
     for tolerance in _TOLERANCES:
         if tolerance == _HALVED:
-            short = [{**one, "posteriors": halved(one["posteriors"])} if _many_rows(one) else one for one in short]
+            short = [{**one, "posteriors": halved(one["posteriors"])} if _can_halve(one) else one for one in short]
         yield [{**one, "curve": thinner(one["curve"], tolerance)} if _can_thin(one) else one for one in short]
 
 
-def _many_rows(system: Facts) -> bool:
-    """Whether half of the rows are still so many that a page holds them in 16 bits: fewer take more room."""
-    kept = system.get("posteriors")
-    return kept is not None and len(kept["labels"]) * len(kept["log_likelihoods"][0]) > 2 * FINE_ROWS
+def is_coarse(kept: Facts, part: float = 1.0) -> bool:
+    """Whether this part of the rows is so large that a page holds it in 16 bits."""
+    return part * len(kept["labels"]) * len(kept["log_likelihoods"][0]) > _FINE_ROWS
+
+
+def _can_halve(system: Facts) -> bool:
+    """Whether half of the rows are still held in 16 bits: fewer would take more room."""
+    return "posteriors" in system and is_coarse(system["posteriors"], 0.5)
 
 
 def halved(kept: Facts) -> Facts:
@@ -137,16 +141,12 @@ def _shortened(system: Facts) -> Facts:
             found[key] = _rounded(found[key], digits)
     if "roc" in found.get("bands", {}):
         band = found["bands"]["roc"]
-        found["bands"]["roc"] = {key: _every_other(one) if isinstance(one, list) else one for key, one in band.items()}
+        halves = {key: one[:-1:2] + one[-1:] for key, one in band.items() if isinstance(one, list)}  # with both ends
+        found["bands"]["roc"] = band | halves
     if "curve" in found:
         apps = [{key: one for key, one in app.items() if key not in _UNSHOWN} for app in found["applications"] or ()]
         found["applications"] = _shortened_ends(apps)
     return found
-
-
-def _every_other(values: list[Value]) -> list[Value]:
-    """Half of the points of a band, with both of its ends."""
-    return values[:-1:2] + values[-1:]
 
 
 def _shortened_ends(value: object) -> Value:

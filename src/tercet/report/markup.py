@@ -113,7 +113,7 @@ class Drawing:
     def band(self, across: Sequence[float], edges: Iterable[Sequence[float | None]], kind: str) -> None:
         """What lies between two lines, in a light tint."""
         ends = [pair for pair in zip(across, *edges, strict=True) if None not in pair]
-        there, back = ([self.at(row[0], _real(row[side])) for row in ends] for side in (1, 2))
+        there, back = ([self.at(row[0], float(row[side])) for row in ends] for side in (1, 2))
         outline = "L".join(f"{x:.0f} {y:.0f}" for x, y in [*there, *reversed(back)])
         self.parts.append(f'<path class="band {kind}" d="M{outline}Z"/>')
 
@@ -123,7 +123,7 @@ class Drawing:
         return f'<svg viewBox="{box}" role="img" aria-label="{html.escape(label)}">{"".join(self.parts)}</svg>'
 
 
-_TOP = 1.2  # of the Bayes error plot: what lies above is cut off at the frame
+_HIGHEST = 1.2  # cost of the Bayes error plot: what lies above is cut off at the frame
 _BANDED = 2  # systems; the bands of more ROC curves cover one another
 _QUARTERS = {0.0: "0", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1.0: "100 %"}
 
@@ -133,7 +133,7 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
     grids = [system["bayes_plot"]["log_odds"] for system in systems]
     low, high = min(grid[0] for grid in grids), max(grid[-1] for grid in grids)
     shown = systems[:COLOURS]
-    drawing = Drawing((low, high), (0.0, _TOP), 100.0 if len(shown) > 1 else _RIGHT)
+    drawing = Drawing((low, high), (0.0, _HIGHEST), 100.0 if len(shown) > 1 else _RIGHT)
     across = {value: words.number(value) for value in (low, (low + high) / 2, high)}
     drawing.ticks(across, {0.0: "0", 0.5: words.number(0.5), 1.0: "1"}, (words("static.log_odds"), "DCF"))
     for place, system in enumerate(shown):
@@ -141,12 +141,12 @@ def bayes_drawing(systems: Sequence[Facts], words: Words) -> str:
         if plot.get("dcf_ci") is not None:
             drawing.band(plot["log_odds"], plot["dcf_ci"], f"c{place}")
         if plot["dcf"] is not None:
-            for stretch in stretches_below(zip(plot["log_odds"], map(_real, plot["dcf"]), strict=True), _TOP):
+            for stretch in stretches_below(zip(plot["log_odds"], map(float, plot["dcf"]), strict=True), _HIGHEST):
                 drawing.line(stretch, f"curve c{place}")
-        drawing.line(zip(plot["log_odds"], map(_real, plot["min_dcf"]), strict=True), f"curve dash c{place}")
+        drawing.line(zip(plot["log_odds"], map(float, plot["min_dcf"]), strict=True), f"curve dash c{place}")
     drawing.line([(low, 1.0), (high, 1.0)], "blind dot")
     if len(shown) > 1:
-        ends = ((_real(s["bayes_plot"]["min_dcf"][-1]), words.called(s)) for s in shown)
+        ends = ((float(s["bayes_plot"]["min_dcf"][-1]), words.called(s)) for s in shown)
         drawing.names((value, name, f"curve c{place}") for place, (value, name) in enumerate(ends))
     return drawing.svg(words("cost_at_every_prior"))
 
@@ -158,8 +158,8 @@ def roc_drawing(systems: Sequence[Facts], words: Words) -> str:
     for place, system in enumerate(systems[:COLOURS]):
         curve, band = system["curve"], system.get("bands", {}).get("roc")
         if band is not None and len(systems) <= _BANDED:
-            found = ([None if fnr is None else 1.0 - _real(fnr) for fnr in band[side]] for side in ("low", "high"))
-            drawing.band([_real(fpr) for fpr in band["fpr"]], found, f"c{place}")
+            found = ([None if fnr is None else 1.0 - float(fnr) for fnr in band[side]] for side in ("low", "high"))
+            drawing.band([float(fpr) for fpr in band["fpr"]], found, f"c{place}")
         pairs = zip(curve["misses"], curve["false_alarms"], strict=True)
         points = [(f / curve["nontargets"], 1.0 - m / curve["targets"]) for m, f in pairs]
         drawing.line(reversed(points), f"curve c{place}")
@@ -219,7 +219,3 @@ def _round_numbers(low: float, high: float) -> list[float]:
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough)
     return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _real(value: float) -> float:
-    return float(value)

@@ -42,15 +42,10 @@ def percent(value: object, language: str = "en") -> str:
         return UNDEFINED[language]
     number = float(value)  # type: ignore[arg-type]
     share = Decimal(repr(abs(number))).scaleb(2)
-    text = short_of(share)
+    text = _positive(share, beside_one=True)
     if text == "100" and share != 100:
         text = _beside(share, Decimal(100))
     return f"{'−' if number < 0 else ''}{localised(text, language)} %"
-
-
-def short_of(size: Decimal) -> str:
-    """The same of an exact decimal that is not negative."""
-    return _positive(size, beside_one=True)
 
 
 def _positive(size: Decimal, *, beside_one: bool) -> str:
@@ -58,17 +53,13 @@ def _positive(size: Decimal, *, beside_one: bool) -> str:
         return "0"
     rounded = _THREE.plus(size)
     if rounded >= 1000:
-        return f"{_whole(size):,}" if size < 10**7 else _power(rounded)
+        return f"{int(size.to_integral_value(ROUND_HALF_EVEN)):,}" if size < 10**7 else _power(rounded)
     if size < Decimal("0.0001"):
         return _power(rounded)
     text = format(rounded.normalize(), "f") if rounded == size else format(rounded, "f")
     if Decimal(text) == 1 and size != 1 and beside_one:
         return _beside(size, Decimal(1))
     return text
-
-
-def _whole(size: Decimal) -> int:
-    return int(size.to_integral_value(ROUND_HALF_EVEN))
 
 
 def _power(rounded: Decimal) -> str:

@@ -22,7 +22,7 @@ from tercet.errors import InputError
 from tercet.metrics.curve_summary import STAYS
 from tercet.report import evidence, sections, verdict
 from tercet.report.completing import completed
-from tercet.report.fitting import FINE_ROWS, fitted
+from tercet.report.fitting import fitted, is_coarse
 from tercet.report.language import Words
 from tercet.report.markup import Facts, text
 from tercet.report.packing import packed
@@ -109,21 +109,18 @@ def document_of(evaluations: object, posteriors: object = None, comparison: obje
     from tercet.evaluation import Evaluation, MulticlassEvaluation
     from tercet.uncertainty import Comparison
 
-    kinds = (Evaluation, MulticlassEvaluation, dict)
+    kinds: Any = (Evaluation, MulticlassEvaluation, dict)
     given = [evaluations] if isinstance(evaluations, kinds) else listed(evaluations, "evaluations")
     if not given:
         raise InputError("evaluations must hold at least one evaluation.")
-    systems = [_checked(one) if isinstance(one, dict) else _facts(instance(one, kinds, "evaluations")) for one in given]
+    systems: list[Facts] = [
+        _checked(one) if isinstance(one, dict) else instance(one, kinds, "evaluations").to_dict() for one in given
+    ]
     if posteriors is not None:
         systems = _with_posteriors(systems, posteriors)
-    found = {"schema_version": 1, "tercet": __version__, "systems": systems}
+    found: Facts = {"schema_version": 1, "tercet": __version__, "systems": systems}
     if comparison is not None:
-        found["comparison"] = _facts(instance(comparison, (Comparison,), "comparison"))
-    return found
-
-
-def _facts(result: Any) -> Facts:
-    found: Facts = result.to_dict()
+        found["comparison"] = instance(comparison, Comparison, "comparison").to_dict()
     return found
 
 
@@ -262,7 +259,7 @@ def _packed_rows(kept: Facts) -> Facts:
     """Rows as doubles where they are few, else as steps below the largest in 16 bits."""
     rows = [float(value) for row in kept["log_likelihoods"] for value in row]
     packed_weights = {"weights": _packed_weights(kept)}
-    if not coarse(kept):
+    if not is_coarse(kept):
         return {**kept, **packed_weights, "log_likelihoods": _doubles(rows)}
     step = max(-min((value for value in rows if value > -math.inf), default=0.0) / _CODES, 1e-12)
     codes = [_CODES + 1 if value == -math.inf else min(max(round(-value / step), 0), _CODES) for value in rows]
@@ -279,11 +276,6 @@ def _packed_weights(kept: Facts) -> str | list[float] | None:
     if len(found) < len(pairs):
         return _doubles(kept["weights"])
     return [found.get(code, 0.0) for code in range(len(kept["log_likelihoods"][0]))]
-
-
-def coarse(kept: Facts) -> bool:
-    """Whether rows are so many that a page holds them in 16 bits."""
-    return len(kept["labels"]) * len(kept["log_likelihoods"][0]) > FINE_ROWS
 
 
 def _doubles(values: Iterable[float | str]) -> str:

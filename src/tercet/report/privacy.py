@@ -48,18 +48,14 @@ def private(document: Facts) -> Facts:
     >>> len(coarse["misses"]), coarse["private"]["least"]
     (26, 10)
     """
-    return {**document, "systems": _each(document["systems"])}
-
-
-def _each(systems: list[Facts]) -> list[Facts]:
-    return [_coarse(one) for one in systems]
+    return {**document, "systems": [_coarse(one) for one in document["systems"]]}
 
 
 def _coarse(system: Facts) -> Facts:
     """A system with coarser curves, those of its classes included."""
     if "posteriors" in system:
         raise InputError("A private result cannot contain rows of posteriors: leave one of the two out.")
-    found = {**system, "versus": _each(system["versus"])} if "versus" in system else dict(system)
+    found = {**system, "versus": [_coarse(one) for one in system["versus"]]} if "versus" in system else dict(system)
     if "curve" not in system:
         return found
     if system["curve"].get("unit", 0):

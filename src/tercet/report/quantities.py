@@ -183,10 +183,6 @@ def _is_prior(value: float) -> bool:
     return 0.0 < value < 1.0
 
 
-def _is_whole(value: float) -> bool:
-    return value >= 1.0 and value.is_integer()
-
-
 def _is_positive(value: float) -> bool:
     return 0.0 < value < math.inf
 
@@ -208,7 +204,8 @@ FAMILIES = {
     "min_cross_entropy": Family("PRIOR", _is_prior, "the same after isotonic (PAV) recalibration on the same trials",
                                 min_cross_entropy),
     "top_k_accuracy": Family(
-        "K", _is_whole, "several classes: share of trials whose class is among the K most probable",
+        "K", lambda k: k >= 1.0 and k.is_integer(),
+        "several classes: share of trials whose class is among the K most probable",
         of_trials=lambda trials, k: top_k_accuracy(trials, int(k))),
     "precision_at_recalled": Family("K", _is_positive, "precision when the K-th target has been recalled, ties pooled",
                                     Curve.precision_at_recalled),
@@ -282,6 +279,11 @@ def asked(names: Iterable[str] | None, default: Iterable[str]) -> tuple[Quantity
     return tuple(named(name) for name in wanted)
 
 
+def is_held(systems: Sequence[Facts], name: str) -> bool:
+    """Whether any of the systems has a quantity, or has it at an operating point."""
+    return any(name in facts for system in systems for facts in (system, *system["applications"]))
+
+
 def facts_of(evaluation: Any, wanted: Sequence[Quantity]) -> Facts:
     """The facts of an evaluation, without its curves, with these quantities among them."""
     if any(one.name == "calibration_loss" for one in wanted):
@@ -296,6 +298,8 @@ def with_quantities(facts: Facts, evaluation: Any, wanted: Sequence[Quantity]) -
     `evaluation` brings the curve of a two-class system or the trials of several classes, None neither; rates are
     computed from the confusion matrices in the facts.
     """
+    if not wanted:
+        return facts
     found = dict(facts)
     curve, trials = getattr(evaluation, "curve", None), getattr(evaluation, "trials", None)
     for one in wanted:

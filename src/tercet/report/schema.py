@@ -53,7 +53,7 @@ def read_result(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    return _sound_result(*_read(path))
+    return _sound(*_read(path), "result")
 
 
 def read_document(path: str) -> Schema:
@@ -63,20 +63,20 @@ def read_document(path: str) -> Schema:
 
 def sound_document(found: object, called: str) -> Schema:
     """A valid result or comparison; anything else is refused."""
-    if not isinstance(found, dict) or "differences" not in found:
-        return _sound_result(found, called)
-    _check_version(found, called)
-    for place, problem in faults(found, schema("comparison"), place="the comparison"):
-        raise InputError(f"{called} is not a valid result of `tercet compare --json`: {place} {problem}.")
-    return found
+    return _sound(found, called, "comparison" if isinstance(found, dict) and "differences" in found else "result")
 
 
-def _sound_result(found: object, called: str) -> Schema:
-    if not isinstance(found, dict) or "systems" not in found or "schema_version" not in found:
-        raise InputError(f"{called} is not a result of `tercet evaluate --json` (schema version {VERSION}).")
+_COMMANDS = {"result": "tercet evaluate --json", "comparison": "tercet compare --json"}
+
+
+def _sound(found: object, called: str, kind: str) -> Schema:
+    """A valid document of this kind; anything else is refused."""
+    needed = ("systems", "schema_version") if kind == "result" else ("differences",)
+    if not isinstance(found, dict) or not all(name in found for name in needed):
+        raise InputError(f"{called} is not a result of `{_COMMANDS[kind]}` (schema version {VERSION}).")
     _check_version(found, called)
-    for place, problem in faults(found, schema("result")):
-        raise InputError(f"{called} is not a valid result of `tercet evaluate --json`: {place} {problem}.")
+    for place, problem in faults(found, schema(kind), place=f"the {kind}"):
+        raise InputError(f"{called} is not a valid result of `{_COMMANDS[kind]}`: {place} {problem}.")
     return found
 
 
@@ -88,11 +88,7 @@ def read_comparison(path: str) -> Schema:
     InputError
         The file cannot be read, is not JSON, or breaks the schema: the message names the place.
     """
-    found, called = _read(path)
-    for place, problem in faults(found, schema("comparison")):
-        raise InputError(f"{called} is not a result of `tercet compare --json`: {place} {problem}.")
-    checked: Schema = found
-    return checked
+    return _sound(*_read(path), "comparison")
 
 
 def _check_version(found: Schema, called: str) -> None:

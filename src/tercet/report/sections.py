@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 from tercet._typing import Value
 from tercet.report import markup
+from tercet.report.fitting import is_coarse
 from tercet.report.language import Words
 from tercet.report.markup import Facts, Ready, table, tag, text
-from tercet.report.verdict import known_ends, point_words
+from tercet.report.verdict import known_ends, point_words, real
 
 _HEAT = 30  # classes that a heat map can show
 _FEW_SYSTEMS, _MOST_DIFFERENCES = 3, 60
@@ -119,7 +120,7 @@ def _difference(one: Facts, found: Facts, words: Words) -> list[str] | None:
     key = "d.at" if last == "dcf" else f"d.{last}_at"
     named = words(key, point=point) if first else _NAMES.get(last) or words(last)
     said = words.percent if last in ("eer", "fnr", "fpr") else words.number
-    cell = _cell(_real(one["value"]), known_ends(one, "value"), said, words)
+    cell = _cell(real(one["value"]), known_ends(one, "value"), said, words)
     p = float(one["adjusted"])
     return [
         named,
@@ -185,8 +186,8 @@ def _threshold(system: Facts, app: Facts, words: Words) -> str:
     """On the scale of the scores, the llr beside it where that is another."""
     score = app.get("threshold_score", app["threshold"])
     if system["meaning"] in ("llr", "raw") or score is None:
-        return words.number(_real(app["threshold"]))
-    return Ready(text(words.number(_real(score))) + tag("small", text(f"llr {words.number(_real(app['threshold']))}")))
+        return words.number(real(app["threshold"]))
+    return Ready(text(words.number(real(score))) + tag("small", text(f"llr {words.number(real(app['threshold']))}")))
 
 
 def _gap(app: Facts) -> float | None:
@@ -271,7 +272,7 @@ def _kept(rows: Facts, words: Words) -> str:
     """Of how many rows what is edited here is counted."""
     slots = {"of": words.whole(rows["of"]), "kept": words.whole(rows["kept"]), "seed": rows["seed"]}
     if rows["kept"] == rows["of"]:
-        return words("c.kept_16" if rows.get("coarse") else "c.kept_all", **slots)
+        return words("c.kept_16" if is_coarse(rows) else "c.kept_all", **slots)
     return words("c.kept_some", **slots)
 
 
@@ -342,7 +343,3 @@ def _share(count: float, size: float, words: Words) -> str:
         low, high = proportion_limits(float(count), float(size), 0.95)
         ends = float(low), float(high)
     return _cell(count / size, ends, words.percent, words)
-
-
-def _real(value: Value) -> float | None:
-    return None if value is None else float(value)

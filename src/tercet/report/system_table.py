@@ -13,7 +13,7 @@ from tercet._typing import JSON, Value
 from tercet.errors import InputError
 from tercet.evaluation import Evaluation, MulticlassEvaluation
 from tercet.report import tables
-from tercet.report.quantities import DEFAULT, Facts, asked, facts_of
+from tercet.report.quantities import DEFAULT, Facts, asked, facts_of, is_held
 from tercet.report.terminal import text_of, width
 from tercet.report.text import harmless
 
@@ -96,8 +96,12 @@ def table(
     wanted = asked(metrics, ("accuracy", "log_loss", "risk", "dcf") if several else DEFAULT)
     held = [{**facts_of(one, wanted), "name": name} for name, one in systems.items()]
     if metrics is None:  # without operating points there are no costs
-        wanted = tuple(one for one in wanted if _is_held(held, one.name))
-    _check_held(held, [one.name for one in wanted])
+        wanted = tuple(one for one in wanted if is_held(held, one.name))
+    for one in wanted:
+        if not is_held(held, one.name):
+            raise InputError(
+                f"metrics: {one.name} does not exist for these evaluations (did evaluate have applications?)."
+            )
     heading = None if title is None else text(title, "title")
     found = tables.metrics(held, wanted)
     note = tables.marks_note(found, "*" if format == "text" else "bold")
@@ -109,14 +113,11 @@ def table(
     elif format == "latex":
         words = tables.latex(held, (), heading, wanted)
     else:
-        words = html if format == "html" else "\n".join([*_lines(heading), text_of(found, note, width())])
+        above = "" if heading is None else f"{harmless(heading, 200)}\n"
+        words = html if format == "html" else above + text_of(found, note, width())
     made = TableText(words)
     made.html = html
     return made
-
-
-def _lines(heading: str | None) -> list[str]:
-    return [] if heading is None else [harmless(heading, 200)]
 
 
 def _html(found: tables.Table, heading: str | None, note: str) -> str:
@@ -143,17 +144,6 @@ def _systems(given: object) -> dict[str, AnyEvaluation]:
     for place, (name, one) in enumerate(pairs):
         found[name if name not in found else f"{name} ({place + 1})"] = one
     return found
-
-
-def _check_held(held: Sequence[Facts], names: Sequence[str]) -> None:
-    """Refuses quantities that no system has."""
-    for name in names:
-        if not _is_held(held, name):
-            raise InputError(f"metrics: {name} does not exist for these evaluations (did evaluate have applications?).")
-
-
-def _is_held(held: Sequence[Facts], name: str) -> bool:
-    return any(name in facts for system in held for facts in (system, *system["applications"]))
 
 
 # Data frames

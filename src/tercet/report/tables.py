@@ -115,7 +115,11 @@ def metrics(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
         return _of_systems(systems, wanted)
     head = ["system", "operating point", *(_heading(one.name) for one in wanted)]
     rows: list[list[Cell | str]] = [
-        [name_of(system), point(app) if app else "", *(_quantity(system, app, one.name) for one in wanted)]
+        [
+            name_of(system),
+            point(app) if app else "",
+            *(_quantity_cell(app if one.name in app else system, one.name) for one in wanted),
+        ]
         for system in systems
         for app in system["applications"] or [{}]
     ]
@@ -127,22 +131,14 @@ def _of_systems(systems: Sequence[Facts], wanted: Sequence[Quantity]) -> Table:
     points = [point(app) for app in systems[0]["applications"]]
     head, columns = ["system"], [[Cell(name_of(system)) for system in systems]]
     for one in wanted:
-        places = range(len(points)) if any(one.name in app for app in systems[0]["applications"]) else [None]
-        for place in places:
-            held = [_holder(system, one.name, place) for system in systems]
-            where = f", {points[place]}" if place is not None and len(points) > 1 else ""
+        at_points = any(one.name in app for app in systems[0]["applications"])
+        rows = zip(*(system["applications"] for system in systems), strict=True) if at_points else [systems]
+        for place, apps in enumerate(rows):
+            held = [app if one.name in app else system for system, app in zip(systems, apps, strict=True)]
+            where = f", {points[place]}" if at_points and len(points) > 1 else ""
             head.append(_heading(one.name) + where.replace(" : ", ":"))
             columns.append(_marked([_quantity_cell(facts, one.name) for facts in held], held, one.name))
     return of_words(head, zip(*columns, strict=True))
-
-
-def _holder(system: Facts, name: str, place: int | None) -> Facts:
-    """The facts that hold a quantity: the system's, or those of one of its operating points."""
-    return system if place is None else {**system, **system["applications"][place]}
-
-
-def _quantity(system: Facts, app: Facts, name: str) -> Cell:
-    return _quantity_cell(app if name in app else system, name)
 
 
 def _quantity_cell(facts: Facts, name: str) -> Cell:
@@ -425,7 +421,8 @@ def markdown(
     parts = [] if title is None else [f"# {harmless(title, 200)}", ""]
     if wanted:
         found = metrics(systems, wanted)
-        return "\n".join([*parts, markdown_table(found), *_after(marks_note(found, "bold"))])
+        note = marks_note(found, "bold")
+        return "\n".join([*parts, markdown_table(found), *(["", note] if note else [])])
     parts += [markdown_table(costs(systems)), "", *summaries(systems), *notes(systems)]
     for one in confusions(systems):
         parts += ["", one.title, "", markdown_table(one)]
@@ -527,10 +524,6 @@ def html_table(table: Table) -> str:
 
 
 _NUMBERS = ' style="text-align:right"'
-
-
-def _after(line: str) -> list[str]:
-    return ["", line] if line else []
 
 
 def tsv(systems: Sequence[Facts], by_condition: Sequence[Facts] = (), wanted: Sequence[Quantity] = ()) -> str:

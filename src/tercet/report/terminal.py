@@ -156,7 +156,7 @@ class _Laid:
             table = replace(table, head=(*table.head[:-1], ""))
         columns = list(zip(*cells, strict=True)) if cells else [()] * len(table.head)
         widths = [
-            max([_longest_word(head), *(_longest_line(cell) for cell in column)])
+            max([_longest(head, " "), *(_longest(cell, "\n") for cell in column)])
             for head, column in zip(table.head, columns, strict=True)
         ]
         return cls(table, cells, widths, layout.gap)
@@ -182,12 +182,9 @@ def _remark(words: str, layout: _Layout) -> str:
     return " ".join(filter(None, [marks, *(part for part in parts if part not in _MARKS)]))
 
 
-def _longest_word(words: str) -> int:
-    return max((_cells(word) for word in words.split(" ")), default=0)
-
-
-def _longest_line(words: str) -> int:
-    return max((_cells(line) for line in words.split("\n")), default=0)
+def _longest(words: str, between: str) -> int:
+    """The width of the longest word or line."""
+    return max(map(_cells, words.split(between)))
 
 
 def _cells(words: str) -> int:

@@ -87,7 +87,7 @@ def block_plot(plot: Facts, wide: int = 120) -> list[str]:
     for level in range(_HEIGHT, -1, -1):  # eight rows up to the cost 1, and one above it
         label = "1 ┤" if level == _HEIGHT else "0 ┤" if level == 0 else "  │"
         lines.append(f" {label}{''.join(_cell(low, high, level) * letters for low, high in pairs)}")
-    left, middle, right = (_odds(grid[place]) for place in (0, len(grid) // 2, -1))
+    left, middle, right = (percent(sigmoid(grid[place])) for place in (0, len(grid) // 2, -1))
     width = letters * columns
     gap = width // 2 - len(left) - len(middle) // 2
     lines.append("    " + (left + " " * gap + middle).ljust(width - len(right)) + right)
@@ -106,10 +106,6 @@ def _cell(least: float, actual: float, level: int) -> str:
     if level == _HEIGHT and actual * _HEIGHT > level + 1:
         return "▲"
     return "░" if actual * _HEIGHT - level >= 0.5 else " "
-
-
-def _odds(log_odds: float) -> str:
-    return percent(sigmoid(log_odds))
 
 
 def worth_sentence(spans: Sequence[Sequence[float]]) -> str:

@@ -95,7 +95,7 @@ def answer(system: Facts, point: Point) -> Answer:
         llr = None
     elif known is not None:
         fnr, fpr, llr = float(known["fnr"]), float(known["fpr"]), float(known["threshold"])
-        threshold = llr if system["meaning"] == "llr" else _or_none(known.get("threshold_score"))
+        threshold = llr if system["meaning"] == "llr" else real(known.get("threshold_score"))
     else:
         llr = 0.0 - app.log_odds
         fnr, fpr = (count_at(curve, key, llr) / curve[size] for key, size in _SIZES.items())
@@ -110,7 +110,8 @@ def _same(app: Facts, point: Point) -> bool:
     return (app["prior"], app["cost_fn"], app["cost_fp"]) == point[:3]
 
 
-def _or_none(value: Value) -> float | None:
+def real(value: Value) -> float | None:
+    """A number of the JSON, in which infinities are text."""
     return None if value is None else float(value)
 
 

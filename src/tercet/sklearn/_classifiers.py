@@ -19,25 +19,8 @@ from tercet.errors import CalibrationError, InputError
 from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.posteriors import posteriors
-from tercet.sklearn._common import (
-    Labels,
-    Wrapper,
-    base_of,
-    check_two,
-    checked_labels,
-    class_scores,
-    folds_of,
-    keep_features,
-    posteriors_of,
-    prior_in_order,
-    routed,
-    shares_of,
-    target_place,
-    target_scores,
-    trained,
-    trained_on,
-    weights_of,
-)
+from tercet.sklearn import _common
+from tercet.sklearn._common import Labels, Wrapper
 from tercet.trials import Trials
 
 if TYPE_CHECKING:
@@ -61,7 +44,7 @@ def class_order(app: Given, classes: Labels, target: object) -> list[int]:
         )
     labels = [str(label) for label in classes.tolist()]
     if isinstance(app, Application):
-        return [0, 1] if target_place(classes, target) == 1 else [1, 0]
+        return [0, 1] if _common.target_place(classes, target) == 1 else [1, 0]
     if target is not None:
         raise InputError("target belongs to a two-class application (prior, cost_fn, cost_fp): leave it out here.")
     if sorted(labels) == sorted(app.classes):
@@ -157,19 +140,19 @@ class BayesClassifier(Wrapper):
         BayesClassifier
             The estimator itself, trained.
         """
-        labels = checked_labels(y)
-        weights = weights_of(sample_weight, labels)
+        labels = _common.checked_labels(y)
+        weights = _common.weights_of(sample_weight, labels)
         self.classes_ = np.unique(labels)
         self.app_ = application_of(self.application)
         self._order = class_order(self.app_, self.classes_, self.target)
-        metadata = routed(self, base_of(self.estimator), sample_weight, params)
+        metadata = _common.routed(self, _common.base_of(self.estimator), sample_weight, params)
         counted = weights if "sample_weight" in metadata.estimator.fit else None
-        shares = shares_of(labels, counted)
-        self.trained_prior_ = prior_in_order(self.trained_prior, shares, self._order, "trained_prior")
+        shares = _common.shares_of(labels, counted)
+        self.trained_prior_ = _common.prior_in_order(self.trained_prior, shares, self._order, "trained_prior")
         self.prior_ = np.empty(len(self.classes_))
         self.prior_[self._order] = as_matrix(self.app_).prior
-        self.estimator_ = trained(base_of(self.estimator), X, labels, metadata)
-        keep_features(self, self.estimator_)
+        self.estimator_ = _common.trained(_common.base_of(self.estimator), X, labels, metadata)
+        _common.keep_features(self, self.estimator_)
         return self
 
     def predict(self, X: object, cost_fn: ArrayLike | None = None, cost_fp: ArrayLike | None = None) -> Array:
@@ -222,7 +205,7 @@ class BayesClassifier(Wrapper):
     def _trials(self, X: object) -> Trials:
         """The probabilities as trials, with classes in the order of the application."""
         check_is_fitted(self)
-        given = posteriors_of(self.estimator_, X)[:, self._order]
+        given = _common.posteriors_of(self.estimator_, X)[:, self._order]
         prior = self.trained_prior_[self._order]
         return Trials.of_posteriors(given, trained_prior=prior, orientation="samples x classes")
 
@@ -323,20 +306,20 @@ class CalibratedClassifier(Wrapper):
         CalibratedClassifier
             The estimator itself, trained.
         """
-        labels = checked_labels(y)
-        weights = weights_of(sample_weight, labels)
+        labels = _common.checked_labels(y)
+        weights = _common.weights_of(sample_weight, labels)
         method_of(self.method)
         self.classes_ = np.unique(labels)
-        self._prepare(shares_of(labels, weights))
+        self._prepare(_common.shares_of(labels, weights))
         if isinstance(self.cv, str):
             self.estimator_ = self._prefit()
             if not np.array_equal(self.estimator_.classes_, self.classes_):
                 raise InputError("y must hold the classes that the estimator was trained on, all of them.")
             scores = self._scores(self.estimator_, X).scores
         else:
-            metadata = routed(self, base_of(self.estimator), sample_weight, params)
+            metadata = _common.routed(self, _common.base_of(self.estimator), sample_weight, params)
             scores = self._out_of_fold(X, labels, metadata, lambda model, rows: self._scores(model, rows).scores)
-        keep_features(self, self.estimator_)
+        _common.keep_features(self, self.estimator_)
         self.scores_ = self._trials(scores, labels, weights)
         self.calibrator_ = self._trained(self.scores_)
         return self
@@ -351,12 +334,12 @@ class CalibratedClassifier(Wrapper):
                 f"Only binary classification is supported by method={self.method!a}, and y holds {len(self.classes_)} "
                 f"classes: use one of {', '.join(_SEVERAL)}."
             )
-        self._place = target_place(self.classes_, self.target) if two else None
+        self._place = _common.target_place(self.classes_, self.target) if two else None
         if not two and self.target is not None:
             raise InputError("target is for two classes: leave it out.")
         order = [1, 0] if self._place == 0 else list(range(len(self.classes_)))
         self._shares = shares
-        self.prior_ = prior_in_order(self.prior, shares, order, "prior")
+        self.prior_ = _common.prior_in_order(self.prior, shares, order, "prior")
 
     @property
     def _by_class(self) -> bool:
@@ -365,8 +348,8 @@ class CalibratedClassifier(Wrapper):
 
     def _scores(self, estimator: object, X: object) -> Trials:
         if self._by_class:
-            return class_scores(estimator, X, self.response, self._shares)
-        return self._of_target(target_scores(estimator, X, self.response, int(self._place == 1)))
+            return _common.class_scores(estimator, X, self.response, self._shares)
+        return self._of_target(_common.target_scores(estimator, X, self.response, int(self._place == 1)))
 
     def _of_target(self, scores: Floats, labels: Any = None, weights: Any = None) -> Trials:
         """One score per sample; for a beta map they are marked as probabilities or log-odds."""
@@ -562,21 +545,21 @@ class ThresholdClassifier(Wrapper):
         ThresholdClassifier
             The estimator itself, trained.
         """
-        labels = checked_labels(y)
-        weights = weights_of(sample_weight, labels)
+        labels = _common.checked_labels(y)
+        weights = _common.weights_of(sample_weight, labels)
         self.classes_ = np.unique(labels)
-        check_two(self.classes_, "a threshold")
-        self._place = target_place(self.classes_, self.target)
+        _common.check_two(self.classes_, "a threshold")
+        self._place = _common.target_place(self.classes_, self.target)
         chosen(self.criterion, "criterion", (*CRITERIA, *_BEST))
-        base, rows = base_of(self.estimator), np.arange(len(labels))
+        base, rows = _common.base_of(self.estimator), np.arange(len(labels))
         if isinstance(self.cv, str):
             self.estimator_ = self._prefit()
             scores = self._scores(self.estimator_, X)
         elif self.confidence is not None:
-            rows, scores = self._one_fold(base, X, labels, routed(self, base, sample_weight, params))
+            rows, scores = self._one_fold(base, X, labels, _common.routed(self, base, sample_weight, params))
         else:
-            scores = self._out_of_fold(X, labels, routed(self, base, sample_weight, params), self._scores)
-        keep_features(self, self.estimator_)
+            scores = self._out_of_fold(X, labels, _common.routed(self, base, sample_weight, params), self._scores)
+        _common.keep_features(self, self.estimator_)
         heavy = None if weights is None else weights[rows]
         self.rule_ = self._chosen(Trials.of_scores(scores, labels[rows] == self.classes_[self._place], weights=heavy))
         return self
@@ -584,12 +567,12 @@ class ThresholdClassifier(Wrapper):
     def _one_fold(self, base: object, X: object, y: Labels, metadata: object) -> tuple[Any, Floats]:
         """The rows of the last fold, and their scores by the estimator that the others trained."""
         X = indexable(X)[0]
-        train, test = folds_of(self.cv, X, y, metadata)[-1]
-        self.estimator_ = trained_on(base, X, y, train, metadata)
+        train, test = _common.folds_of(self.cv, X, y, metadata)[-1]
+        self.estimator_ = _common.trained_on(base, X, y, train, metadata)
         return test, self._scores(self.estimator_, _safe_indexing(X, test))
 
     def _scores(self, estimator: object, X: object) -> Floats:
-        return target_scores(estimator, X, self.response, self._place)
+        return _common.target_scores(estimator, X, self.response, self._place)
 
     def _chosen(self, trials: Trials) -> Rule:
         asked = {"best": self.criterion} if self.criterion in _BEST else {self.criterion: self.value}

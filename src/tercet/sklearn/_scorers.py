@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from tercet.metrics.net_benefit import net_benefit
 from tercet.sklearn._classifiers import Given, action_labels, application_of, class_order
 from tercet.sklearn._common import Labels, target_scores
 from tercet.trials import Trials, probability
-
-if TYPE_CHECKING:
-    from sklearn.utils.metadata_routing import MetadataRequest
 
 Metric = Literal[
     "dcf", "min_dcf", "risk", "normalised_risk", "eer", "auc", "cllr", "min_cllr", "log_loss", "brier", "net_benefit"
@@ -248,10 +245,6 @@ def _coded(values: Labels, known: Labels, what: str) -> NDArray[np.intp]:
     return np.array([codes[value] for value in values.tolist()], np.intp)
 
 
-def _dcf(trials: Trials, asked: Scorer) -> float:
-    return float(confusion_of(trials, asked.application).normalised_risk(as_matrix(asked.application)))
-
-
 def _min_dcf(trials: Trials, asked: Scorer) -> float:
     if isinstance(asked.application, Application):
         return float(Curve.of(trials).min_dcf(asked.application).dcf)
@@ -264,7 +257,7 @@ def _net_benefit(trials: Trials, asked: Scorer) -> float:
 
 
 _COMPUTE: dict[str, Callable[[Trials, Scorer], float]] = {
-    "dcf": _dcf,
+    "dcf": lambda trials, asked: confusion_of(trials, asked.application).normalised_risk(as_matrix(asked.application)),
     "min_dcf": _min_dcf,
     "eer": lambda trials, _: Curve.of(trials).eer().value,
     "auc": lambda trials, _: Curve.of(trials).auc,

@@ -28,7 +28,7 @@ from tercet.spoofing._classes import (
     three_classes,
     threshold_in_use,
 )
-from tercet.trials import Trials, probability
+from tercet.trials import Trials
 from tercet.uncertainty.several_sets import Least, percentile_intervals
 
 _NO_THRESHOLD = (
@@ -141,16 +141,17 @@ def a_dcf(
     """
     at = SpoofingPoint.of(point)
     sides = three_classes(trials, key)
-    least, threshold_of_least = _minimum(trials, sides, at)
+    least = _minimum(trials, sides, at)
     cut = threshold_in_use(trials, threshold, lambda: at.threshold)
     miss = nontarget = spoof = actual = None
     if cut is not None:
         miss, nontarget, spoof = rates_of_three(trials, sides, cut)
         actual = at.cost(miss, nontarget, spoof)
-    low, used = _intervals(trials, at, cut, key, ci, by, resamples, seed)
+    draws: JSON = {"ci": ci, "by": by, "resamples": resamples, "seed": seed}
+    low, used = (None, None) if ci is None else _intervals(trials, at, cut, least.threshold, key, draws)
     counts = ReadOnly({name: int(rows.sum()) for name, rows in sides.items()})
     return ADcf(
-        at, counts, least.dcf, threshold_of_least, actual, cut, miss, nontarget, spoof, low, used,
+        at, counts, least.dcf, least.threshold, actual, cut, miss, nontarget, spoof, low, used,
         _NO_THRESHOLD if cut is None else None,
     )  # fmt: skip
 
@@ -246,7 +247,7 @@ def a_dcf_curve(trials: Trials, found: ADcf, *, key: str = "class") -> SpoofingC
     )  # fmt: skip
 
 
-def _minimum(trials: Trials, sides: Mapping[str, NDArray[np.bool_]], point: SpoofingPoint) -> tuple[Minimum, float]:
+def _minimum(trials: Trials, sides: Mapping[str, NDArray[np.bool_]], point: SpoofingPoint) -> Minimum:
     """The two-class minimum with weights prior x cost / class size on the negatives."""
     own = np.ones(len(trials)) if trials.weights is None else trials.weights
     sizes = {name: Fraction(math.fsum(own[rows])) for name, rows in sides.items()}
@@ -254,8 +255,7 @@ def _minimum(trials: Trials, sides: Mapping[str, NDArray[np.bool_]], point: Spoo
     other = Fraction(point.prior_spoof) * Fraction(point.cost_spoof) * sizes["nontarget"]
     first, second = _small(heavy, other)
     weights = own * np.where(sides["nontarget"], first, np.where(sides["spoof"], second, 1.0))
-    found = Curve.of(replace(trials, weights=frozen(weights))).min_dcf(point.application)
-    return found, found.threshold
+    return Curve.of(replace(trials, weights=frozen(weights))).min_dcf(point.application)
 
 
 def _small(first: Fraction, second: Fraction) -> tuple[float, float]:
@@ -269,34 +269,21 @@ def _small(first: Fraction, second: Fraction) -> tuple[float, float]:
 
 
 def _intervals(
-    trials: Trials,
-    point: SpoofingPoint,
-    threshold: float | None,
-    key: str,
-    ci: float | None,
-    by: str | None,
-    resamples: int,
-    seed: int,
-) -> tuple[Interval | None, Interval | None]:
-    """Intervals of minimum and actual cost by resampling."""
-    if ci is None:
-        return None, None
+    trials: Trials, point: SpoofingPoint, threshold: float | None, best: float, key: str, draws: JSON
+) -> tuple[Interval, Interval | None]:
+    """Intervals of minimum and actual cost by resampling; `best` is the threshold of the minimum."""
     sides = three_classes(trials, key)
 
     def cost(drawn: Trials, own: Mapping[str, NDArray[np.bool_]], cut: float) -> float:
         return point.cost(*rates_of_three(drawn, own, cut))
 
-    best = _minimum(trials, sides, point)[1]
-
     def statistics(sets: Sequence[Trials]) -> dict[str, float | Least]:
         (drawn,) = sets
         own = three_classes(drawn, key)
-        least, chosen = _minimum(drawn, own, point)
-        found = Least(float(least.dcf), cost(drawn, own, best), cost(trials, sides, chosen))
+        least = _minimum(drawn, own, point)
+        found = Least(float(least.dcf), cost(drawn, own, best), cost(trials, sides, least.threshold))
         return {"minimum": found} | ({} if threshold is None else {"actual": cost(drawn, own, threshold)})
 
     strata = sides["target"] + 2 * sides["spoof"].astype(np.intp)
-    ends = percentile_intervals(
-        statistics, [trials], [strata], ci=probability(ci, "ci"), by=by, resamples=resamples, seed=seed
-    )
+    ends = percentile_intervals(statistics, [trials], [strata], **draws)
     return ends["minimum"], ends.get("actual")

@@ -40,60 +40,33 @@ def roc(
 
     With `log` the false positive rate has a logarithmic axis, which starts below one error.
     """
-    if log:
-        _log_roc(canvas, result)
-        return
+    low = _least_rate(canvas, result) if log else 0.0
+
+    def placed(fpr: ArrayLike) -> Floats:
+        return np.asarray(np.clip(fpr, low, 1.0))
+
     fpr, tpr = thinned(*roc_rates(result.curve))
     if bands is not None:
         around = roc_of(bands)
         canvas.band(around.fpr, 1.0 - around.high, 1.0 - around.low, "band", step=True)
-    canvas.line(fpr, tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
-    _hull(canvas, result.curve.hull.fpr, 1.0 - result.curve.hull.fnr)
-    canvas.guide([0, 1], [0, 1])
-    _decisions(canvas, result, lambda fpr, fnr: (fpr, 1.0 - fnr))
+    canvas.line(placed(fpr), tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
+    if not log:
+        _hull(canvas, result.curve.hull.fpr, 1.0 - result.curve.hull.fnr)
+    chance = np.geomspace(low, 1.0, 50) if log else np.array([0.0, 1.0])
+    canvas.guide(chance, chance)
+    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), 1.0 - fnr))
     if sigma is not None:
         _boxes(canvas, result, sigma, lambda box: (box.fpr[:2], (1.0 - box.fnr.high, 1.0 - box.fnr.low)))
-    canvas.square()
+    if log:
+        canvas.axes.set(xscale="log", xlim=(low, 1.0), ylim=(-0.005, 1.005))
+    else:
+        canvas.square()
     canvas.words("False positive rate", "True positive rate")
 
 
 def roc_of(bands: Bands | RocBand) -> RocBand:
     """The band of the ROC: alone, or among bands of every curve."""
     return cast("RocBand", getattr(bands, "roc", bands))
-
-
-def _log_roc(canvas: Canvas, result: Evaluation) -> None:
-    """The ROC over a logarithmic false positive rate, as biometric reports draw it."""
-    low = _least_rate(canvas, result)
-    fpr, tpr = thinned(*roc_rates(result.curve))
-
-    def placed(fpr: ArrayLike) -> Floats:
-        return np.asarray(np.clip(fpr, low, 1.0))
-
-    canvas.axes.set_xscale("log")
-    canvas.line(placed(fpr), tpr, "ROC", named=f"{canvas.system} (AUC {_with_interval(result, 'auc', result.auc)})")
-    grid = np.geomspace(low, 1.0, 50)
-    canvas.guide(grid, grid)
-    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), 1.0 - fnr))
-    canvas.axes.set(xlim=(low, 1.0), ylim=(-0.005, 1.005))
-    canvas.words("False positive rate", "True positive rate")
-
-
-def _log_det(canvas: Canvas, result: Evaluation, rates: tuple[str, str]) -> None:
-    """Miss rate against false-alarm rate on two logarithmic axes."""
-    low = _least_rate(canvas, result)
-    fpr, tpr = thinned(*roc_rates(result.curve))
-
-    def placed(rate: ArrayLike) -> Floats:
-        return np.asarray(np.clip(rate, low, 1.0))
-
-    canvas.axes.set(xscale="log", yscale="log")
-    eer = _with_interval(result, "eer", result.eer.value, 100.0, ".3g")
-    canvas.line(placed(fpr), placed(1.0 - tpr), "DET", named=f"{canvas.system} (EER {eer} %)")
-    _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
-    canvas.guide([low, 1.0], [low, 1.0])
-    canvas.axes.set(xlim=(low, 1.0), ylim=(low, 1.0), aspect="equal")
-    canvas.words(*rates)
 
 
 def _least_rate(canvas: Canvas, result: Evaluation) -> float:
@@ -169,18 +142,16 @@ def det(
     """Miss rate against false-alarm rate on normal-deviate or logarithmic axes, with the lines of 30 errors."""
     from scipy.special import ndtri
 
-    if log:
-        _log_det(canvas, result, rates)
-        return
     fpr, tpr = thinned(*roc_rates(result.curve))
-    fnr = 1.0 - tpr
-    low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
-    low, high = min(low, canvas.axes.get_xlim()[0] if canvas.axes.lines else low), float(ndtri(0.6))
+    if log:
+        scale, low, high, beyond = np.asarray, _least_rate(canvas, result), 1.0, 1.0
+    else:
+        scale, high, beyond = ndtri, float(ndtri(0.6)), 3.0  # a line that leaves the frame ends beyond
+        low = float(ndtri(max(0.4 / max(result.curve.targets, result.curve.nontargets), 1e-6)))
+        low = min(low, canvas.axes.get_xlim()[0] if canvas.axes.lines else low)
 
     def placed(rate: ArrayLike, most: float = high) -> Floats:
-        return np.asarray(np.clip(ndtri(rate), low, most))
-
-    beyond = 3.0  # where a line that leaves the frame ends
+        return np.asarray(np.clip(scale(rate), low, most))
 
     if bands is not None:
         around = roc_of(bands)
@@ -188,18 +159,20 @@ def det(
     if sigma is not None:
         _boxes(canvas, result, sigma, lambda box: (placed(box.fpr[:2]), placed(box.fnr[:2])))
     eer = _with_interval(result, "eer", result.eer.value, 100.0, ".3g")
-    canvas.line(placed(fpr, beyond), placed(fnr, beyond), "DET", named=f"{canvas.system} (EER {eer} %)")
-    hull = np.linspace(0.0, 1.0, 21)
-    steps = [_between(side, hull) for side in (result.curve.hull.fpr, result.curve.hull.fnr)]
-    _hull(canvas, placed(steps[0], beyond), placed(steps[1], beyond))
+    canvas.line(placed(fpr, beyond), placed(1.0 - tpr, beyond), "DET", named=f"{canvas.system} (EER {eer} %)")
+    if not log:
+        along = np.linspace(0.0, 1.0, 21)
+        steps = [_between(side, along) for side in (result.curve.hull.fpr, result.curve.hull.fnr)]
+        _hull(canvas, placed(steps[0], beyond), placed(steps[1], beyond))
     _decisions(canvas, result, lambda fpr, fnr: (float(placed(fpr)), float(placed(fnr))))
     canvas.guide([low, high], [low, high])
-    _thirty(canvas, result, placed)
-    few = _ticks(low, high)
-    for axis in (canvas.axes.xaxis, canvas.axes.yaxis):
-        axis.set_ticks(ndtri(few), [f"{100 * p:g}" for p in few])
+    if log:
+        canvas.axes.set(xscale="log", yscale="log")
+    else:
+        _thirty(canvas, result, placed)
+        _deviate_ticks(canvas, low, high)
     canvas.axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    canvas.words(f"{rates[0]} (%)", f"{rates[1]} (%)")
+    canvas.words(*(rates if log else (f"{name} (%)" for name in rates)))
 
 
 def _between(vertices: Floats, parts: Floats) -> Floats:
@@ -209,8 +182,8 @@ def _between(vertices: Floats, parts: Floats) -> Floats:
     return np.asarray(vertices[:-1, None] + np.diff(vertices)[:, None] * parts).ravel()
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Rates to print on a DET axis: the usual ones, as many as stand apart, from the largest down."""
+def _deviate_ticks(canvas: Canvas, low: float, high: float) -> None:
+    """Rates printed on the axes of a DET plot: the usual ones, as many as stand apart, from the largest down."""
     from scipy.special import ndtri
 
     kept: list[float] = []
@@ -218,7 +191,8 @@ def _ticks(low: float, high: float) -> list[float]:
         place = float(ndtri(rate))
         if place > low + 0.05 and (not kept or float(ndtri(kept[0])) - place > 0.125 * (high - low)):
             kept.insert(0, rate)
-    return kept
+    for axis in (canvas.axes.xaxis, canvas.axes.yaxis):
+        axis.set_ticks(ndtri(kept), [f"{100 * rate:g}" for rate in kept])
 
 
 def _thirty(canvas: Canvas, result: Evaluation, placed: Callable[[ArrayLike], Floats]) -> None:

@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
 from tercet._numeric.records import Record
-from tercet._numeric.validation import flag, label_list, listed, number, positive, shown
+from tercet._numeric.validation import chosen, flag, label_list, listed, number, positive, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, Array
 from tercet.calibration.assessment import CorpDiagram
@@ -33,7 +33,7 @@ from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
-from tercet.report.plots import _curves, _decisions, _forest, _maps, _net_benefit, _scores, _sweep, _tables
+from tercet.report.plots import _curves, _decisions, _forest, _maps, _scores, _tables
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
 from tercet.uncertainty.case_costs import CaseCostCurve
@@ -90,10 +90,10 @@ KINDS: dict[str, Kind] = {
         of=(Evaluation, MulticlassEvaluation),
     ),
     "decision-curve": Kind(
-        "Decision curve", _net_benefit.decision_curve, overlaid=True, options=("bands",), of=DecisionCurve
+        "Decision curve", _decisions.decision_curve, overlaid=True, options=("bands",), of=DecisionCurve
     ),
-    "case-costs": Kind("Costs per case", _net_benefit.case_costs, overlaid=True, of=CaseCostCurve),
-    "cost-difference": Kind("Difference in cost", _net_benefit.cost_difference, overlaid=True, of=DifferenceBand),
+    "case-costs": Kind("Costs per case", _decisions.case_costs, overlaid=True, of=CaseCostCurve),
+    "cost-difference": Kind("Difference in cost", _decisions.cost_difference, overlaid=True, of=DifferenceBand),
     "risk-coverage": Kind("Risk and coverage", _decisions.risk_coverage, overlaid=True, of=RiskCoverage),
     "corp": Kind("Reliability (CORP)", _decisions.corp, of=CorpDiagram),
     "brier-curve": Kind("Brier curve", _curves.brier_curve, overlaid=True, needs_llr=True),
@@ -109,7 +109,7 @@ KINDS: dict[str, Kind] = {
     "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=SpoofingCurve),
     "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=SpoofingCurve),
     "t-eer": Kind("Tandem equal error rate", _decisions.t_eer, of=TandemEerCurve),
-    "sweep": Kind("Costs over a grid of models", _sweep.sweep, options=("x",), of=Sweep),
+    "sweep": Kind("Costs over a grid of models", _decisions.sweep, options=("x",), of=Sweep),
 }  # fmt: skip
 _NEED_APPLICATIONS = ("confusion", "cost-by-threshold", "posteriors")
 _MOST_PANELS = 16
@@ -488,12 +488,10 @@ def _checked(options: JSON) -> JSON:
         flag(options.get(name, False), name)
     if "sigma" in options:
         options["sigma"] = positive(options["sigma"], "sigma")
-    if "normalise" in options and options["normalise"] not in ("class", "decision", "all"):
-        raise InputError(f'normalise must be "class", "decision" or "all", not {shown(options["normalise"])}.')
+    chosen(options.get("normalise", "all"), "normalise", get_args(_tables.Normalise))
+    chosen(options.get("density", "kernel"), "density", get_args(_scores.Density))
     if len(label_list(options.get("rates", ("", "")), "rates")) != 2:
         raise InputError(f"rates must be two names, not {shown(options['rates'])}.")
-    if options.get("density", "kernel") not in ("kernel", "gaussian"):
-        raise InputError(f'density must be "kernel" or "gaussian", not {shown(options["density"])}.')
     return options
 
 

@@ -132,18 +132,14 @@ def _conditions(found: Conditions, quantity: str | None) -> list[Span]:
 def _row(called: str, one: Evaluation | MulticlassEvaluation, name: str) -> Span:
     facts = one.to_dict(curves=False)
     first, *rest = name.split(".")
-    held = facts
     if first == "applications":
-        if len(rest) != 2 or not rest[0].isdigit() or int(rest[0]) >= len(facts["applications"]):
-            raise InputError(
-                f"quantity={shown(name)} is not a number of these evaluations, such as 'applications.0.dcf'."
-            )
-        held, first = facts["applications"][int(rest[0])], rest[1]
-    value = held.get(first, "")
+        known = len(rest) == 2 and rest[0].isdigit() and int(rest[0]) < len(facts["applications"])
+        facts, first = (facts["applications"][int(rest[0])], rest[1]) if known else ({}, name)
+    value = facts.get(first, "")
     value = value.get("value") if isinstance(value, dict) else value
     if value == "" or isinstance(value, list):
         raise InputError(f"quantity={shown(name)} is not a number of these evaluations, such as 'applications.0.dcf'.")
-    low, high = held.get(f"{first}_ci") or (math.nan, math.nan)
+    low, high = facts.get(f"{first}_ci") or (math.nan, math.nan)
     return Span(name_of(called), math.nan if value is None else float(value), float(low), float(high))
 
 
