@@ -191,15 +191,12 @@ def _check_files(ctx: click.Context) -> None:
     for one in ctx.command.params:
         if isinstance(one, click.Argument) or (isinstance(one, Option) and one.reads):
             inputs |= {identity: path for path in _paths(ctx, one) if (identity := _identity(path)) is not None}
-    for one in ctx.command.params:
-        if isinstance(one, Option) and one.folder:
-            for path in _paths(ctx, one):
-                if os.path.exists(path) and not os.path.isdir(path):
-                    raise click.UsageError(f"{one.flag} must be a folder, and {path!a} is a file: name another.", ctx)
-        if isinstance(one, Option) and one.writes:
-            for path in _paths(ctx, one):
-                if (same := inputs.get(_identity(path))) is not None:
-                    raise click.UsageError(f"{one.flag} would replace {same!a}, which is read: name another file.", ctx)
+    for one in (one for one in ctx.command.params if isinstance(one, Option) and (one.folder or one.writes)):
+        for path in _paths(ctx, one):
+            if one.folder and os.path.exists(path) and not os.path.isdir(path):
+                raise click.UsageError(f"{one.flag} must be a folder, and {path!a} is a file: name another.", ctx)
+            if one.writes and (same := inputs.get(_identity(path))) is not None:
+                raise click.UsageError(f"{one.flag} would replace {same!a}, which is read: name another file.", ctx)
 
 
 def _paths(ctx: click.Context, one: click.Parameter) -> Iterator[str]:

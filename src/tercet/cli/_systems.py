@@ -129,9 +129,9 @@ def _keep_to_limit(path: str, source: Facts) -> None:
     from tercet.outofcore.limits import PROCESS
     from tercet.outofcore.scan import memory_needed
 
-    context = click.get_current_context(silent=True)
-    words = None if context is None or "engine" in context.params else context.params.get("memory_limit")
-    if context is None or words is None or not Path(path).is_file():
+    context = click.get_current_context()
+    words = None if "engine" in context.params else context.params.get("memory_limit")
+    if words is None or not Path(path).is_file():
         return
     needed = context.meta.get(_HELD, PROCESS) + memory_needed(path, read_options(source)) - PROCESS
     if needed > size_in_bytes(words, "--memory-limit"):

@@ -197,7 +197,8 @@ def _in_memory(
         drawn = options["report"] is not None or options["plots"] is not None
         with_bands = drawn if options["bands"] is None else options["bands"]
         systems = [_with_intervals(one, points, draws | settings, with_bands) for one in systems]
-    systems = [with_decision_facts(one, points, options, grouping(source)) for one in systems]
+    if options["decision_curve"] or options["costs"]:
+        systems = [with_decision_facts(one, points, options, grouping(source)) for one in systems]
     if options["min_risk"]:
         systems = [with_least_risk(one, points) for one in systems]
     if options["with_posteriors"]:

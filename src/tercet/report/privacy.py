@@ -176,8 +176,6 @@ def _nearest(value: object, points: Value) -> Value:
 
 def sentence(curves: list[Facts], words: Words) -> str:
     """Whether scores can be read back from these curves, in plain words."""
-    if not curves:
-        return ""
     if all("private" in curve for curve in curves):
         errors = [curve["private"].get("cost_error") for curve in curves]
         costs = [error for error in errors if error is not None]
