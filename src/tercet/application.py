@@ -658,7 +658,8 @@ class MulticlassApplication(Shown):
         if len(classes) != len(self.classes):
             raise InputError(f"The application has {len(self.classes)} classes, not {len(classes)}.")
         numbered = tuple(map(str, range(len(classes))))
-        if numbered not in (classes, self.classes) and classes != self.classes:
+        unnamed = numbered in (classes, self.classes) and set(classes) != set(self.classes)  # the same: another order
+        if classes != self.classes and not unnamed:
             raise InputError(
                 f"The application's classes ({some(self.classes, 4)}) are not these, in this order: {some(classes, 4)}."
             )

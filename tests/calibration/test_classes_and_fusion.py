@@ -216,6 +216,29 @@ def test_priors_and_costs_in_another_order_of_the_classes_are_refused():
     assert min_risk(ratios, same).risk == min_risk(rows, same).risk == min_risk(unnamed, same).risk
 
 
+@pytest.mark.parametrize(
+    ("labels", "target", "classes"),
+    [
+        ([0, 1, 0], None, ["1", "0"]),
+        ([False, True, False], None, ["True", "False"]),
+        (["0", "1", "0"], "1", ["1", "0"]),
+        (["a", "b", "c"], "b", ["a", "c"]),
+    ],
+)
+def test_an_application_that_calls_another_class_the_target_is_refused(labels, target, classes):
+    trials = Trials.of_llr([1.0, -1.0, -2.0], labels, target=target)
+    app = Application.multiclass([0.1, 0.9], [[0, 1], [5, 0]], classes=classes)
+    for ask in (min_risk, confusion_of, decide):
+        with pytest.raises(InputError, match="classes"):
+            ask(trials, app)
+
+
+def test_numbered_classes_in_another_order_are_refused():
+    app = Application.multiclass([0.2, 0.3, 0.5], classes=["2", "1", "0"])
+    with pytest.raises(InputError, match="in this order"):
+        app.check_classes(("0", "1", "2"))
+
+
 def test_a_cell_that_only_the_tolerance_of_the_programme_leaves_open_is_empty():
     matrix = np.zeros((5, 3))
     matrix[3, 2] = -16.0

@@ -464,6 +464,12 @@ def _is_refused(call, one, bad):
             "--bootstrap must be a whole number, at least 39 for",
         ),
         (("evaluate", "a.csv", "--json", "--bayes-plot", "3,-3,9"), "--bayes-plot is LOW,HIGH,POINTS with LOW < HIGH"),
+        (
+            ("evaluate", "a.csv", "--priors", "0.5,0.5", "--costs", "0,1;1"),
+            "--costs has rows of different lengths: 2, 1.",
+        ),
+        (("sensitivity", "inputs", "a.csv", "--prior", "0.5:0.1"), "--prior is a number or a range LOW:HIGH"),
+        (("sensitivity", "inputs", "a.csv", "--prior", "0.1:0.2:0.3"), "--prior is a number or a range LOW:HIGH"),
         (("evaluate", "a.csv", "--priors", "0.5,0.6"), "--priors must sum to 1, not to 1.1"),
         (("evaluate", "a.csv", "--memory-limit", "0"), "--memory-limit is a size such as 500MB or 2GB, not '0'."),
         (("evaluate", "a.csv", "--separator", "ab"), "--separator 'ab' must be one character"),

@@ -141,3 +141,12 @@ def test_bad_input_is_refused_in_words(arguments, words):
 def test_samples_of_another_width_are_refused(data):
     with pytest.raises(tc.InputError, match="features"):
         LogisticRecognizer.fit(*data).llr([[1.0]])
+
+
+@pytest.mark.parametrize("step", [1.0, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10])
+def test_a_plane_along_nearly_dependent_features_divides_samples_however_near_they_are(step):
+    rng = np.random.default_rng(0)
+    labels, x, on = rng.integers(0, 2, 200), rng.standard_normal(200), rng.random(200) < 0.5
+    samples = np.stack((x, x + step * np.where(on, 0, 2 * labels - 1)), axis=1)
+    with pytest.raises(tc.CalibrationError):
+        LogisticRecognizer.fit(samples, labels)

@@ -29,7 +29,7 @@ _MOST_SLICES = 2 + (1074 + 1024) // 21  # pieces for doubles of all sizes, at 20
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
 _BITS = 18  # of the rows in a block: it stays in the cache, and 2**18 terms of 34 bits add exactly in a double
 _BLOCK = 1 << _BITS
-_ALIKE = 53 - 2 * _BITS  # bits between values of which 2**18 remainders below 37 bits still fit into a double
+_ALIKE = 53 - 2 * _BITS  # bits between values of which 2**18 remainders of up to 35 bits still fit into a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 

@@ -89,6 +89,9 @@ def check_converged(best: Optimum, what: str) -> None:
         )
 
 
+_RESOLVED = 1e-13  # relative eigenvalue of a Hessian below which it may be nothing but rounding
+
+
 def has_optimum(best: Optimum, widest: Callable[[Floats], float]) -> bool:
     """Whether a logistic loss surely has a minimum near the end of the search.
 
@@ -97,7 +100,7 @@ def has_optimum(best: Optimum, widest: Callable[[Floats], float]) -> bool:
     never get there. `widest` gives that range from a square root of H^-1.
     """
     sizes, directions = np.linalg.eigh(best.hessian)
-    if not sizes[0] > 0.0 or not best.gradient_norm < GRADIENT_BOUND:
+    if not sizes[0] > _RESOLVED * sizes[-1] or not best.gradient_norm < GRADIENT_BOUND:
         return False
     root = directions / np.sqrt(sizes)
     return float(np.linalg.norm(root.T @ best.gradient)) * widest(root) < 1.0 / math.e

@@ -26,7 +26,7 @@ from tercet.errors import InputError, did_you_mean
 _BLOCK = 1 << 17  # numbers that stay in the cache while they are judged
 TINY = float(np.finfo(np.float64).tiny)  # below lie the subnormal numbers, whose reciprocals overflow
 _NEVER_MISSING = {str, int, bool, bytes, tuple}
-_STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
+STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
 
 def frozen(array: Array) -> Array:
@@ -556,7 +556,7 @@ def is_target(labels: object, target: object) -> tuple[NDArray[np.bool_], tuple[
             return frozen(mask), ("nontarget", "target")
     found = distinct(array)
     words = {value: str(value).lower() for value in found}
-    for pair in _STANDARD_PAIRS:
+    for pair in STANDARD_PAIRS:
         if set(words.values()) <= set(pair):
             positive = [value for value in found if words[value] == pair[1]]
             return frozen(np.isin(array, np.asarray(positive))), ("nontarget", "target")

@@ -60,7 +60,10 @@ def words_of(words: str, flag: str) -> list[str]:
 
 def matrix(words: str, flag: str) -> list[list[float]]:
     """Rows of numbers, separated by semicolons."""
-    return [numbers(row, flag) for row in words.split(";")]
+    rows = [numbers(row, flag) for row in words.split(";")]
+    if len(set(map(len, rows))) > 1:
+        raise InputError(f"{flag} has rows of different lengths: {', '.join(str(len(row)) for row in rows)}.")
+    return rows
 
 
 def prior(words: str, flag: str) -> float | list[float]:

@@ -46,9 +46,8 @@ def command(scores: tuple[str, ...], source: Facts, kind: str, out: str, **optio
     points = options["apps"]
     _check_kind(kind, len(scores), len(points), options["bands"])
     names, bands = named(scores, options["names"]) or distinct_names(scores), options["bands"]
-    trials = [read_trials(path, source) for path in scores]
+    by, trials = grouping(source), [read_trials(path, source) for path in scores]
     with working("evaluating"):
-        by = grouping(source)
         drawn = [_drawable(kind, one, points, name, bands, by) for one, name in zip(trials, names, strict=True)]
         around = [_band(kind, one, bands, by) for one in trials] if bands is not None else []
     style = {key: options[key] for key in ("size", "title", "sigma")} | {"log": options["log"] or None}

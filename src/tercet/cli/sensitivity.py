@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from tercet._numeric.plain import plain
-from tercet._numeric.validation import not_negative, probability
+from tercet._numeric.validation import not_negative, probability, shown
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli import _options as shared
@@ -28,6 +28,8 @@ def _uncertain(check: Callable[[float, str], float], words: str, flag: str) -> V
     name, *rest = words.split(":")
     if name not in ("beta", "lognormal"):
         values = [check(numbers(word, flag, 1)[0], flag) for word in words.split(":")]
+        if len(values) > 2 or values[0] > values[-1]:
+            raise InputError(f"{flag} is a number or a range LOW:HIGH with LOW <= HIGH, not {shown(words)}.")
         return values[0] if len(values) == 1 else tuple(values)
     if len(rest) != 2:
         raise InputError(f"{flag} {name} takes two numbers: {name}:A:B.")

@@ -22,6 +22,7 @@ from tercet._numeric.exact import (
 from tercet._numeric.matrices import class_names, weight_column, whole_weights
 from tercet._numeric.records import computed, derived
 from tercet._numeric.validation import (
+    STANDARD_PAIRS,
     chosen,
     flag,
     frozen,
@@ -876,12 +877,17 @@ def as_matrix(application: object) -> MulticlassApplication:
 def matrix_for(trials: Trials, application: object) -> MulticlassApplication:
     """Any application as priors and a cost matrix in the order of the trials' classes; other names are refused.
 
-    One score per trial without names of its own, or against several other labels, has a target alone to go by.
+    One score per trial against several other labels has the name of its target to go by, and one without names of its
+    own only what 0/1, false/true and nontarget/target mean.
     """
-    app, (*_, target) = as_matrix(application), as_trials(trials).classes
-    unnamed = trials.classes in (("nontarget", "target"), (f"not {target}", target)) and not trials.is_matrix
-    if not unnamed or len(app.classes) != 2 or app.classes[0] == target:
-        app.check_classes(trials.classes)
+    app, (other, target) = as_matrix(application), as_trials(trials).classes[-2:]
+    names = trials.classes
+    if not trials.is_matrix and len(app.classes) == 2 and app.classes[0] != target:
+        if other == f"not {target}":
+            names = app.classes[0], target
+        elif names == STANDARD_PAIRS[-1] and tuple(map(str.casefold, app.classes[::-1])) not in STANDARD_PAIRS:
+            names = app.classes
+    app.check_classes(names)
     return app
 
 

@@ -19,7 +19,7 @@ from tercet.trials import Trials, logit, probability
 
 EXPANSIONS = ("linear", "quadratic")
 _MOST = 600  # parameters: their Hessian is dense
-_DEPENDENT = 1e-12  # relative eigenvalue below which standardised features count as linearly dependent
+_DEPENDENT = 1e-12  # relative singular value below which standardised features count as linearly dependent
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,8 +231,8 @@ def _solved(phi: Floats, target: Array, xi: Floats, ridge: float) -> tuple[Float
 def _check_finite(x: Floats, sign: Floats, best: Optimum) -> None:
     """Refuses samples without a finite optimum: some weighting puts none of them on the other class's side."""
     design = np.concatenate((x, np.ones((len(x), 1))), axis=1)
-    sizes, directions = np.linalg.eigh(design.T @ design)
-    basis = directions[:, sizes > _DEPENDENT * sizes[-1]]  # along the others nothing changes
+    _, sizes, directions = np.linalg.svd(np.linalg.qr(design, mode="r"))
+    basis = directions[: len(sizes)][sizes > _DEPENDENT * sizes[0]].T  # along the others nothing changes
     design = design @ basis
     within = best._replace(gradient=basis.T @ best.gradient, hessian=basis.T @ best.hessian @ basis)
     separated = _separates(x, sign, best.point)
@@ -245,8 +245,8 @@ def _check_finite(x: Floats, sign: Floats, best: Optimum) -> None:
         )
     check_converged(best, "Logistic regression")
     raise CalibrationError(
-        "Logistic regression did not converge: the classes are so nearly separable that double precision cannot find a "
-        "finite solution. Give a penalty (penalty=1e-3)."
+        "Logistic regression did not converge: the classes are so nearly separable, or the features so nearly "
+        "dependent, that double precision cannot find a finite solution. Give a penalty (penalty=1e-3)."
     )
 
 

@@ -248,7 +248,10 @@ def _coded(values: Labels, known: Labels, what: str) -> NDArray[np.intp]:
 def _min_dcf(trials: Trials, asked: Scorer) -> float:
     if isinstance(asked.application, Application):
         return float(Curve.of(trials).min_dcf(asked.application).dcf)
-    return min_normalised_risk(trials, asked.application)
+    app = as_matrix(asked.application)
+    if not trials.is_matrix:  # the names of the classes have chosen the target
+        app = app.renamed(trials.classes)
+    return min_normalised_risk(trials, app)
 
 
 def _net_benefit(trials: Trials, asked: Scorer) -> float:
