@@ -256,7 +256,11 @@ class Sum:
             kinds = kinds + (share > 0.0)
             value, mean, variance = value + share * part.value, mean + share * own, variance + share * share * spread
             apart = apart + (np.where(share > 0.0, down, 0.0) / unit) ** 2
-        several = kinds > 1
+        # Effective numbers from five or more groups are conservative enough for two kinds of errors, not for many.
+        enough = any(
+            isinstance(part, Proportion) and part.grouped and np.all(part.freedom >= 4.0) for part in self.parts
+        )
+        several = kinds > (2 if enough else 1)
         shape = np.where(several, mean, 1.0) ** 2 / np.where(several, variance, 1.0)
         lowest = mean * gammaincinv(shape, (1.0 - level) / 2.0) / shape
         return np.where(several, np.sqrt(np.maximum((value - lowest) ** 2 - apart, 0.0)), 0.0) * unit
