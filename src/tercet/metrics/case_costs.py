@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from tercet._numeric.exact import UNIT, ratio
 from tercet._numeric.parallel import over_parts
+from tercet._numeric.plain import plain
 from tercet._numeric.records import Record, computed
 from tercet._numeric.validation import (
     column,
@@ -356,7 +357,7 @@ class CaseCostEvaluation(Record):
         facts["min_shift"] = self.min_shift if math.isfinite(self.min_shift) else str(self.min_shift)
         facts["cost_per_1000"] = self.per(1000)
         ends = {"cost_ci": self.cost_ci, "savings_ci": self.savings_ci, "min_cost_ci": self.min_cost_ci}
-        known = {key: list(pair) for key, pair in ends.items() if pair is not None}
+        known = {key: plain(pair) for key, pair in ends.items() if pair is not None}
         facts |= known | {"level": self.level, "method": self.method} if known else {}
         return facts
 

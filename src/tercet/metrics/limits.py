@@ -7,8 +7,8 @@ import numpy as np
 from tercet._typing import Floats, Reals
 
 FEW = 13
-# Below so many errors limits are exact up to this level. An 80, 90, 95 or 99 % interval then covers at least 2 points
-# less than its level, whatever the size and the rate; with fewer errors one of the first three would not.
+# Below so many errors limits are exact up to this level. An interval of 80, 90, 95 or 99 % then covers no more than 2
+# points less than its level, whatever the size and the rate; 12, 42 and 149 errors are too few for that.
 _EXACT = ((FEW, 1.0), (44, 0.9), (150, 0.8))
 _NESTED = 0.95  # from this level on Wilson's interval contains the exact one of 90 %
 

@@ -127,7 +127,8 @@ class MeanLoss:
 
     A limit is the quantile of the beta distribution that has the mean and the variance of the costs with one trial
     more: a free one for the lower limit, an error for the upper one, so that there is room for errors not seen (Fay
-    and Feuer 1997). Costs of 0 and 1 have Clopper and Pearson's limits, and groups count as in `Proportion`.
+    and Feuer 1997). Costs of 0 and 1 have Clopper and Pearson's limits, and groups count as in `Proportion`. Costs that
+    are too skewed have no `upper` limit.
     """
 
     value: float
@@ -137,6 +138,7 @@ class MeanLoss:
     error: tuple[float, float]  # what an error costs: the mean, and the mean of the squares
     freedom: float = math.inf
     how: str = "Tiwari-Clegg-Zou"
+    upper: bool = True
 
     def method(self, level: float) -> str:
         """The same for every cost and level."""
@@ -150,7 +152,7 @@ class MeanLoss:
             return 0.0, 0.0
         mean = self.value / self.most
         low, high = (_beta_quantile(*self._with_one_more(level, upper), level, upper) for upper in (False, True))
-        return self.most * min(low, mean), self.most * max(high, mean)
+        return self.most * min(low, mean), self.most * max(high, mean) if self.upper else math.inf
 
     def rare(self, level: float) -> tuple[float, float]:
         """Mean and variance of the beta distribution that has the lower limit; 0 if errors are many."""
@@ -254,7 +256,11 @@ class Sum:
             kinds = kinds + (share > 0.0)
             value, mean, variance = value + share * part.value, mean + share * own, variance + share * share * spread
             apart = apart + (np.where(share > 0.0, down, 0.0) / unit) ** 2
-        several = kinds > 1
+        # Effective numbers from five or more groups are conservative enough for two kinds of errors, not for many.
+        enough = any(
+            isinstance(part, Proportion) and part.grouped and np.all(part.freedom >= 4.0) for part in self.parts
+        )
+        several = kinds > (2 if enough else 1)
         shape = np.where(several, mean, 1.0) ** 2 / np.where(several, variance, 1.0)
         lowest = mean * gammaincinv(shape, (1.0 - level) / 2.0) / shape
         return np.where(several, np.sqrt(np.maximum((value - lowest) ** 2 - apart, 0.0)), 0.0) * unit
@@ -268,7 +274,7 @@ def recovered(
     The one place where variances are recovered, for numbers and arrays alike.
     """
     total: Reals = sum(distance * distance for distance in distances)
-    if correlations is not None:
+    if correlations is not None and not np.any(np.isinf(total)):
         for i in range(len(distances)):
             for j in range(i):
                 share = signs[i] * signs[j] * correlations[i][j]

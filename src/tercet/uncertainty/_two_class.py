@@ -24,7 +24,7 @@ from tercet.metrics.limits import FEW, normal_quantile
 from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class
-from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way
+from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way, is_fractional
 from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effective_size, mapped, named, wider
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 from tercet.uncertainty._rows import class_rows, numbered_groups
@@ -81,7 +81,7 @@ class TwoClassSample:
         """From trials, or from their summary if there are no groups; `curve` is theirs if known."""
         if isinstance(source, Trials):
             flat = two_class(source)
-            fractional = flat.weights is not None and bool((flat.weights != np.floor(flat.weights)).any())
+            fractional = flat.weights is not None and is_fractional(flat.weights)
             if by or fractional or flat.ids is not None:
                 return cls._of_rows(flat, by, fractional, curve)
             source = curve or Tally.of(flat)

@@ -22,6 +22,7 @@ from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import as_matrix
 from tercet.trials import Trials
+from tercet.uncertainty._clusters import is_fractional
 from tercet.uncertainty.intervals import Bound, Intervals
 
 Prior = Literal["jeffreys", "uniform"]
@@ -309,6 +310,6 @@ def _unpaired_gaps(
 
 
 def _whole_weights(trials: Trials) -> NDArray[np.float64] | None:
-    if trials.weights is not None and bool((trials.weights != np.floor(trials.weights)).any()):
+    if trials.weights is not None and is_fractional(trials.weights):
         raise InputError(_WHOLE)
     return trials.weights

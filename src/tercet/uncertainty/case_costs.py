@@ -40,6 +40,8 @@ from tercet.uncertainty._rows import SampledRows, group_codes, grouping, needs_l
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _TOO_FEW = "An interval needs at least two cases (or groups) of each class."
 _LIMITS = MeanLoss.how
+_VARIABLE = math.e - 1.0  # variance of costs, in squared means: that of a log-normal whose log has a deviation of 1
+_FREQUENT = 1.0 / 3.0  # share of cases that cost something from which on their number is no longer what varies most
 _LARGEST = 1e70  # costs whose fourth powers are doubles: variances of variances need them
 
 
@@ -124,11 +126,12 @@ def evaluate_case_costs(
 
 
 class Moments(NamedTuple):
-    """How many cases there are, their mean, and the sum of squared distances from it."""
+    """How many cases there are, their mean, and the sums of squared and cubed distances from it."""
 
     size: float
     mean: float
     squares: float
+    cubes: float
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | float = 1.0) -> Moments:
@@ -136,13 +139,27 @@ class Moments(NamedTuple):
         heavy = np.broadcast_to(weights, values.shape)
         size = float(heavy.sum())
         mean = float((heavy * values).sum()) / size
-        return cls(size, mean, float((heavy * (values - mean) ** 2).sum()))
+        squares = heavy * (values - mean) ** 2
+        return cls(size, mean, float(squares.sum()), float((squares * (values - mean)).sum()))
 
     def plus(self, other: Moments) -> Moments:
         """Of both sets of cases (Chan, Golub and LeVeque 1983)."""
         size, gap = self.size + other.size, other.mean - self.mean
-        between = gap * gap * self.size * other.size / size
-        return Moments(size, self.mean + gap * other.size / size, self.squares + other.squares + between)
+        share, rest = self.size / size, other.size / size
+        between = gap * gap * self.size * rest
+        crossed = gap * (between * (share - rest) + 3.0 * (share * other.squares - rest * self.squares))
+        squares, cubes = self.squares + other.squares + between, self.cubes + other.cubes + crossed
+        return Moments(size, self.mean + gap * rest, squares, cubes)
+
+    @property
+    def variance(self) -> float:
+        """The mean squared distance."""
+        return self.squares / self.size
+
+    @property
+    def skewness(self) -> float:
+        """The mean cubed distance, in standard deviations; 0 of equal values."""
+        return self.cubes / self.size / self.variance**1.5 if self.variance > 0.0 else 0.0
 
 
 class CostSums(NamedTuple):
@@ -151,23 +168,35 @@ class CostSums(NamedTuple):
     paid: Moments
     errors: Moments
     most: float
+    costly: float  # how many cases cost something
 
     @classmethod
     def of(cls, paid: Floats, errors: Floats | float, weights: Floats | float = 1.0) -> CostSums:
         """Of at least one case."""
         errors = np.broadcast_to(errors, paid.shape)
-        return cls(Moments.of(paid, weights), Moments.of(errors, weights), float(max(paid.max(), errors.max())))
+        costly = float(np.broadcast_to(weights, paid.shape)[paid > 0.0].sum())
+        most = float(max(paid.max(), errors.max()))
+        return cls(Moments.of(paid, weights), Moments.of(errors, weights), most, costly)
 
     def plus(self, other: CostSums) -> CostSums:
         """Of both sets of cases."""
-        return CostSums(self.paid.plus(other.paid), self.errors.plus(other.errors), max(self.most, other.most))
+        most, costly = max(self.most, other.most), self.costly + other.costly
+        return CostSums(self.paid.plus(other.paid), self.errors.plus(other.errors), most, costly)
 
     def mean(self, size: float | None = None, freedom: float = math.inf) -> MeanLoss:
-        """The mean cost; `size` is the effective number of cases where they are not independent."""
-        spread, error = self.paid.squares / self.paid.size, self.errors
-        squares = error.squares / error.size + error.mean**2
-        count, family = (self.paid.size, _LIMITS) if size is None else (size, f"{_LIMITS} by group")
-        return MeanLoss(self.paid.mean, spread, count, self.most, (error.mean, squares), freedom, family)
+        """The mean cost; `size` is the effective number of cases where they are not independent.
+
+        An error that was not seen costs the mean over all cases (Tiwari, Clegg and Zou), but the most if costs vary
+        much or many cases cost something (Fay and Feuer). Where most cases cost something, the mean of n costs of
+        skewness G has an upper limit if n > 25 G^2 (Cochran 1977).
+        """
+        error, count = (self.errors.mean, self.errors.variance + self.errors.mean**2), size or self.paid.size
+        how = _LIMITS
+        if self.errors.variance > _VARIABLE * self.errors.mean**2 or self.costly > _FREQUENT * self.paid.size:
+            how, error = "Fay-Feuer", (self.most, self.most**2)
+        skewed = 2.0 * self.costly > self.paid.size and 25.0 * max(self.paid.skewness, 0.0) ** 2 >= count
+        how += (", no upper limit: skewed costs" if skewed else "") + ("" if size is None else " by group")
+        return MeanLoss(self.paid.mean, self.paid.variance, count, self.most, error, freedom, how, not skewed)
 
 
 def _mean_cost(prior: float, classes: Sequence[MeanLoss], linked: Floats | None = None) -> Sum:
@@ -252,7 +281,7 @@ class _Cases(NamedTuple):
         for own, one, variance in zip(columns, sums, np.diag(found.covariance), strict=True):
             size = clusters.units[own.place]
             if own.seen >= FEW and variance > 0.0:  # fewer do not show how alike a group's cases are
-                size = min(one.paid.squares / one.paid.size / float(variance), clusters.rows[own.place])
+                size = min(one.paid.variance / float(variance), clusters.rows[own.place])
             parts.append(one.mean(size, clusters.freedoms[own.place]))
         return parts, found.correlations()
 
