@@ -37,6 +37,7 @@ from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
 from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, TEXT_ROW, Budget
 from tercet.outofcore.refinement import two_class_summary
+from tercet.outofcore.regression import ScannedClasses
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
@@ -184,10 +185,22 @@ class Scan(Record):
         ScannedTraining
             Sums and ordered passes, while the context is open.
         """
-        if self.meaning in MATRIX_MEANINGS:
+        if self.several:
             raise InputError("A scan of several classes cannot train a two-class calibrator: read the trials instead.")
         with self._passes() as passes:
             yield ScannedTraining(passes, self.meaning, self._trained_prior)
+
+    @contextmanager
+    def _class_data(self) -> Iterator[ScannedClasses]:
+        """The trials as a calibrator of any number of classes reads them.
+
+        Yields
+        ------
+        ScannedClasses
+            The classes, and the rows of a regression, while the context is open.
+        """
+        with self._passes() as passes:
+            yield ScannedClasses.of(passes, self._trained_prior)
 
     @property
     def _trained_prior(self) -> Any:
