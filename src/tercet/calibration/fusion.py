@@ -128,11 +128,7 @@ class Fusion(Model):
         Fusion
             The trained fusion.
         """
-        if isinstance(systems, list | tuple) and any(isinstance(one, HasTrainingData) for one in systems):
-            raise InputError(
-                "A fusion cannot be trained on scans: it matches the trials of all systems row by row, which takes "
-                "them in memory. Read them, or a sample of trials with the same ids."
-            )
+        _refuse_scans(systems)
         pairing = paired(systems, by=pair_by)
         single = [_as_fused(one) for one in pairing.systems]
         first, scores = single[0], [_columns_of(one) for one in single]
@@ -264,6 +260,14 @@ def load_model(text: str | bytes) -> Saved:
     if not isinstance(method, str) or method not in models:
         raise InputError(f"The saved model's method {shown(method)} is not one of {', '.join(models)}.")
     return cast("Saved", models[method].from_json(text))
+
+
+def _refuse_scans(systems: object) -> None:
+    if isinstance(systems, list | tuple) and any(isinstance(one, HasTrainingData) for one in systems):
+        raise InputError(
+            "A fusion cannot be trained on scans: it matches the trials of all systems row by row, which takes them in "
+            "memory. Read them, or a sample of trials with the same ids."
+        )
 
 
 def _as_fused(trials: Trials) -> Trials:

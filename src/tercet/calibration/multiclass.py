@@ -118,7 +118,7 @@ class Affine(Model):
             recipe = Recipe(*_RECIPES[kind], tuple(share.tolist()))
             recipe.check_size("use kind='offsets' or 'temperature'")
             rows = data.regression(recipe, "Affine calibration")
-            found, classes, count = Regression(rows, ridge, what).solve(), data.classes, data.count
+            found, classes, count = Regression(rows, ridge, what).solve(), data.classes, data.trials
         weights, offsets = rows.design.back(found.parameters)
         if kind == "temperature":
             if not weights[0] > 0.0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from functools import partial
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,23 +54,13 @@ class TrainingData(Protocol):
         """The trials as rows of a regression."""
 
 
-class ClassData(Protocol):
+class ClassData(NamedTuple):
     """Labelled trials of any number of classes, as a regression reads them."""
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The names of the classes."""
-
-    @property
-    def trained_prior(self) -> float | tuple[float, ...] | None:
-        """The prior that the scores were made with."""
-
-    @property
-    def count(self) -> int:
-        """How many trials there are."""
-
-    def regression(self, recipe: Recipe, what: str) -> Rows:
-        """The trials as rows of a regression; every class must be there."""
+    classes: tuple[str, ...]
+    trained_prior: float | tuple[float, ...] | None
+    trials: int  # how many there are
+    regression: Callable[[Recipe, str], Rows]  # the trials as its rows; every class must be there
 
 
 @runtime_checkable
@@ -100,29 +91,8 @@ def class_data(trials: Trials | HasTrainingData) -> Iterator[ClassData]:
         with trials._class_data() as found:
             yield found
     else:
-        yield _ClassesInMemory(as_trials(trials))
-
-
-@dataclass(frozen=True, slots=True)
-class _ClassesInMemory:
-    """Trials as they are."""
-
-    trials: Trials
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.trials.classes
-
-    @property
-    def trained_prior(self) -> float | tuple[float, ...] | None:
-        return self.trials.trained_prior
-
-    @property
-    def count(self) -> int:
-        return len(self.trials)
-
-    def regression(self, recipe: Recipe, what: str) -> Rows:
-        return HeldRows.of_trials(self.trials, recipe, what)
+        held = as_trials(trials)
+        yield ClassData(held.classes, held.trained_prior, len(held), partial(HeldRows.of_trials, held))
 
 
 @dataclass(frozen=True, slots=True)

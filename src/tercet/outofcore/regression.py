@@ -20,6 +20,7 @@ from tercet._numeric.newton import ONCE_MORE
 from tercet._typing import Floats, Value
 from tercet.calibration._designs import DESIGNS, TOO_LARGE, Design, Recipe, design_of, made_design, standardised
 from tercet.calibration._linear import centred_features, infinite_scores, largest_square, margins, row_terms
+from tercet.calibration.training import ClassData
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.posteriors import check_every_class
 from tercet.outofcore.classes import ClassTotals
@@ -241,33 +242,14 @@ class ScannedRows:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScannedClasses:
-    """The training data of a scan of any number of classes."""
+def scanned_class_data(passes: Passes, trained_prior: float | tuple[float, ...] | None) -> ClassData:
+    """The training data of a scan of any number of classes, whose sizes take one pass."""
+    totals: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True)
+    if totals is None:
+        raise CalibrationError("There is nothing to calibrate: there are no trials.")
 
-    passes: Passes
-    trained_prior: float | tuple[float, ...] | None
-    totals: ClassTotals
+    def regression(recipe: Recipe, what: str) -> ScannedRows:
+        check_every_class(totals.sizes, totals.classes)
+        return ScannedRows.of(passes, recipe, totals.sizes, totals.unit, what)
 
-    @classmethod
-    def of(cls, passes: Passes, trained_prior: float | tuple[float, ...] | None) -> ScannedClasses:
-        """The classes and their sizes, in one pass."""
-        totals = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True)
-        if totals is None:
-            raise CalibrationError("There is nothing to calibrate: there are no trials.")
-        return cls(passes, trained_prior, totals)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The names of the classes."""
-        return self.totals.classes
-
-    @property
-    def count(self) -> int:
-        """How many trials there are."""
-        return self.passes.row_count
-
-    def regression(self, recipe: Recipe, what: str) -> ScannedRows:
-        """Rows that are read again for every sum."""
-        check_every_class(self.totals.sizes, self.totals.classes)
-        return ScannedRows.of(self.passes, recipe, self.totals.sizes, self.totals.unit, what)
+    return ClassData(totals.classes, trained_prior, passes.row_count, regression)

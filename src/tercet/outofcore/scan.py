@@ -19,6 +19,7 @@ from tercet._numeric.validation import callback, flag, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
+from tercet.calibration.training import ClassData
 from tercet.errors import InputError
 from tercet.io._digests import fingerprint
 from tercet.io._limits import in_words
@@ -37,7 +38,7 @@ from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
 from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, TEXT_ROW, Budget
 from tercet.outofcore.refinement import two_class_summary
-from tercet.outofcore.regression import ScannedClasses
+from tercet.outofcore.regression import scanned_class_data
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
@@ -191,16 +192,16 @@ class Scan(Record):
             yield ScannedTraining(passes, self.meaning, self._trained_prior)
 
     @contextmanager
-    def _class_data(self) -> Iterator[ScannedClasses]:
+    def _class_data(self) -> Iterator[ClassData]:
         """The trials as a calibrator of any number of classes reads them.
 
         Yields
         ------
-        ScannedClasses
+        ClassData
             The classes, and the rows of a regression, while the context is open.
         """
         with self._passes() as passes:
-            yield ScannedClasses.of(passes, self._trained_prior)
+            yield scanned_class_data(passes, self._trained_prior)
 
     @property
     def _trained_prior(self) -> Any:
