@@ -416,11 +416,17 @@ def test_gram_sums_know_no_order_and_are_nearly_those_of_fractions(columns, rows
     for a in range(columns):
         for b in range(columns):
             exact = sum(Fraction(x) * Fraction(y) for x, y in zip(values[:, a], values[:, b], strict=True))
-            assert abs(Fraction(int(found[a, b]), 1 << 80) - exact) <= Fraction(rows, 1 << 58)
+            assert abs(Fraction(int(found[a, b]), 1 << 100) - exact) <= Fraction(rows, 1 << 59)
+
+
+def test_many_equal_rows_add_up_to_a_sum_as_precise_as_one():
+    values = np.full((1 << 12, 2), 2.0**-13 / 3.0)  # as small as standardised features of 10^8 rows
+    exact = Fraction(values[0, 0]) ** 2 * (1 << 12)
+    assert abs(Fraction(int(exact_gram(values)[0, 1]), 1 << 100) / exact - 1) < Fraction(1, 1 << 45)
 
 
 def test_a_full_block_of_ones_does_not_overflow():
-    assert exact_gram(np.ones((1 << 12, 2))).tolist() == [[1 << 92] * 2] * 2
+    assert exact_gram(np.ones((1 << 12, 2))).tolist() == [[1 << 112] * 2] * 2
 
 
 def test_a_model_of_a_scan_is_saved_like_any_other():

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 13  # rows that are converted at a time
 _BLOCK = 1 << 12  # rows x classes whose products are added at a time
-_GRAM = 80  # sums of products are in units of 2**-80
+_GRAM = 100  # sums of products are in units of 2**-100
 
 
 class _Rows(NamedTuple):
