@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tercet import Application, Curve, Tally, Trials, confusion_of, decide, log_loss, posteriors
-from tercet.calibration._linear import contrasts
+from tercet.calibration._designs import contrasts
 from tercet.calibration.fusion import Fusion, load_model
 from tercet.calibration.multiclass import KINDS, Affine
 from tercet.calibration.two_class import Logistic

@@ -347,9 +347,13 @@ def test_a_question_that_cannot_be_asked_is_refused(tmp_path, trials, method, mo
 
 def test_a_calibrator_that_cannot_be_scanned_says_what_it_needs(tmp_path, trials):
     source = tc.scan(write(tmp_path / "a.parquet", *trials))
-    for ask in (lambda: tc.Beta.fit(source), lambda: tc.Tally.of(source), lambda: tc.decide(source, 0.5)):
+    for ask in (lambda: tc.Tally.of(source), lambda: tc.decide(source, 0.5)):
         with pytest.raises(tc.InputError, match="Trials are needed, not a Scan"):
             ask()
+    with pytest.raises(tc.InputError, match="keeps every distinct score of its trials, at most 20000 per class"):
+        tc.KernelDensity.fit(source)
+    with pytest.raises(tc.InputError, match="A fusion cannot be trained on scans"):
+        tc.Fusion.fit([source, source])
     assert len(source.read()) == ROWS
 
 

@@ -63,7 +63,7 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
         ((), "was given 2 files"),
         (("--engine", "local", "--folds", "3"), "--folds cannot be combined with --engine"),
         (("--engine", "local", "--by", "speaker"), "--by cannot be combined with --engine"),
-        (("--engine", "local", "--method", "affine"), "Trials are needed, not a Scan"),
+        (("--engine", "local", "--method", "kernel-density"), "Kernel densities cannot be trained on a scan"),
         (("--engine", "local", "--weight-column", "w"), "has no column 'w'"),
         (("--engine", "local", "--group-column", "g"), "--group-column has no effect without --by"),
         (("--engine", "local", "--memory-limit", "1MB"), "too small to work with"),

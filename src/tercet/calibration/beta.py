@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from tercet._numeric.meanings import check_range
 from tercet._numeric.serialization import damaged, finite
 from tercet._typing import Facts, Floats
-from tercet.calibration._logistic_sums import Ends
-from tercet.calibration.fusion import Fusion
+from tercet.calibration._designs import Recipe, beta_columns
+from tercet.calibration._linear import Regression
 from tercet.calibration.training import (
     FACTS,
+    HasTrainingData,
+    TrainingData,
     check_finite,
     check_overlap,
-    log_odds_of,
-    one_column,
-    training_facts,
-    two_classes,
+    training_data,
 )
 from tercet.calibration.two_class import Calibrator, non_negative
-from tercet.errors import CalibrationError
-from tercet.metrics.costs import empirical_cross_entropy
-from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials, probability
+from tercet.errors import CalibrationError, InputError
+from tercet.trials import Trials, probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +75,12 @@ class Beta(Calibrator):
             raise damaged("the slopes a and b of beta calibration must not be negative")
 
     @classmethod
-    def fit(cls, trials: Trials, prior: float = 0.5, *, penalty: float = 0.0) -> Beta:
+    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5, *, penalty: float = 0.0) -> Beta:
         """Trains on labelled two-class trials; separable ones have no finite solution without a penalty.
 
         Parameters
         ----------
-        trials : Trials
+        trials : Trials or Scan
             Labelled scores of two classes. Posteriors are used as they are, llrs are converted to posteriors at the
             prior 0.5, log-odds to the posteriors they represent; raw scores must be probabilities. Probabilities of 0
             and 1 are an error.
@@ -96,23 +94,28 @@ class Beta(Calibrator):
         Beta
             The trained map.
         """
-        share, ridge, given = probability(prior, "prior"), non_negative(penalty, "penalty"), as_trials(trials)
-        facts = training_facts(given, two_classes(given)) | {"prior": share, "penalty": ridge}
-        rows = _ordered(one_column(given))
-        columns = _columns(rows.scores, facts["meaning"])
-        if not np.isfinite(columns).all():
-            raise CalibrationError(
-                "Beta calibration needs probabilities above 0 and below 1 to train on: leave the others out (applied "
-                "to them, the map gives infinite llrs), or use Isotonic."
-            )
-        ends = Ends.of(two_classes(rows))
-        check_finite(ends, "Beta")
-        if ridge == 0.0:
-            check_overlap(ends, "Beta")
-        return cls(*_trained(rows, columns, share, ridge), facts)
+        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        with training_data(trials) as data:
+            ends, meaning = data.ends, data.facts["meaning"]
+            if meaning == "raw" and not (min(ends) >= 0.0 and max(ends) <= 1.0):
+                if isinstance(trials, Trials):
+                    check_range(trials.scores, "posterior")  # names the row
+                raise InputError(
+                    f"Raw scores must be probabilities for beta calibration, in 0..1: they go from {min(ends)} to "
+                    f"{max(ends)}. Say what they mean (meaning=), or use Logistic."
+                )
+            check_finite(ends, "Beta")
+            if not np.isfinite(beta_columns(np.array(ends), meaning)).all():
+                raise CalibrationError(
+                    "Beta calibration needs probabilities above 0 and below 1 to train on: leave the others out "
+                    "(applied to them, the map gives infinite llrs), or use Isotonic."
+                )
+            if ridge == 0.0:
+                check_overlap(ends, "Beta")
+            return cls(*_trained(data, share, ridge), {**data.facts, "prior": share, "penalty": ridge})
 
     def _llr(self, scores: Floats) -> Floats:
-        low, high = _columns(scores, self.training["meaning"])
+        low, high = beta_columns(scores, self.training["meaning"])
         result = np.full(len(scores), self.c)
         for slope, column in ((self.a, low), (self.b, high)):
             if slope != 0.0:
@@ -120,47 +123,29 @@ class Beta(Calibrator):
         return result
 
 
-def _ordered(trials: Trials) -> Trials:
-    """The trials in a canonical order, so that the order of the rows changes no bit of the fit."""
-    weights = np.zeros(len(trials)) if trials.weights is None else trials.weights
-    return trials.select(np.lexsort((weights, trials.known_labels(), trials.scores)))
-
-
-def _columns(scores: Floats, meaning: str) -> tuple[Floats, Floats]:
-    """ln p and -ln(1 - p), from log-odds so that nothing is lost near 1."""
-    odds = log_odds_of(scores, "posterior" if meaning == "raw" else meaning)
-    return -np.logaddexp(0.0, -odds), np.logaddexp(0.0, odds)
-
-
-def _trained(rows: Trials, columns: Sequence[Floats], share: float, ridge: float) -> tuple[float, float, float]:
+def _trained(data: TrainingData, share: float, ridge: float) -> tuple[float, float, float]:
     """The slopes and the offset: both slopes free, or else the better fit with one or both held at 0."""
     try:
-        a, b, c = _fused(rows, columns, share, ridge)
+        (a, b), c, _ = _regression(data, "beta", share, ridge)
         if a >= 0.0 and b >= 0.0:
             return a, b, c
     except CalibrationError:  # a map that is not monotone may separate the classes; one that never falls does not
         pass
-    fits = [(0.0, 0.0, 0.0)]
-    slope, offset = _fused(rows, columns[:1], share, ridge)
-    fits += [(slope, 0.0, offset)] if slope > 0.0 else []
-    slope, offset = _fused(rows, columns[1:], share, ridge)
-    fits += [(0.0, slope, offset)] if slope > 0.0 else []
-    return min(fits, key=lambda one: _cross_entropy(rows, one[0] * columns[0] + one[1] * columns[1] + one[2], share))
+    (a,), low, cost_of_a = _regression(data, "beta a", share, ridge)
+    (b,), high, cost_of_b = _regression(data, "beta b", share, ridge)
+    if max(a, b) <= 0.0:
+        return 0.0, 0.0, 0.0
+    return (a, 0.0, low) if b <= 0.0 or (a > 0.0 and cost_of_a() <= cost_of_b()) else (0.0, b, high)
 
 
-def _fused(rows: Trials, columns: Sequence[Floats], share: float, ridge: float) -> tuple[float, ...]:
-    """The slope of each column, then the offset."""
-    systems = [_with_llrs(rows, column) for column in columns]
-    found = Fusion.fit(systems, [1.0 - share, share], penalty=ridge, pair_by="position")
-    return (*found.weights.tolist(), float(found.offsets[0]))
-
-
-def _cross_entropy(rows: Trials, llrs: Floats, share: float) -> float:
-    return empirical_cross_entropy(Tally.of(_with_llrs(rows, llrs)), share)
-
-
-def _with_llrs(rows: Trials, llrs: Floats) -> Trials:
-    return Trials.of_llr(llrs, rows.known_labels(), weights=rows.weights)
+def _regression(
+    data: TrainingData, columns: str, share: float, ridge: float
+) -> tuple[list[float], float, Callable[[], float]]:
+    """The slope of each column, the offset, and a function that gives the cross-entropy."""
+    rows = data.regression(Recipe(columns, "offsets", (1.0 - share, share)), "Beta calibration")
+    found = Regression(rows, ridge, "Beta calibration").solve().parameters
+    slopes, offsets = rows.design.back(found)
+    return slopes.tolist(), float(offsets[1] - offsets[0]), lambda: float(rows.sums(found)[0][0])
 
 
 __all__ = ["Beta"]

@@ -11,9 +11,10 @@ import numpy as np
 from tercet._numeric.serialization import Model, damaged, read, reals, words
 from tercet._numeric.validation import column, frozen, listed, numbers, shown
 from tercet._typing import Facts, Floats
-from tercet.calibration._linear import Regression, check_finite_matrix, check_size
-from tercet.calibration.multiclass import Affine, Columns
-from tercet.calibration.training import one_column
+from tercet.calibration._designs import both_sides, check_size
+from tercet.calibration._linear import HeldRows, Regression, check_finite_matrix
+from tercet.calibration.multiclass import Affine
+from tercet.calibration.training import HasTrainingData, one_column
 from tercet.calibration.two_class import (
     Calibrator,
     Gaussian,
@@ -127,6 +128,7 @@ class Fusion(Model):
         Fusion
             The trained fusion.
         """
+        _refuse_scans(systems)
         pairing = paired(systems, by=pair_by)
         single = [_as_fused(one) for one in pairing.systems]
         first, scores = single[0], [_columns_of(one) for one in single]
@@ -134,14 +136,14 @@ class Fusion(Model):
         count = len(first.classes)
         share = prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
         labels, xi = class_weights(first, share)
-        columns = [*scores, *(_both_sides(measure) for measure in further.T)]
+        columns = [*scores, *(both_sides(measure) for measure in further.T)]
         for place, scored in enumerate(columns):
             check_finite_matrix(scored, f"Fusion (column {place})")
-        design = Columns.of(columns, xi, offsets=True)
-        check_size(len(design.scored), "fuse fewer systems, or fewer classes")
+        check_size(len(columns) + count - 1, "fuse fewer systems, or fewer classes")
         ridge = non_negative(penalty, "penalty")
-        found = Regression(design.features, labels, xi, np.log(share), design.scored, ridge).solve("Fusion")
-        weights, offsets = design.back(found.parameters)
+        rows = HeldRows.of(columns, "offsets", labels, xi, np.log(share))
+        found = Regression(rows, ridge, "Fusion").solve()
+        weights, offsets = rows.design.back(found.parameters)
         facts = {
             "trials": len(first),
             "systems": len(scores),
@@ -260,6 +262,14 @@ def load_model(text: str | bytes) -> Saved:
     return cast("Saved", models[method].from_json(text))
 
 
+def _refuse_scans(systems: object) -> None:
+    if isinstance(systems, list | tuple) and any(isinstance(one, HasTrainingData) for one in systems):
+        raise InputError(
+            "A fusion cannot be trained on scans: it matches the trials of all systems row by row, which takes them in "
+            "memory. Read them, or a sample of trials with the same ids."
+        )
+
+
 def _as_fused(trials: Trials) -> Trials:
     """Trials as a fusion takes them: llrs, raw scores and the like as they are, several classes as log-likelihoods."""
     if len(trials.classes) == 2:
@@ -268,18 +278,13 @@ def _as_fused(trials: Trials) -> Trials:
 
 
 def _columns_of(trials: Trials) -> Floats:
-    return trials.scores if trials.is_matrix else _both_sides(trials.scores)
+    return trials.scores if trials.is_matrix else both_sides(trials.scores)
 
 
 def _joined_names(systems: Sequence[Trials]) -> str | None:
     """The name of fused trials: those of the systems, if all have one."""
     names = [one.name for one in systems if one.name is not None]
     return " + ".join(names) if len(names) == len(systems) else None
-
-
-def _both_sides(scores: Floats) -> Floats:
-    """A two-class score as (-s / 2, s / 2)."""
-    return np.stack((-0.5 * scores, 0.5 * scores), axis=1)
 
 
 def quality_columns(quality: object, rows: int, is_matrix: bool) -> Floats:

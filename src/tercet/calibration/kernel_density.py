@@ -12,7 +12,7 @@ from tercet._numeric.serialization import damaged, finite, reals
 from tercet._numeric.validation import frozen, positive
 from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends, Moments
-from tercet.calibration.training import FACTS, check_finite, training_facts, two_classes
+from tercet.calibration.training import FACTS, HasTrainingData, check_finite, training_facts, two_classes
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Ranked
@@ -107,6 +107,11 @@ class KernelDensity(Calibrator):
         """
         probability(prior, "prior")
         width = None if bandwidth is None else positive(bandwidth, "bandwidth")
+        if isinstance(trials, HasTrainingData):
+            raise InputError(
+                f"Kernel densities cannot be trained on a scan: the map keeps every distinct score of its trials, at "
+                f"most {MOST_SCORES} per class. Train on a sample that is read into memory, or use Isotonic."
+            )
         tally = two_classes(as_trials(trials))
         ends = Ends.of(tally)
         check_finite(ends, "Kernel density")

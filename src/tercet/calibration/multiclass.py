@@ -6,19 +6,27 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tercet._numeric.serialization import Model, damaged, matrix, reals, word, words
 from tercet._numeric.validation import chosen, frozen, numbers
 from tercet._typing import Facts, Floats
-from tercet.calibration._linear import Regression, check_finite_matrix, check_size, contrasts
+from tercet.calibration._designs import Recipe
+from tercet.calibration._linear import Regression
+from tercet.calibration.training import ClassData, HasTrainingData, class_data
 from tercet.calibration.two_class import non_negative
 from tercet.errors import CalibrationError, InputError
-from tercet.metrics.posteriors import class_weights, likelihoods_of, prior_of
-from tercet.trials import Trials, as_trials
+from tercet.metrics.posteriors import likelihoods_of, prior_of
+from tercet.trials import Trials
 
-_NOTHING = 1e-13  # a deviation so small, relative to the largest score, is rounding
-KINDS = ("temperature", "scale", "offsets", "matrix")
+# The scores that a map takes, and the features it makes of them: (l + ln prior) / T scales the prior too.
+_RECIPES = {
+    "temperature": ("posteriors", "weights"),
+    "scale": ("likelihoods", "weights"),
+    "offsets": ("likelihoods", "offsets"),
+    "matrix": ("likelihoods", "matrix"),
+}
+KINDS = tuple(_RECIPES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +83,14 @@ class Affine(Model):
             raise damaged("offsets must be finite")
 
     @classmethod
-    def fit(cls, trials: Trials, prior: object = None, *, kind: str = "offsets", penalty: float = 0.0) -> Affine:
+    def fit(
+        cls, trials: Trials | HasTrainingData, prior: object = None, *, kind: str = "offsets", penalty: float = 0.0
+    ) -> Affine:
         """Train on labelled trials of K classes.
 
         Parameters
         ----------
-        trials : Trials
+        trials : Trials or Scan
             Labelled trials.
         prior : array_like of shape (K,), optional
             The prior of the posteriors whose cross-entropy is minimised, and the weights of the classes in it. Uniform
@@ -102,36 +112,28 @@ class Affine(Model):
         [[1.0986]]
         """
         chosen(kind, "kind", KINDS)
-        count = len(as_trials(trials).classes)
-        share = _prior_for(trials, prior, kind, count)
-        likelihoods = likelihoods_of(trials)
-        check_finite_matrix(likelihoods, "Affine calibration")
-        labels, xi = class_weights(trials, share)
-        logs = np.log(share)
-        if kind == "temperature":  # (l + ln prior) / T: the prior is part of what is scaled
-            likelihoods, base = likelihoods + logs, np.zeros(count)
-        else:
-            base = logs
-        design = _Matrix.of(likelihoods, xi) if kind == "matrix" else Columns.of([likelihoods], xi, kind == "offsets")
-        check_size(len(design.scored), "use kind='offsets' or 'temperature'")
-        ridge = non_negative(penalty, "penalty")
-        problem = Regression(design.features, labels, xi, base, design.scored, ridge)
-        found = problem.solve(f"Affine calibration ({kind})")
-        weights, offsets = design.back(found.parameters)
+        ridge, what = non_negative(penalty, "penalty"), f"Affine calibration ({kind})"
+        with class_data(trials) as data:
+            share = _prior_for(data, prior, kind)
+            recipe = Recipe(*_RECIPES[kind], tuple(share.tolist()))
+            recipe.check_size("use kind='offsets' or 'temperature'")
+            rows = data.regression(recipe, "Affine calibration")
+            found, classes, count = Regression(rows, ridge, what).solve(), data.classes, data.trials
+        weights, offsets = rows.design.back(found.parameters)
         if kind == "temperature":
             if not weights[0] > 0.0:
                 raise CalibrationError(
                     "Temperature scaling needs scores that are higher for the true class: no T > 0 is best here."
                 )
-            offsets = (weights[0] - 1.0) * logs
+            offsets = (weights[0] - 1.0) * np.log(share)
         facts = {
-            "trials": len(trials),
+            "trials": count,
             "prior": share.tolist(),
             "penalty": ridge,
             "gradient_norm": found.gradient_norm,
             "iterations": found.iterations,
         }
-        return cls(kind, trials.classes, frozen(np.atleast_2d(weights)), frozen(offsets), facts)
+        return cls(kind, classes, frozen(np.atleast_2d(weights)), frozen(offsets), facts)
 
     @overload
     def __call__(self, scores: Trials) -> Trials: ...
@@ -176,96 +178,11 @@ class Affine(Model):
         return np.asarray((likelihoods - likelihoods.mean(axis=1, keepdims=True)) @ self.weights.T + self.offsets)
 
 
-def _prior_for(trials: Trials, prior: object, kind: str, count: int) -> Floats:
-    if prior is None and kind == "temperature" and trials.trained_prior is not None:
-        prior = trials.trained_prior
+def _prior_for(data: ClassData, prior: object, kind: str) -> Floats:
+    if prior is None and kind == "temperature" and data.trained_prior is not None:
+        prior = data.trained_prior
+    count = len(data.classes)
     return prior_of(np.full(count, 1.0 / count) if prior is None else prior, count)
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Features of one weight per system (and an offset per class), each system's scores standardised."""
-
-    systems: list[Floats]  # samples x classes, centred and scaled
-    centres: Floats  # systems x classes
-    scales: Floats
-    offsets: bool
-
-    @classmethod
-    def of(cls, systems: list[Floats], xi: Floats, offsets: bool) -> Columns:
-        """Class-centred scores; where there are offsets, each class's mean is taken off too."""
-        flat = [scores - scores.mean(axis=1, keepdims=True) for scores in systems]
-        centres = np.stack([xi @ scores if offsets else np.zeros(scores.shape[1]) for scores in flat])
-        flat = [scores - centre for scores, centre in zip(flat, centres, strict=True)]
-        scales = np.array([np.sqrt(float(xi @ (scores * scores).sum(axis=1))) for scores in flat])
-        for place, scale in enumerate(scales):
-            if not scale > _NOTHING * np.abs(systems[place]).max(initial=0.0):
-                raise CalibrationError(
-                    f"There is nothing to calibrate: the scores of system {place} (counting from 0) are the same for "
-                    f"every trial (zero variance). Leave it out."
-                )
-        return cls([scores / scale for scores, scale in zip(flat, scales, strict=True)], centres, scales, offsets)
-
-    @property
-    def scored(self) -> NDArray[np.bool_]:
-        """Which parameters multiply scores: the systems' weights come first, then the offsets."""
-        count = self.centres.shape[1] - 1 if self.offsets else 0
-        return np.arange(len(self.systems) + count) < len(self.systems)
-
-    def features(self, rows: slice) -> Floats:
-        """(rows, classes, systems + classes - 1)."""
-        scores = np.stack([system[rows] for system in self.systems], axis=2)
-        if not self.offsets:
-            return scores
-        basis = contrasts(scores.shape[1])
-        return np.concatenate((scores, np.broadcast_to(basis, (len(scores), *basis.shape))), axis=2)
-
-    def back(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Weights and offsets for the scores as they are."""
-        weights = parameters[: len(self.systems)] / self.scales
-        offsets = np.zeros(self.centres.shape[1])
-        if self.offsets:
-            offsets = contrasts(len(offsets)) @ parameters[len(self.systems) :] - weights @ self.centres
-        return weights, offsets
-
-
-@dataclass(frozen=True, eq=False)
-class _Matrix:
-    """Features of a full matrix: every contrast of classes times every standardised contrast of scores, and 1."""
-
-    columns: Floats  # samples x classes, the last column 1
-    centre: Floats
-    scales: Floats
-
-    @classmethod
-    def of(cls, likelihoods: Floats, xi: Floats) -> _Matrix:
-        flat = likelihoods @ contrasts(likelihoods.shape[1])
-        centre = xi @ flat
-        flat = flat - centre
-        scales = np.sqrt(xi @ (flat * flat))
-        still = scales <= _NOTHING * np.abs(likelihoods).max(initial=0.0)
-        if still.all():
-            raise CalibrationError("There is nothing to calibrate: all rows of scores are equal (zero variance).")
-        flat[:, still], scales[still] = 0.0, 1.0  # rounding must not be blown up to a feature
-        return cls(np.column_stack((flat / scales, np.ones(len(flat)))), centre, scales)
-
-    @property
-    def scored(self) -> NDArray[np.bool_]:
-        """All but the offsets."""
-        count = self.columns.shape[1]
-        return np.tile(np.arange(count) < count - 1, count - 1)
-
-    def features(self, rows: slice) -> Floats:
-        """(rows, classes, contrasts x columns)."""
-        block = self.columns[rows]
-        basis = contrasts(block.shape[1])
-        return np.asarray(
-            (basis[None, :, :, None] * block[:, None, None, :]).reshape(len(block), len(basis), -1), np.float64
-        )
-
-    def back(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Matrix and offsets for the scores as they are."""
-        basis = contrasts(self.columns.shape[1])
-        inner = parameters.reshape(basis.shape[1], -1)
-        steep = inner[:, :-1] / self.scales
-        return basis @ steep @ basis.T, basis @ (inner[:, -1] - steep @ self.centre)
+__all__ = ["Affine"]

@@ -9,11 +9,10 @@ import numpy as np
 
 from tercet._numeric.serialization import finite
 from tercet._typing import Facts, Floats
-from tercet.calibration._logistic_sums import Ends, Side, Standard, terms_of
-from tercet.calibration.training import FACTS, check_finite, log_odds_of, training_facts, two_classes
+from tercet.calibration._designs import log_odds_of
+from tercet.calibration.training import FACTS, HasTrainingData, training_data
 from tercet.calibration.two_class import Calibrator
-from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials, logit, probability
+from tercet.trials import Trials, logit, probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +45,12 @@ class Offset(Calibrator):
     training: Facts = field(repr=False, hash=False)
 
     @classmethod
-    def fit(cls, trials: Trials, prior: float = 0.5) -> Offset:
+    def fit(cls, trials: Trials | HasTrainingData, prior: float = 0.5) -> Offset:
         """Trains on labelled two-class trials with finite scores.
 
         Parameters
         ----------
-        trials : Trials
+        trials : Trials or Scan
             Labelled scores of two classes. Likelihood ratios and posteriors are converted to log-odds; raw scores are
             used as they are.
         prior : float, optional
@@ -62,29 +61,14 @@ class Offset(Calibrator):
         Offset
             The trained map.
         """
-        share, given = probability(prior, "prior"), as_trials(trials)
-        tally = two_classes(given)
-        facts = training_facts(given, tally)
-        best = _best_offset(tally, facts["meaning"], share)
+        share = probability(prior, "prior")
+        with training_data(trials) as data:
+            best = data.best_offset(share)
+            facts = data.facts
         return cls(best - logit(share), {**facts, "prior": share})
 
     def _llr(self, scores: Floats) -> Floats:
         return np.asarray(log_odds_of(scores, self.training["meaning"]) + self.offset)
-
-
-def _best_offset(tally: Tally, meaning: str, share: float) -> float:
-    """Where the derivative of the cross-entropy changes its sign; one score beyond the ends brackets it."""
-    from scipy.optimize import brentq
-
-    standard = Standard(1.0, 0.0, 1.0)
-    sides = [Side.of(side, standard) for side in (tally.targets, tally.nontargets)]
-    targets, nontargets = (side._replace(scores=log_odds_of(side.scores, meaning)) for side in sides)
-    ends = Ends(*(float(side.scores[place]) for side in (targets, nontargets) for place in (0, -1)))
-    check_finite(ends, "Offset")
-    terms = terms_of((targets, nontargets), share, 0.0)
-    margin = abs(logit(share)) + 1.0
-    found = brentq(lambda b: terms(np.array([1.0, b]))[1][1], -max(ends) - margin, -min(ends) + margin, xtol=1e-15)
-    return float(found)
 
 
 __all__ = ["Offset"]

@@ -1,26 +1,30 @@
-"""What two-class calibrators need to know about their training trials, for trials in memory and for scans."""
+"""What calibrators need to know about their training trials, for trials in memory and for scans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.meanings import check_range
-from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, minimise
+from tercet._numeric.newton import ONCE_MORE, STILL, Optimum, Terms, minimise
 from tercet._typing import JSON, Floats
+from tercet.calibration._designs import Recipe, log_odds_of
+from tercet.calibration._linear import HeldRows, Rows
 from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, terms_of
 from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull
-from tercet.metrics.tally import Tally
-from tercet.trials import Trials, as_trials, log_odds, two_class
+from tercet.metrics.tally import Ranked, Tally
+from tercet.trials import Trials, as_trials, logit, two_class
 
 FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
 _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
+_HALVINGS = 5000  # more than it takes to halve the range of all doubles down to one
 
 
 class TrainingData(Protocol):
@@ -43,13 +47,31 @@ class TrainingData(Protocol):
     def logistic_optimum(self, standard: Standard, prior: float, penalty: float) -> Optimum:
         """Slope and offset on standard scores that minimise the prior-weighted cross-entropy."""
 
+    def best_offset(self, prior: float) -> float:
+        """What minimises the prior-weighted cross-entropy when it is added to the log-odds of the scores."""
+
+    def regression(self, recipe: Recipe, what: str) -> Rows:
+        """The trials as rows of a regression."""
+
+
+class ClassData(NamedTuple):
+    """Labelled trials of any number of classes, as a regression reads them."""
+
+    classes: tuple[str, ...]
+    trained_prior: float | tuple[float, ...] | None
+    trials: int  # how many there are
+    regression: Callable[[Recipe, str], Rows]  # the trials as its rows; every class must be there
+
 
 @runtime_checkable
 class HasTrainingData(Protocol):
     """A source of trials that is not in memory."""
 
     def _training_data(self) -> AbstractContextManager[TrainingData]:
-        """The trials as a fit asks about them, for as long as it takes."""
+        """The trials as a two-class fit asks about them, for as long as it takes."""
+
+    def _class_data(self) -> AbstractContextManager[ClassData]:
+        """The trials as a fit of any number of classes asks about them, for as long as it takes."""
 
 
 @contextmanager
@@ -62,17 +84,29 @@ def training_data(trials: Trials | HasTrainingData) -> Iterator[TrainingData]:
         yield _InMemory.of(as_trials(trials))
 
 
+@contextmanager
+def class_data(trials: Trials | HasTrainingData) -> Iterator[ClassData]:
+    """The same for any number of classes."""
+    if isinstance(trials, HasTrainingData):
+        with trials._class_data() as found:
+            yield found
+    else:
+        held = as_trials(trials)
+        yield ClassData(held.classes, held.trained_prior, len(held), partial(HeldRows.of_trials, held))
+
+
 @dataclass(frozen=True, slots=True)
 class _InMemory:
     """Sorted trials."""
 
+    trials: Trials
     tally: Tally
     facts: JSON
 
     @classmethod
     def of(cls, trials: Trials) -> _InMemory:
         tally = two_classes(trials)
-        return cls(tally, training_facts(trials, tally))
+        return cls(trials, tally, training_facts(trials, tally))
 
     @property
     def ends(self) -> Ends:
@@ -87,6 +121,62 @@ class _InMemory:
 
     def logistic_optimum(self, standard: Standard, prior: float, penalty: float) -> Optimum:
         return _minimised(self.tally, standard, prior, penalty, quantiles=False)
+
+    def best_offset(self, prior: float) -> float:
+        odds = on_log_odds(self.tally)
+        standard = unscaled(ends := Ends.of(odds))
+        sides = Side.of(odds.targets, standard), Side.of(odds.nontargets, standard)
+        return best_offset(terms_of(sides, prior, 0.0), ends, prior)
+
+    def regression(self, recipe: Recipe, what: str) -> Rows:
+        return HeldRows.of_trials(_ordered(one_column(self.trials)), recipe, what)
+
+
+def _ordered(trials: Trials) -> Trials:
+    """The trials in a canonical order, so that the order of the rows changes no bit of the fit."""
+    weights = np.zeros(len(trials)) if trials.weights is None else trials.weights
+    return trials.select(np.lexsort((weights, trials.known_labels(), trials.scores)))
+
+
+def on_log_odds(tally: Tally) -> Tally:
+    """The tally with every score as the log-odds that it stands for."""
+    sides = [
+        Ranked(log_odds_of(side.scores, tally.meaning), side.cumulative) for side in (tally.targets, tally.nontargets)
+    ]
+    return replace(tally, targets=sides[0], nontargets=sides[1])
+
+
+def unscaled(ends: Ends) -> Standard:
+    """The scores as they are, but for a power of two, which the slope 1 / factor takes back."""
+    check_finite(ends, "Offset")
+    return Standard(ends.factor, 0.0, 1.0)
+
+
+def best_offset(terms: Terms, ends: Ends, prior: float, near: float | None = None) -> float:
+    """Where the derivative of the cross-entropy changes its sign, for terms of `unscaled` scores.
+
+    From a point near it by Newton's steps, if they stay short; else between one score beyond the ends on either side.
+    """
+    from scipy.optimize import brentq
+
+    def derivatives(b: float) -> tuple[float, float]:
+        _, gradient, hessian = terms(np.array([1.0 / ends.factor, b]))
+        return float(gradient[1]), float(hessian[1, 1])
+
+    while near is not None:
+        first, second = derivatives(near)
+        if not abs(first) < 0.5 * second:
+            break
+        step = first / second
+        near -= step
+        if abs(step) <= ONCE_MORE * (1.0 + abs(near)):
+            return near
+    low, high = -max(ends) - abs(logit(prior)) - 1.0, -min(ends) + abs(logit(prior)) + 1.0
+    if not math.isfinite(high - low):
+        raise CalibrationError(
+            "The scores are so far apart that their differences are not doubles: rescale them first."
+        )
+    return float(brentq(lambda b: derivatives(b)[0], low, high, xtol=1e-15, maxiter=_HALVINGS))
 
 
 def logistic_optimum(
@@ -148,12 +238,6 @@ def training_facts(trials: Trials, tally: Tally) -> JSON:
 def facts_of(trials: int, targets: object, nontargets: object, meaning: str, trained_prior: object) -> JSON:
     """The facts that every saved model has, by their names."""
     return dict(zip(FACTS, (trials, targets, nontargets, meaning, trained_prior), strict=True))
-
-
-def log_odds_of(scores: Floats, meaning: str) -> Floats:
-    """The scores on the logarithmic scale of their meaning; posteriors and ratios outside their range are refused."""
-    check_range(scores, meaning)
-    return log_odds(scores, meaning)
 
 
 def check_finite(ends: Ends, method: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +120,12 @@ def class_weights(trials: Trials, prior: Floats) -> tuple[NDArray[np.intp], Floa
     labels = trials.known_labels().astype(np.intp)
     heavy = np.ones(len(labels)) if trials.weights is None else trials.weights
     totals = np.bincount(labels, heavy, minlength=len(prior))
-    for total, name in zip(totals, trials.classes, strict=True):
+    check_every_class(totals.tolist(), trials.classes)
+    return labels, (prior / totals)[labels] * heavy
+
+
+def check_every_class(totals: Sequence[float], classes: tuple[str, ...]) -> None:
+    """Refuses classes without weight in a fit."""
+    for total, name in zip(totals, classes, strict=True):
         if not total > 0.0:
             raise CalibrationError(f"There is nothing to calibrate: there are no trials of class {shown(name)}.")
-    return labels, (prior / totals)[labels] * heavy

@@ -123,14 +123,16 @@ class _Chunk:
         if self.weights is None:
             pieces = [(0, self.scores, self.labels)]
             return sorted_classes(pieces, len(self.scores), f"Chunk {self.number}", **self.how)
-        plain = Trials.of_scores(self.scores, self.labels, weights=self.weights)
-        return Tally.of(replace(plain, **self.how))
+        return Tally.of(next(self.trials()))
 
     def trials(self) -> Iterator[Trials]:
         """The chunk as it was given."""
-        if self.given is None:
+        if self.given is None and self.how["meaning"] in MATRIX_MEANINGS:
             raise InputError(f"Chunk {self.number}: several classes come as Trials, such as Trials.of_logits(...).")
-        yield self.given
+        if self.given is not None:
+            yield self.given
+        else:
+            yield replace(Trials.of_scores(self.scores, self.labels, weights=self.weights), **self.how)
 
     def class_sizes(self) -> None:
         """The sizes of the classes; labels cannot be read without the rest of a chunk."""

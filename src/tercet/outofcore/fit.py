@@ -1,7 +1,8 @@
 """Training data that is scanned: ends, exact moments and Newton's sums over parts, on one machine or many.
 
 An isotonic map is the hull, which bounded-memory evaluation finds exactly. A Gaussian map takes one pass. A logistic
-map starts from counts by the leading bits of the scores, and takes one pass over all rows for every Newton step.
+map starts from counts by the leading bits of the scores, and takes one pass over all rows for every Newton step. An
+offset is found the same way, from log-odds.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import UNIT, exact_dot, ratio, shifted
-from tercet._numeric.newton import GRADIENT_BOUND, ONCE_MORE, Optimum, minimise
+from tercet._numeric.newton import GRADIENT_BOUND, ONCE_MORE, Optimum, Terms, minimise
 from tercet._typing import JSON, Counts, Facts, Floats
+from tercet.calibration._designs import Recipe
 from tercet.calibration._logistic_sums import (
     LARGEST,
     Ends,
@@ -28,13 +30,14 @@ from tercet.calibration._logistic_sums import (
     row_terms,
     terms_of,
 )
-from tercet.calibration.training import check_both, facts_of
+from tercet.calibration.training import best_offset, check_both, facts_of, on_log_odds, unscaled
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics.curves import Hull
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.bins import keys_of, scores_of
 from tercet.outofcore.plain_data import Plain, PlainState
 from tercet.outofcore.refinement import two_class_summary
+from tercet.outofcore.regression import ScannedRows
 from tercet.outofcore.runner import CHANGED, Passes
 
 if TYPE_CHECKING:
@@ -114,7 +117,7 @@ class ClassMoments(PlainState):
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> ClassMoments:
         """The moments of one part."""
-        tally: Tally = part.tally()
+        tally = _tally(part, job)
         targets, nontargets = (OneClass.of(side, job["factor"]) for side in (tally.targets, tally.nontargets))
         return cls(targets, nontargets, tally.unit)
 
@@ -135,6 +138,14 @@ class ClassMoments(PlainState):
         """The weights of targets and non-targets."""
         return self.targets.moments[0], self.nontargets.moments[0]
 
+    def sides(self, standard: Standard) -> tuple[Side, Side]:
+        """Both classes with every score in the middle of its bin."""
+        targets, nontargets = (
+            Side(one.middles(), np.asarray(one.weights / one.moments[0], np.float64), standard)
+            for one in (self.targets, self.nontargets)
+        )
+        return targets, nontargets
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewtonSums(PlainState):
@@ -148,7 +159,7 @@ class NewtonSums(PlainState):
     @classmethod
     def of_part(cls, part: Part, job: Plain) -> NewtonSums:
         """The sums of one part at a point (slope, offset) on standard scores."""
-        tally: Tally = part.tally()
+        tally = _tally(part, job)
         grid, standard, (a, b) = Grid(tuple(job["exponents"])), Standard(*job["standard"]), job["point"]
         targets = _newton_sums(tally.targets, grid, standard, -a, -b)
         nontargets = _newton_sums(tally.nontargets, grid, standard, a, b)
@@ -164,6 +175,11 @@ class NewtonSums(PlainState):
             for name in ("targets", "nontargets", "sizes")
         )
         return NewtonSums(targets, nontargets, (sizes[0], sizes[1]), unit)
+
+
+def _tally(part: Part, job: Plain) -> Tally:
+    """The scores of a part as they are, or as log-odds."""
+    return on_log_odds(part.tally()) if job["log_odds"] else part.tally()
 
 
 def _newton_sums(side: Ranked, grid: Grid, standard: Standard, slope: float, offset: float) -> tuple[int, ...]:
@@ -186,6 +202,7 @@ class ScannedTraining:
     passes: Passes
     meaning: str
     trained_prior: float | None
+    log_odds: bool = False  # what the scores stand for, instead of the scores
     _summaries: dict[float, ClassMoments] = field(default_factory=dict)
     _facts: JSON = field(default_factory=dict)
 
@@ -196,7 +213,7 @@ class ScannedTraining:
 
     def _summary(self, factor: float = 1.0) -> ClassMoments:
         if factor not in self._summaries:
-            found = self.passes.total(ClassMoments, factor=factor)
+            found = self.passes.total(ClassMoments, factor=factor, log_odds=self.log_odds)
             if found is None:
                 raise CalibrationError(_NOTHING)
             check_both(*found.sizes)
@@ -236,30 +253,44 @@ class ScannedTraining:
 
     def logistic_optimum(self, standard: Standard, prior: float, penalty: float) -> Optimum:
         """Newton's steps, one pass over all rows each, from a fit on the leading bits of the scores."""
-        summary = self._summary(self.ends.factor)
+        start = _start(self._summary(self.ends.factor).sides(standard), prior, penalty)
+        return minimise(self._terms(standard, prior, penalty), start, still=ONCE_MORE)
+
+    def best_offset(self, prior: float) -> float:
+        """The same for the offset alone, on log-odds."""
+        odds = ScannedTraining(self.passes, self.meaning, self.trained_prior, log_odds=True)
+        ends, standard = odds.ends, unscaled(odds.ends)
+        self._facts = odds.facts
+        near = best_offset(terms_of(odds._summary().sides(standard), prior, 0.0), ends, prior)
+        return best_offset(odds._terms(standard, prior, 0.0), ends, prior, near)
+
+    def regression(self, recipe: Recipe, what: str) -> ScannedRows:
+        """Rows that are read again for every sum."""
+        summary = self._summary()
+        return ScannedRows.of(self.passes, recipe, summary.sizes[::-1], summary.unit, what)
+
+    def _terms(self, standard: Standard, prior: float, penalty: float) -> Terms:
+        """The cross-entropy as a function of (slope, offset), one pass over all rows for each point."""
+        sizes = self._summary().sizes
 
         def terms(point: Floats) -> tuple[float, Floats, Floats]:
             a, b = (float(value) for value in point)
             grid = Grid.of(self.ends, standard, a, b)
             job = {"standard": list(standard), "point": [a, b], "exponents": list(grid.exponents)}
-            sums = self.passes.total(NewtonSums, **job)
-            if sums is None or sums.sizes != summary.sizes:
+            sums = self.passes.total(NewtonSums, **job, log_odds=self.log_odds)
+            if sums is None or sums.sizes != sizes:
                 raise InputError(CHANGED)
             pairs = (sums.targets, sums.sizes[0]), (sums.nontargets, sums.sizes[1])
             means = [np.array([ratio(total, weight, UNIT) for total in totals]) for totals, weight in pairs]
             return combined(means[0], means[1], point, prior, penalty)
 
-        return minimise(terms, _start(summary, standard, prior, penalty), still=ONCE_MORE)
+        return terms
 
 
-def _start(summary: ClassMoments, standard: Standard, share: float, ridge: float) -> Floats:
-    """The fit on the middles of the leading bits' ranges, if it has a solution; otherwise None."""
-    sides = []
-    for one in (summary.targets, summary.nontargets):
-        shares = np.asarray(one.weights / one.moments[0], np.float64)
-        sides.append(Side(one.middles(), shares, standard))
+def _start(sides: tuple[Side, Side], share: float, ridge: float) -> Floats:
+    """The fit on the middles of the leading bits' ranges, if it has a solution; otherwise zero."""
     targets, nontargets = (side.scores for side in sides)
     if nontargets[-1] <= targets[0] or targets[-1] <= nontargets[0]:
         return np.zeros(2)
-    best = minimise(terms_of((sides[0], sides[1]), share, ridge), np.zeros(2))
+    best = minimise(terms_of(sides, share, ridge), np.zeros(2))
     return best.point if best.gradient_norm < GRADIENT_BOUND else np.zeros(2)

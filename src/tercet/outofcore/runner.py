@@ -74,8 +74,9 @@ def state_types() -> dict[str, type[State]]:
     from tercet.outofcore.bins import BinCounts, RangeRows
     from tercet.outofcore.classes import ClassTotals
     from tercet.outofcore.fit import ClassMoments, NewtonSums
+    from tercet.outofcore.regression import RegressionSums
 
-    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums, ClassTotals)
+    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums, RegressionSums, ClassTotals)
     return {kind.__name__: kind for kind in kinds}
 
 

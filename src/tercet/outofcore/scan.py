@@ -19,6 +19,7 @@ from tercet._numeric.validation import callback, flag, shown
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
+from tercet.calibration.training import ClassData
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, fingerprint, plain_file
@@ -36,6 +37,7 @@ from tercet.outofcore.files import FileStamp, listed_files
 from tercet.outofcore.fit import ScannedTraining
 from tercet.outofcore.limits import IN_MEMORY_ROW, PROCESS, TEXT_ROW, Budget
 from tercet.outofcore.refinement import two_class_summary
+from tercet.outofcore.regression import scanned_class_data
 from tercet.outofcore.runner import FilePasses, Passes, Progress, Where, file_passes
 from tercet.trials import MATRIX_MEANINGS, TWO_CLASS_MEANINGS, Trials, probability
 
@@ -183,10 +185,22 @@ class Scan(Record):
         ScannedTraining
             Sums and ordered passes, while the context is open.
         """
-        if self.meaning in MATRIX_MEANINGS:
+        if self.several:
             raise InputError("A scan of several classes cannot train a two-class calibrator: read the trials instead.")
         with self._passes() as passes:
             yield ScannedTraining(passes, self.meaning, self._trained_prior)
+
+    @contextmanager
+    def _class_data(self) -> Iterator[ClassData]:
+        """The trials as a calibrator of any number of classes reads them.
+
+        Yields
+        ------
+        ClassData
+            The classes, and the rows of a regression, while the context is open.
+        """
+        with self._passes() as passes:
+            yield scanned_class_data(passes, self._trained_prior)
 
     @property
     def _trained_prior(self) -> Any:
