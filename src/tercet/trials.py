@@ -31,7 +31,6 @@ from tercet._numeric.validation import (
     identifiers,
     is_target,
     label_list,
-    listed,
     names,
     numbers,
     row_numbers,
@@ -560,9 +559,7 @@ class Trials(Shown):
         >>> trials.labels.tolist(), list(trials.groups)
         ([False, True], ['shop'])
         """
-        scores = (
-            [text(score, "score")] if isinstance(score, str) else [text(one, "score") for one in listed(score, "score")]
-        )
+        scores = column_names(score, "score")
         if not scores:
             raise InputError("score must name at least one column.")
         grouped, keys = column_names(groups, "groups"), column_names(ids, "ids")
@@ -770,9 +767,10 @@ class Trials(Shown):
             others = [class_place(against, self.classes, "against")]
         if index in others:
             raise InputError(f"target and against are the same class, {shown(self.classes[index])}.")
-        trials, likelihoods = (
-            (self, likelihoods) if against is None or self.labels is None else self._only([index, *others], likelihoods)
-        )
+        trials = self
+        if against is not None and self.labels is not None:
+            rows = np.isin(self.labels, [index, *others])
+            trials, likelihoods = self.select(rows), likelihoods[rows]
         weights = np.ones(len(self.classes)) if prior is None else prior_vector(prior, len(self.classes), "prior")
         with np.errstate(invalid="ignore", over="ignore"):
             llr = likelihoods[:, index] - log_mean(likelihoods[:, others], weights[others])
@@ -846,13 +844,9 @@ class Trials(Shown):
         """
         return class_place(label, self.classes, "label")
 
-    def _only(self, classes: list[int], likelihoods: Floats) -> tuple[Trials, Floats]:
-        rows = np.isin(self.known_labels(), classes)
-        return self.select(rows), likelihoods[rows]
-
 
 def _framed(
-    got: Facts, scores: list[str], one: bool, meaning: str, target: object, prior: object, more: JSON
+    got: Facts, scores: tuple[str, ...], one: bool, meaning: str, target: object, prior: object, more: JSON
 ) -> Trials:
     """Trials of columns: one score per trial, or one column per class."""
     check_meaning(meaning, TWO_CLASS_MEANINGS if one else MATRIX_MEANINGS, prior)

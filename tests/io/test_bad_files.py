@@ -421,3 +421,10 @@ def test_parquet_tells_nan_from_a_missing_value(tmp_path, value, said):
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     with pytest.raises(tc.InputError, match=rf"row 2, column 'score': {said}"):
         tc.read(tmp_path / "a.parquet")
+
+
+def test_a_surplus_separator_is_refused_even_if_a_blank_line_keeps_the_number_of_commas_right(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_text("score,label\n1,1,\n\n2,0\n")  # as many commas as four lines of two columns have
+    with pytest.raises(tc.InputError, match="line 2 has 3 columns where 2 are expected"):
+        read(path)

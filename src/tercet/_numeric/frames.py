@@ -175,14 +175,14 @@ def _unpacked(array: Any) -> Array:
     return np.unpackbits(bits, bitorder="little", count=array.offset + len(array))[array.offset :].view(np.bool_)
 
 
-def column_names(given: object, name: str) -> list[str]:
+def column_names(given: object, name: str) -> tuple[str, ...]:
     """Names of columns: none, one or several."""
     if given is None:
-        return []
-    return [text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))]
+        return ()
+    return tuple([text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))])
 
 
-def id_columns(ids: Array | None, called: list[str]) -> dict[str, Array]:
+def id_columns(ids: Array | None, called: Sequence[str]) -> dict[str, Array]:
     """Ids as columns: one, or one per part."""
     if ids is None:
         return {}

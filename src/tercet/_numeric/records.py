@@ -131,10 +131,8 @@ def derived(record: Made, **changed: object) -> Made:
 
 def checked_tuple(kind: Kind) -> Kind:
     """The same for a NamedTuple, as a decorator: such a class cannot have a constructor of its own."""
-    made, plan = (
-        kind.__new__,
-        cache(lambda: [(name, _parsed(_words(one))[1]) for name, one in kind.__annotations__.items()]),
-    )
+    made = kind.__new__
+    plan = cache(lambda: [(name, _parsed(_words(one))[1]) for name, one in kind.__annotations__.items()])
 
     def checked(cls: type, *values: object, **named: object) -> object:
         found: Value = made(cls, *values, **named)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, Unpack
 
+from tercet._numeric.frames import column_names
 from tercet._numeric.meanings import MEANINGS, check_meaning
-from tercet._numeric.validation import callback, chosen, flag, listed, shown, text
+from tercet._numeric.validation import callback, chosen, flag, text
 from tercet._numeric.validation import path as path_text
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
@@ -101,9 +102,9 @@ class Request:
             score,
             options.get("label_column", "label"),
             options.get("weight_column"),
-            tuple_of(options.get("group_columns"), "group_columns"),
-            tuple_of(options.get("id_column"), "id_column"),
-            None if classes is None else tuple_of(classes, "class_columns"),
+            column_names(options.get("group_columns"), "group_columns"),
+            column_names(options.get("id_column"), "id_column"),
+            None if classes is None else column_names(classes, "class_columns"),
             meaning in MATRIX_MEANINGS,
             False if labels is not None else labelled,
             keep is None or keep,
@@ -112,7 +113,7 @@ class Request:
         hints = Hints(
             options.get("format"),
             options.get("separator"),
-            None if columns is None else tuple_of(columns, "columns"),
+            None if columns is None else column_names(columns, "columns"),
             options.get("header"),
             score,
         )
@@ -121,16 +122,6 @@ class Request:
             memory_limit(options.get("memory")), options.get("progress"), options.get("notes"),
             options.get("target"), trained_prior, options.get("name"),
         )  # fmt: skip
-
-
-def tuple_of(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
-    """One name or several as a tuple."""
-    if names is None or isinstance(names, str):
-        return () if names is None else (names,)
-    found = tuple(listed(names, option))
-    if not all(isinstance(name, str) for name in found):
-        raise InputError(f"{option} names columns by text, not by {shown(names)}.")
-    return found
 
 
 Checked = TypeVar("Checked")

@@ -353,7 +353,7 @@ def text_table(
     """The wanted columns of a delimited file, numbers parsed, others as text; every record is one row."""
     places = {name: dialect.position(name, file) for name in dict.fromkeys(wanted)}
     check_size(file.called, min(facts.lines, file.size // 2 + 1), len(places), store.limit)
-    if not facts.utf8 or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect.separator)):
+    if not facts.utf8 or (dialect.quote and len(dialect.names) > 1 and ends_with_separator(file, dialect, facts)):
         diagnose(file, dialect)
     columns = {name: Column(f"c{place}", "text") for name, place in places.items()}
     columns |= {name: Column(f"d{places[name]}", "number", f"x{places[name]}") for name in numbers}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, cast
 
-from tercet._numeric.frames import frame_names, is_frame
+from tercet._numeric.frames import column_names, frame_names, is_frame
 from tercet._numeric.validation import chosen, label_list, shown, whole
 from tercet._typing import JSON
 from tercet.errors import InputError
 from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
-from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request, tuple_of
+from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request
 from tercet.io._trial_columns import confusion_of_words
 from tercet.io.formats.trial_lists import Hints
 from tercet.io.source import opened_request
@@ -170,11 +170,11 @@ def _trials_of_frame(frame: object, options: JSON) -> Trials:
     classes = options["class_columns"]
     return Trials.from_frame(
         known,
-        score=options["score_column"] if classes is None else tuple_of(classes, "class_columns"),
+        score=options["score_column"] if classes is None else column_names(classes, "class_columns"),
         label=label,
         weight=options["weight_column"],
-        groups=tuple_of(options["group_columns"], "group_columns"),
-        ids=() if options["keep_ids"] is False else tuple_of(options["id_column"], "id_column"),
+        groups=column_names(options["group_columns"], "group_columns"),
+        ids=() if options["keep_ids"] is False else column_names(options["id_column"], "id_column"),
         meaning=options["meaning"],
         target=options["target"],
         trained_prior=options["trained_prior"],
@@ -323,11 +323,13 @@ def read_decisions(
         decision_column,
         label_column,
         weight_column,
-        ids=tuple_of(id_column, "id_column"),
+        ids=column_names(id_column, "id_column"),
         labelled=labels is None,
         decided=True,
     )
-    hints = Hints(format, separator, None if columns is None else tuple_of(columns, "columns"), header, decision_column)
+    hints = Hints(
+        format, separator, None if columns is None else column_names(columns, "columns"), header, decision_column
+    )
     given = {"classes": classes, "actions": actions}
     named = [None if one is None else label_list(one, name) for name, one in given.items()]
     limits = (memory_limit(memory), progress, notes)

@@ -14,7 +14,8 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from tercet._numeric.validation import chosen, column, listed, mapping, shown, shown_path, whole
+from tercet._numeric.frames import column_names
+from tercet._numeric.validation import chosen, column, mapping, shown, shown_path, whole
 from tercet._numeric.validation import path as checked_path
 from tercet._numeric.validation import text as checked_text
 from tercet._typing import Array, Facts
@@ -127,8 +128,7 @@ def columns_like(
 
 def _id_columns(trials: Trials, id_column: str | Sequence[str] | None, first: int) -> dict[str, Array]:
     """One column per field of the ids; the numbers of the trials where they have no ids."""
-    given = () if id_column is None else (id_column,) if isinstance(id_column, str) else listed(id_column, "id_column")
-    given = [checked_text(one, "id_column") for one in given]
+    given = column_names(id_column, "id_column")
     if trials.ids is None:
         return {"trial": np.arange(first, first + len(trials))}
     if len(trials) == 0:

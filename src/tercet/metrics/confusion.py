@@ -68,7 +68,10 @@ class Proportion:
         self.__doc__ = f"{' + '.join(self.counted).upper()} / ({' + '.join(self.out_of).upper()})."
 
     def __get__(self, confusion: Confusion, owner: type[Confusion] | None = None) -> float:
-        return self if confusion is None else confusion._rate(self)
+        if confusion is None:
+            return self
+        count, out_of = self.known(*confusion._counts(self))
+        return count / out_of
 
     def counts(self, cells: dict[str, int]) -> tuple[int, int]:
         """(count, out of) in a two-class table."""
@@ -394,12 +397,8 @@ class Confusion(Shown):
             raise InputError(f"{name} is not a proportion of integer counts: fractional weights are not binomial.")
         return count << self.unit, out_of << self.unit
 
-    def _rate(self, proportion: Proportion) -> float:
-        """The value of a proportion; accuracy and error rate speak of all classes."""
-        count, out_of = proportion.known(*self._counts(proportion))
-        return count / out_of
-
     def _counts(self, proportion: Proportion) -> tuple[int, int]:
+        """(count, out of) of a proportion; accuracy and error rate speak of all classes."""
         if proportion.name not in ("accuracy", "error_rate"):
             return proportion.counts(self.cells)
         right, total = sum(int(self.counts[row, col]) for row, col in self._shared()), int(self.counts.sum())
@@ -838,7 +837,7 @@ class Confusion(Shown):
             )
         if app.costs.shape != self.counts.shape:
             raise InputError(f"The application has {len(app.costs)} actions, the table {len(self.counts)}.")
-        if app.renamed(self.classes).actions != self.actions and app.actions != _numbered(len(app.actions)):
+        if app.renamed(self.classes).actions != self.actions and app.actions != class_names(None, len(app.actions)):
             raise InputError(
                 f"The application's actions ({some(app.actions, 4)}) are not the table's ({some(self.actions, 4)})."
             )
@@ -964,7 +963,3 @@ RATIOS: dict[str, Callable[[dict[str, int]], Ratio]] = {
     "balanced_accuracy": _two_class_balance,
 }
 ROOTS = {"mcc": _two_class_mcc}  # above / sqrt(below)
-
-
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))

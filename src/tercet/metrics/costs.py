@@ -119,11 +119,9 @@ def bayes_error(source: Source, log_odds: object, llr: Tally | None = None) -> B
     curve, grid = Curve.of(source), numbers(log_odds, "log_odds")
     if not np.isfinite(grid).all():
         raise InputError("log_odds must be finite.")
-    actual = (
-        None
-        if curve.tally.meaning == "raw"
-        else actual_dcf(curve.tally.as_llr() if llr is None else instance(llr, Tally, "llr"), grid)
-    )
+    actual = None
+    if curve.tally.meaning != "raw":
+        actual = actual_dcf(curve.tally.as_llr() if llr is None else instance(llr, Tally, "llr"), grid)
     columns = (np.array(grid), actual, curve.hull.minimum(grid)[0])
     return BayesPlot(*(None if column is None else frozen(column) for column in columns))  # type: ignore[arg-type]
 

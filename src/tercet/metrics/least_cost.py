@@ -46,7 +46,8 @@ def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array
 
     def fill(rows: slice) -> None:
         if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
-            actions[rows] = _first_largest(comparable(likelihoods[rows], logs))
+            joint = comparable(likelihoods[rows], logs)
+            actions[rows] = _first(joint == joint.max(axis=0))
         elif single is None:
             actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
         else:
@@ -111,11 +112,6 @@ def _least_cost(costs: Floats, logs: Floats) -> Array:
             with np.errstate(divide="ignore"):
                 chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
     return chosen
-
-
-def _first_largest(logs: Floats) -> Array:
-    """The row number of each column's largest entry, the lowest on ties."""
-    return _first(logs == logs.max(axis=0))
 
 
 def _first(marks: NDArray[np.bool_]) -> Array:

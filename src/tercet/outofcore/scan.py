@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tercet._numeric.frames import column_names
 from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.parallel import together
 from tercet._numeric.records import ReadOnly, Record
@@ -23,7 +24,7 @@ from tercet.calibration.training import ClassData
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, fingerprint, plain_file
-from tercet.io._request import Request, tuple_of
+from tercet.io._request import Request
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read
 from tercet.metrics.case_costs import CaseCostColumns, Parts
@@ -372,10 +373,10 @@ def _check_reading(source: StrPath | Sequence[StrPath] | Chunks, options: JSON, 
 
 def memory_needed(path: StrPath, options: Facts = _NO_OPTIONS) -> int:
     """About how many bytes it takes to read and evaluate a file in memory, from its size or from its footer."""
-    columns = len(tuple_of(options.get("class_columns"), "class_columns")) or (
+    columns = len(column_names(options.get("class_columns"), "class_columns")) or (
         8 if options.get("meaning") in MATRIX_MEANINGS else 1
     )
-    row = IN_MEMORY_ROW * columns + TEXT_ROW * len(tuple_of(options.get("group_columns"), "group_columns"))
+    row = IN_MEMORY_ROW * columns + TEXT_ROW * len(column_names(options.get("group_columns"), "group_columns"))
     with open(path, "rb") as data:
         head = data.read(4)
     if head != b"PAR1":

@@ -176,9 +176,7 @@ def _header(data: IO[bytes], called: str) -> tuple[tuple[int, ...], bool, np.dty
             if version not in _READ_HEADER:
                 raise InputError(f"{called} is npy of version {version}, which is not read. Save it with np.save.")
             shape, fortran, dtype = _READ_HEADER[version](data)
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, zlib.error):
+    except (InputError, zipfile.BadZipFile, zlib.error):
         raise
     except Exception:  # numpy evaluates the header as a Python literal: any error that this can raise
         raise InputError(damaged) from None

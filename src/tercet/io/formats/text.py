@@ -84,12 +84,13 @@ class TextFacts:
     utf8: bool
     ended: bool  # the last line has its line end
     underscores: bool  # below the first line; duckdb would take 1_000 for a number
+    commas: int
 
 
 def check_text(file: PlainFile) -> TextFacts:
     """Reads all bytes once, and refuses UTF-16, NUL bytes and lines that are too long for a table."""
     decoder, pending, utf8 = codecs.getincrementaldecoder("utf-8")(), False, True
-    at = line = returns = feeds = pairs = 0
+    at = line = returns = feeds = pairs = commas = 0
     underscores = False
     for chunk in _overlapping(file.path):
         new = chunk[1:]
@@ -105,7 +106,7 @@ def check_text(file: PlainFile) -> TextFacts:
         if line > LONGEST_LINE:
             raise InputError(f"{file.called} has a line of more than {LONGEST_LINE} bytes: it is not a table.")
         underscores = underscores or new.find(b"_", 0 if feeds or returns else _after_first(new)) >= 0
-        returns, feeds = returns + new.count(b"\r"), feeds + _count(new, 10)
+        returns, feeds, commas = (held + _count(new, byte) for held, byte in ((returns, 13), (feeds, 10), (commas, 44)))
         pairs += chunk.count(b"\r\n") if returns else 0
         if utf8 and (pending or not new.isascii()):
             try:
@@ -116,12 +117,12 @@ def check_text(file: PlainFile) -> TextFacts:
         at += len(new)
     ended = chunk[-1:] in b"\r\n"
     mixed = returns > 0 and not (returns == feeds == pairs or feeds == 0)
-    return TextFacts((feeds or returns) + (not ended), mixed, utf8 and not pending, ended, underscores)
+    return TextFacts((feeds or returns) + (not ended), mixed, utf8 and not pending, ended, underscores, commas)
 
 
 def _count(chunk: bytes, byte: int) -> int:
-    """chunk.count where the byte is frequent, several times as fast."""
-    return int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == byte))
+    """chunk.count(byte), several times as fast where the byte is frequent or missing."""
+    return int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == byte)) if byte in chunk else 0
 
 
 def _after_first(chunk: bytes) -> int:
@@ -228,10 +229,15 @@ def _rewrite(file: PlainFile, dialect: Dialect, target: Path) -> None:
         rows.writerows(cells for _, cells in records(file, dialect))
 
 
-def ends_with_separator(file: PlainFile, separator: str) -> bool:
-    """Whether some line ends in a separator, which duckdb takes for the end of the row before it."""
-    mark = ord(separator)
-    last = 0
+def ends_with_separator(file: PlainFile, dialect: Dialect, facts: TextFacts) -> bool:
+    """Whether some line ends in a separator, which duckdb takes for the end of the row before it.
+
+    Not if each line has as few commas as it can: a line with one more would need another with one less, which duckdb
+    refuses, or a blank one, and then there are fewer rows than lines.
+    """
+    mark, last = ord(dialect.separator), 0
+    if dialect.separator == "," and facts.commas == facts.lines * (len(dialect.names) - 1):
+        return False
     for chunk in _overlapping(file.path):
         codes = np.frombuffer(chunk, np.uint8)
         ends = (codes[1:] == 10) | (codes[1:] == 13)
