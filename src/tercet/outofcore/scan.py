@@ -200,7 +200,7 @@ class Scan(Record):
         ClassData
             The classes, and the rows of a regression, while the context is open.
         """
-        with self._passes() as passes:
+        with self._passes(halves=True) as passes:
             yield scanned_class_data(passes, self._trained_prior)
 
     @property
@@ -211,8 +211,13 @@ class Scan(Record):
         return None if self.meaning in TWO_CLASS_MEANINGS or given is None else np.asarray(given).tolist()
 
     @contextmanager
-    def _passes(self) -> Iterator[Passes]:
+    def _passes(self, *, halves: bool = False) -> Iterator[Passes]:
         """The rows, open for as many passes as a question takes.
+
+        Parameters
+        ----------
+        halves : bool, default False
+            Whether parts are half as large, where a question computes with many numbers per row.
 
         Yields
         ------
@@ -221,6 +226,7 @@ class Scan(Record):
         """
         columns = len(self.options.get("class_columns") or ()) or (8 if self.meaning in MATRIX_MEANINGS else 1)
         budget = self.budget or Budget.of(self.memory_limit, self.where.workers, self.where.processes, columns)
+        budget = budget._replace(part=max(budget.part // 2, 1)) if halves else budget
         if isinstance(self.source, Chunks):
             how = {"meaning": self.meaning, "trained_prior": self._trained_prior}
             yield ChunkPasses(self.source, self.options["target"], how, budget)
