@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
+import lzma
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,7 +72,10 @@ def iris() -> Table:
     >>> iris().samples[0].tolist()
     [5.1, 3.5, 1.4, 0.2]
     """
-    return _table("iris.csv", ("setosa", "versicolor", "virginica"))
+    head, *rows = (line.split(",") for line in _content("iris.csv").decode().splitlines())
+    species = ("setosa", "versicolor", "virginica")
+    labels = np.array([species.index(row.pop()) for row in rows])
+    return Table(frozen(np.array(rows, np.float64)), frozen(labels), species, tuple(head[:-1]))
 
 
 @cache
@@ -85,23 +88,17 @@ def screening() -> Table:
     >>> screening()
     Table: 569 samples (357 benign, 212 malignant), 30 features
     """
-    return _table("screening.csv.bz2", ("benign", "malignant"))
+    head, _, numbers = lzma.decompress(_content("screening.xz")).partition(b"\n")
+    features = tuple(head.decode().split(","))
+    labels, columns = np.split(np.frombuffer(numbers, "<u2").reshape(1 + 2 * len(features), -1), [1])
+    places, digits = np.split(columns, 2)
+    samples = (digits / 10.0**places).T  # the doubles nearest to the published decimals
+    return Table(frozen(samples.copy()), frozen(labels[0].astype(np.intp)), ("benign", "malignant"), features)
 
 
-def _table(name: str, classes: tuple[str, ...]) -> Table:
-    """A comma-separated table of ours: a line of names, then numbers with the class at the end.
-
-    A compressed table has whole numbers, which take a tenth less space, and before them a line of decimal places.
-    """
-    content = (files("tercet") / "data" / name).read_bytes()
-    packed = name.endswith(".bz2")
-    text = (bz2.decompress(content) if packed else content).decode()
-    head, *rows = (line.split(",") for line in text.splitlines())
-    scale = [10 ** int(places) for places in rows.pop(0)[:-1]] if packed else 1
-    place = {called: code for code, called in enumerate(classes)}
-    labels = np.array([place[row.pop()] for row in rows])
-    samples = np.array(rows, np.float64) / scale  # the doubles nearest to the published decimals
-    return Table(frozen(samples), frozen(labels), classes, tuple(head[:-1]))
+def _content(name: str) -> bytes:
+    """The bytes of a table of ours."""
+    return (files("tercet") / "data" / name).read_bytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
