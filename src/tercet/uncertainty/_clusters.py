@@ -192,7 +192,9 @@ def _kish(weights: Floats) -> float:
 def _freedom(weights: Floats) -> float:
     """The degrees of freedom of a jackknife variance over groups of these weights: Bell and McCaffrey (2002).
 
-    E(V)^2 x 2 / Var(V) for independent normal rows; one less than the number of groups if they are of one size.
+    E(V)^2 x 2 / Var(V) if a group's weighted sum is normal with a variance in proportion to its weight, as that of
+    independent rows is; one less than the number of groups if they are of one size. Equal variances of rows with real
+    weights would give fewer, and intervals that cover too much.
 
     >>> round(_freedom(np.ones(20)), 9), round(_freedom(np.r_[24.0, np.ones(24)]), 2)    # the latter: one has half
     (19.0, 2.21)
