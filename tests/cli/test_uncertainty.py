@@ -209,3 +209,14 @@ def test_needed_answers_for_expected_rates_and_for_a_saved_result(tmp_path):
     assert (int(cells["targets"]), int(cells["nontargets"])) == expected[:2]
     assert run("sample-size", "--half-width", 0.1).exit_code == 2
     assert "--fnr" in run("sample-size", "--app", "0.5,1,1", "--half-width", 0.1).stderr
+
+
+@pytest.mark.parametrize("sampling", ["stratified", "natural"])
+def test_class_counts_are_fixed_or_random_as_asked(sampling, tmp_path):
+    path = write(tmp_path / "a.csv")
+    (system,) = result_of(path, *QUICK, "--sampling", sampling)["systems"]
+    expected = tc.evaluate(read(path), [(0.5, 1, 1)], ci=0.95, resamples=39, sampling=sampling).to_dict()
+    assert system["intervals"]["sampling"] == sampling
+    assert system["auc_ci"] == expected["auc_ci"]
+    other = "natural" if sampling == "stratified" else "stratified"
+    assert system["auc_ci"] != result_of(path, *QUICK, "--sampling", other)["systems"][0]["auc_ci"]

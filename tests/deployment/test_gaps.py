@@ -205,3 +205,9 @@ def test_a_compared_group_in_one_cluster_is_refused():
         with pytest.raises(tc.InputError, match=f"by='{by}': all trials of 'a' are in one group"):
             tc.group_gaps(trials, "site", 0.5, by=by)
     assert tc.group_gaps(trials, "site", 0.5, by="patient", ci=0.99999).of("acceptance_rate")[0].ratio_ci.high > 1.0
+
+
+def test_too_few_resamples_for_the_level_are_refused():
+    trials = tc.Trials.of_llr([1.0, -1.0] * 6, [1, 0, 1, 1] * 3, groups={"site": ["a"] * 6 + ["b"] * 6})
+    with pytest.raises(tc.InputError, match="resamples must be a whole number, at least 39 for intervals at 95 %"):
+        tc.group_gaps(trials, "site", 0.5, resamples=3)

@@ -73,6 +73,9 @@ _OPTIONS = options(
            type=click.Choice(["rocch", "interpolated", "nearest"]), help="Which definition of the EER to use."),
     shared.resampling_options(excludes=("engine",), seeds=("with_posteriors",),
                        bayes_excludes=("resamples", "group_columns", "calibrate_on", "condition_columns")),
+    option("--sampling", type=click.Choice(["stratified", "natural"]), meanings=SCORES, needs=("ci",),
+           excludes=("engine", "bayes", "group_columns", "calibrate_on", "condition_columns"),
+           help="Class counts fixed (stratified) or random (natural). [default: by quantity]"),
     option("--bands/--no-bands", default=None, meanings=TWO_CLASS, excludes=("engine",),
            needs=("ci&output=json", "ci&report", "ci&plots"),
            help="Intervals along ROC, DET, Bayes error and reliability. [default: with --plots or --report]"),
@@ -189,7 +192,8 @@ def _in_memory(
         systems = _calibrated(systems, options, source)
     rest = options["one_vs_rest"] or (options["report"] is not None and source["meaning"] in SEVERAL)
     settings: Facts = {"bayes_plot": options["bayes_plot"], "eer": options["eer"]}
-    carried = settings | {"one_vs_rest": rest} | ({} if options["calibrate_on"] else draws)
+    carried = settings | {"one_vs_rest": rest, "sampling": options["sampling"]}
+    carried |= {} if options["calibrate_on"] else draws
     whole = style.output == "json" or options["report"] is not None  # only these show curves, and hashes of files
     systems = [_evaluated(one, asked, source, carried, whole) for one in systems]
     systems = [_with_wanted(one, style) for one in systems]

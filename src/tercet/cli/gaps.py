@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
-from tercet._numeric.validation import whole
 from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli import _options as shared
@@ -14,7 +11,7 @@ from tercet.cli._command import new_command, option
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
 from tercet.cli._systems import read_trials
-from tercet.cli._values import one_group, with_columns
+from tercet.cli._values import one_group, resamples, with_columns
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 from tercet.report.numbers import percent
 
@@ -26,7 +23,7 @@ from tercet.report.numbers import percent
 @shared.point_option
 @option("--reference", metavar="GROUP", help="Compare every group with this one. [default: every pair]")
 @shared.ci_option
-@option("--bootstrap", "resamples", type=int, default=0, metavar="N", parse=partial(whole, least=0),
+@option("--bootstrap", "resamples", type=int, metavar="N", parse=resamples,
         help="Use percentile intervals from N joint resamples instead of closed forms.")  # fmt: skip
 @shared.seed_option("Seed of the resamples.", needs=("resamples",))
 @shared.figure_option
@@ -35,7 +32,8 @@ from tercet.report.numbers import percent
 @shared.format_options
 def command(scores: str, source: Facts, between: str, app: Application, output: str, **options: Value) -> None:
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
-    by, asked = one_group(source), {key: options[key] for key in ("reference", "ci", "resamples", "seed")}
+    by, asked = one_group(source), {key: options[key] for key in ("reference", "ci", "seed")}
+    asked["resamples"] = options["resamples"] or 0
     trials = read_trials(scores, with_columns(source, [between]))
     with working(f"comparing the groups of {between}"):
         found = group_gaps(trials, between, app, by=by, **asked)

@@ -22,6 +22,7 @@ from tercet.metrics.binomial import Interval, rate_interval
 from tercet.metrics.counting import mover_ratio
 from tercet.metrics.mover import Share, mover
 from tercet.trials import Trials, probability, two_class
+from tercet.uncertainty._kernel.engine import enough_resamples
 from tercet.uncertainty._limits import Mean
 from tercet.uncertainty.compare import holm
 
@@ -29,7 +30,6 @@ Flags = NDArray[np.bool_]
 QUANTITIES = ("fnr", "fpr", "acceptance_rate", "dcf_u")
 _NEEDS = {"fnr": (1,), "fpr": (0,), "acceptance_rate": (), "dcf_u": (0, 1)}
 _CALLED = ("non-targets", "targets")
-_MOST_RESAMPLES = 1_000_000
 _MOST_UNDEFINED = 0.5  # of the resamples
 _MANY = 20  # with more groups, all pairs would be too many to read
 
@@ -237,7 +237,7 @@ def group_gaps(
     counts = _Counts.of(own.known_labels().astype(np.bool_), decide(own, app).astype(np.bool_), values, clusters, app)
     _check_groups(counts, column, by)
     rows = tuple(_rates(counts, place, level) for place in range(len(counts.names)))
-    draws = whole(resamples, "resamples", 0, _MOST_RESAMPLES)
+    draws = whole(resamples, "resamples", 0) and enough_resamples(resamples, level, "resamples")
     drawn = counts.resampled(draws, whole(seed, "seed", 0)) if draws else None
     pairs = _pairs(counts.names, reference)
     gaps = [

@@ -75,8 +75,8 @@ def enough_resamples(resamples: object, level: float, name: str) -> int:
     least = math.ceil(2.0 / (1.0 - level) - 1e-9) - 1
     if count < least:
         raise InputError(
-            f"{name} must be a whole number, at least {least} for ci={level} (one resample beyond each end), not "
-            f"{shown(resamples)}."
+            f"{name} must be a whole number, at least {least} for intervals at {100.0 * level:g} % (one resample "
+            f"beyond each end), not {shown(resamples)}."
         )
     return count
 
