@@ -578,44 +578,14 @@ def machine() -> str:
     return f"{names[0] if names else platform.machine()}, {platform.system()}, Python {platform.python_version()}"
 
 
-PAGE = """# Benchmarks
-
-`benchmarks/peers.py` runs the most common jobs in tercet and in the fastest public tool for each, checks that the
-answers agree, and prints the ratio of the times: the median, the smallest and the largest of {repeats} rounds in one
-run. Below 1, tercet is faster. Its times include the counts and sums that make its results exact and independent of the
-order of the rows. Unless stated otherwise, the data are {rows:,} trials with 10 % targets, or
-{rows:,} x {classes} log-likelihoods.
-
-Measured on {date} with numpy {numpy} on {cores} cores ({machine}).
-The load average at the start of the run was {load:.1f}.
-
-{table}
-
-`benchmarks/core.py` checks an evaluation against its time and memory limits and prints "met" or "NOT MET" for each;
-`benchmarks/scale.py` does the same for scans, and `benchmarks/regression.py` compares two commits in one run.
-
-## Where the time goes, and what bounds it
-
-Sorting takes most of the time of an evaluation, and how long it takes depends on the processor more than on anything
-else. On AMD Zen 5, `np.sort` of 1,000,000 doubles takes 4.5 ms. There `evaluate` with `to_dict` of 10,000,000 scores
-takes 0.14 s by the clock and 0.2 s of processor time: 90 ms for fetching and sorting each class, 30 ms for locating the
-scores of the smaller class among those of the larger one, 30 ms for Cllr, and 40 ms, mostly on one core, for the hull
-and the points of the curve that are kept.
-
-On processors where the AVX-512 instructions that numpy sorts with are slow (AMD Zen 4), the same `np.sort` took 56 ms.
-It took 9 ms after `export NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`, which makes numpy's exp and log
-slower. tercet measures once per process whether numpy's sort is slow; if so, it uses a sort of its own, built on
-numpy's radix sort, which takes 25 ms, and the evaluation of 10,000,000 scores about 0.7 s of processor time.
-
-With weights, putting the rows in order takes longer than the sums: after the keys are sorted, scores and weights are
-fetched in the order of the scores, which takes one core about 30 ns per number, including first access to new memory.
-Allocating new memory takes as long as the work done in it, so the totals overwrite the weights they are computed from.
-
-Extra memory is 2.6 times the size of the scores and cannot fall below 2.1 times: Trials keep a copy of scores and
-labels, so that nobody can change them afterwards, and ranks need a sorted copy. One evaluation of 1,000 trials with
-`to_dict` consists of about 1,800 calls to small Python and numpy functions, none of which takes more than a tenth of
-the time.
-"""
+def page(text: str, lines: list[Line], load: float) -> str:
+    """docs/benchmarks.md with this table, and when and where it was measured, in place of what it had."""
+    start, end = text.index("Measured on "), text.index("\n\n`benchmarks/core.py`")
+    measured_on = (
+        f"Measured on {datetime.now():%d %B %Y} with numpy {np.__version__} on {os.cpu_count()} cores ({machine()}).\n"
+        f"The load average at the start of the run was {load:.1f}.\n\n"
+    )
+    return text[:start] + measured_on + table(lines) + text[end:]
 
 
 def main() -> int:
@@ -638,11 +608,8 @@ def main() -> int:
     above = sum(line.ratio > 0.8 for line in lines)
     print(f"{len(lines)} jobs, {above} above 0.8, {sum(line.ratio <= 0.5 for line in lines)} at most 0.5")
     if given.write:
-        text = PAGE.format(
-            repeats=given.repeat, rows=given.rows, classes=CLASSES, numpy=np.__version__, cores=os.cpu_count(),
-            load=load, table=table(lines), date=f"{datetime.now():%d %B %Y}", machine=machine(),
-        )  # fmt: skip
-        (Path(__file__).parents[1] / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+        target = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+        target.write_text(page(target.read_text(encoding="utf-8"), lines, load), encoding="utf-8")
     for line in wrong:
         print(f"WRONG: {line}", file=sys.stderr)
     return 1 if wrong else 0

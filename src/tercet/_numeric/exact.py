@@ -27,9 +27,9 @@ from tercet.errors import UndefinedError
 Ratio = tuple[int, int]  # above, below: rounded once, when it is read
 _MOST_SLICES = 2 + (1074 + 1024) // 21  # pieces for doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
-_BITS = 18  # of the rows in a block: it stays in the cache, and 2**18 terms of 34 bits add exactly in a double
+_BITS = 16  # of the rows in a block: it stays in the cache, and 2**16 terms of 36 bits add exactly in a double
 _BLOCK = 1 << _BITS
-_ALIKE = 53 - 2 * _BITS  # bits between values of which 2**18 remainders of up to 35 bits still fit into a double
+_ALIKE = 53 - 2 * _BITS  # bits between values of which 2**16 remainders of up to 37 bits still fit into a double
 _HUGE = 2.0**980  # above this the extraction constant would overflow
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 
@@ -48,7 +48,7 @@ def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) ->
 
 
 def _sum_block(rest: Floats) -> int:
-    """Takes 34 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
     total = 0
     low, top = float(rest.min()), float(rest.max())
     alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
@@ -61,7 +61,7 @@ def _sum_block(rest: Floats) -> int:
     slice_ = np.empty_like(rest)
     exponent = math.frexp(top)[1] + _BITS  # every value is below 2**(exponent - _BITS)
     rounds = 0
-    while rounds < 2 or rest.any():  # two rounds take 68 bits: enough for 53-bit values of like size
+    while rounds < 2 or rest.any():  # two rounds take 72 bits: enough for 53-bit values of like size
         # The ulp of this constant is the grid that the slice is rounded to; half a grid is what is left at most.
         exponent = max(exponent, -1022)
         constant = math.ldexp(1.5, exponent)
