@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tercet._typing import Floats, Reals
+from tercet.application import sigmoid
 from tercet.metrics.limits import student_quantile
 
 _SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
@@ -68,19 +69,13 @@ class Mean:
             return x * math.exp(-half / x), x * math.exp(half / x)
         if self.scale == "logit":
             odds, step = math.log(x) - math.log1p(-x), half / (x * (1.0 - x))
-            return expit(odds - step), expit(odds + step)
+            return sigmoid(odds - step), sigmoid(odds + step)
         return x - half, x + half
 
     def _back(self, reach: float) -> float:
         """The x at which x + k x^2 / 3 + k^2 x^3 / 27 + k / 6 has this value, k the skewness."""
         k = self.skewness
         return 3.0 / k * (math.cbrt(1.0 + k * (reach - k / 6.0)) - 1.0)
-
-
-def expit(odds: float) -> float:
-    """1 / (1 + e^-x), without overflow."""
-    small = math.exp(-abs(odds))
-    return (1.0 if odds >= 0.0 else small) / (1.0 + small)
 
 
 class Derived(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tercet._numeric.plain import plain
 from tercet._numeric.validation import listed, number, numbers, probability, shown, whole
 from tercet._typing import JSON, Floats
-from tercet.application import Application
+from tercet.application import Application, sigmoid
 from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import clopper_pearson
@@ -22,7 +22,7 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.limits import normal_quantile
 from tercet.metrics.mover import Sum
 from tercet.trials import Trials, two_class
-from tercet.uncertainty._limits import Estimate, expit, mapped
+from tercet.uncertainty._limits import Estimate, mapped
 from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, area
 from tercet.uncertainty.intervals import Bound
@@ -532,7 +532,7 @@ def _corrected(
         spread += sum(totals) / (totals[0] * totals[1])
         half = normal_quantile(level) * math.sqrt(spread)
         odds = math.log(wrong) - math.log(right)
-        return Bound(value, expit(odds - half), expit(odds + half), "Begg-Greenes, normal on the logit scale")
+        return Bound(value, sigmoid(odds - half), sigmoid(odds + half), "Begg-Greenes, normal on the logit scale")
     half = (1.0 + level) / 2.0  # both shares at their ends, each at half the error
     (least, most), (least_right, most_right) = (_exact(*counts, half) for counts in (errors, rights))
     low = totals[0] * least / (totals[0] * least + totals[1] * most_right)
