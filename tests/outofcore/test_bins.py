@@ -214,7 +214,7 @@ def test_the_rows_in_ranges_are_found_as_by_comparing(kind, spread):
         scores = (rng.normal(size=20_000) * spread).astype(kind)
     scores[:4] = np.inf, -np.inf, 0.0, np.finfo(kind).max
     labels = rng.random(20_000) < 0.4
-    rows = sorted_classes([(0, scores, labels)], len(scores), "here", "llr", None)
+    rows = sorted_classes([(0, scores, labels)], "here", "llr", None)
     ends = np.unique(np.concatenate((rng.choice(scores[4:], 40), rng.normal(size=20) * spread)).astype(np.float64))
     ends = ends[: len(ends) // 2 * 2]
     for low, high in ((ends[::2], ends[1::2]), (np.r_[np.nan, ends[1:-1:2]], np.r_[ends[:-2:2], np.inf])):
@@ -235,17 +235,17 @@ def test_a_nan_is_refused_with_its_row(kind):
     scores = np.zeros(10, kind)
     scores[7] = np.nan
     with pytest.raises(tc.InputError, match=r"there: row 107 .*NaN"):
-        sorted_classes([(100, scores, np.arange(10) % 2 == 0)], 10, "there", "llr", None)
+        sorted_classes([(100, scores, np.arange(10) % 2 == 0)], "there", "llr", None)
 
 
 def test_scores_outside_their_meaning_are_refused():
     with pytest.raises(tc.InputError, match=r"row 1 .*must lie in 0\.\.1, not 1\.5"):
-        sorted_classes([(0, np.array([0.5, 1.5]), np.array([True, False]))], 2, "there", "posterior", 0.5)
+        sorted_classes([(0, np.array([0.5, 1.5]), np.array([True, False]))], "there", "posterior", 0.5)
 
 
 def test_the_callers_arrays_are_left_alone():
     scores, labels = np.array([3.0, -0.0, 1.0]), np.array([True, False, True])
-    sorted_classes([(0, scores, labels)], 3, "there", "llr", None)
+    sorted_classes([(0, scores, labels)], "there", "llr", None)
     assert scores.tolist() == [3.0, 0.0, 1.0]
     assert np.signbit(scores[1])
     assert scores.flags.writeable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import checked_tuple
 from tercet._numeric.validation import frozen, instance, listed, number, numbers, shown, whole
 from tercet._numeric.wide import take
-from tercet._typing import Counts, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.application import normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
@@ -280,9 +280,7 @@ def softplus(x: Floats) -> Floats:
     """ln(1 + e^x), without overflow."""
     positive = x.min(initial=math.inf) >= 0.0
     mixed = not positive and x.max() > 0.0
-    result = np.abs(x) if mixed else -x if positive else np.array(x)
-    if mixed:
-        np.negative(result, out=result)
+    result = np.copysign(x, -1.0) if mixed else -x if positive else np.array(x)
     np.exp(result, out=result)
     np.log1p(result, out=result)
     if positive or mixed:
@@ -305,6 +303,18 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
 
     rest = side.weight_of_lowest(split) if sign < 0.0 else side.total - side.weight_of_lowest(split)
     return _sum(side, finite, cost), int(rest)
+
+
+def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
+    """The same sum and weight for columns of unweighted llrs in any order."""
+    total = infinite = 0
+    for llrs in columns:
+        beyond = llrs == sign * math.inf
+        if beyond.any():
+            infinite += int(np.count_nonzero(beyond))
+            llrs = llrs[~beyond]
+        total += exact_sum(llrs, lambda some: softplus(np.multiply(some, sign, dtype=np.float64)))
+    return total, infinite
 
 
 def useful_priors(source: Source) -> tuple[Span, ...]:

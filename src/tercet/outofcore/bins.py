@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,12 +216,12 @@ class RangeRows(PlainState):
     unit: int
 
     @classmethod
-    def of_part(cls, part: Part, job: JSON) -> RangeRows:
+    def of_part(cls, part: Part, job: JSON) -> Self:
         """The rows of one part of a scan."""
         return cls.of_tally(part.tally(), job["low"], job["high"])
 
     @classmethod
-    def of_tally(cls, tally: Tally, low: Floats, high: Floats) -> RangeRows:
+    def of_tally(cls, tally: Tally, low: Floats, high: Floats) -> Self:
         """The scores of a tally in disjoint ascending ranges; a NaN for `low` is below everything."""
         (targets, heavy), (nontargets, others) = (
             _picked(side, low, high) for side in (tally.targets, tally.nontargets)
@@ -229,7 +229,7 @@ class RangeRows(PlainState):
         return cls(targets, nontargets, heavy, others, tally.unit)
 
     @classmethod
-    def sum(cls, several: Sequence[RangeRows]) -> RangeRows:
+    def sum(cls, several: Sequence[RangeRows]) -> Self:
         """All of them together, each class copied only once."""
         unit = min((one.unit for one in several), default=0)
         columns: list[Any] = []
@@ -239,10 +239,10 @@ class RangeRows(PlainState):
             columns.append(shifted(np.concatenate([shifted(one, by) for one, by in heavy]), 0) if heavy else None)
         return cls(columns[0], columns[2], columns[1], columns[3], unit)
 
-    def __add__(self, other: RangeRows) -> RangeRows:
-        return RangeRows.sum((self, other))
+    def __add__(self, other: RangeRows) -> Self:
+        return self.sum((self, other))
 
-    def tally(self, meaning: str, trained_prior: float | None, unit: int | None = None) -> Tally:
+    def tally(self, meaning: str, trained_prior: float | tuple[float, ...] | None, unit: int | None = None) -> Tally:
         """The rows as a tally, in units of 2**unit where that is given."""
         sides = []
         for scores, weights in ((self.targets, self.target_weights), (self.nontargets, self.nontarget_weights)):

@@ -122,8 +122,13 @@ class _Chunk:
             return Tally.of(self.given)
         if self.weights is None:
             pieces = [(0, self.scores, self.labels)]
-            return sorted_classes(pieces, len(self.scores), f"Chunk {self.number}", **self.how)
+            return sorted_classes(pieces, f"Chunk {self.number}", **self.how)
         return Tally.of(next(self.trials()))
+
+    def class_scores(self) -> list[tuple[Array, Array]]:
+        """The scores of targets and of non-targets."""
+        tally = self.tally()
+        return [(tally.targets.scores, tally.nontargets.scores)]
 
     def trials(self) -> Iterator[Trials]:
         """The chunk as it was given."""
@@ -148,6 +153,7 @@ class ChunkPasses:
     budget: Budget
     rows: int | None = None
     row_count: int = 0  # known after the first pass
+    plain: bool = False  # a later chunk may have weights
     _count: int | None = None  # of chunks
     _labels: dict[object, None] = field(default_factory=dict)  # that occurred, where the target is named
 

@@ -31,20 +31,22 @@ from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
-from tercet.io.formats.parquet_arrow import plain_columns
+from tercet.io.formats.parquet_arrow import plain_columns, release_memory
 from tercet.io.source import TrialSource, open_source
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of
 from tercet.outofcore.plain_data import Plain
 from tercet.trials import MATRIX_MEANINGS, Trials
 
-_BLOCK = 1 << 16  # rows that stay in the cache
+_SPLIT = 1 << 18  # rows that are split into classes at a time
 _PIECE = 1 << 20  # rows that are read at a time
 _SMALL = 32 << 20  # bytes of a row group for which the memory of every part suffices
 _SPOOLED = 1 << 18  # rows that go into the temporary folder at a time
 _FAST = 1 << 22  # with this many rows, loading a second library pays
 _OPEN = 16  # files that stay open between parts
 _IN_PLACE = (b"PAR1", b"\x93NUM")
+Sides = tuple[Array, Array]  # some scores of targets and of non-targets
+Marked = tuple[int, object, NDArray[np.bool_]]  # the first row of a piece, its scores, which of them are targets
 _NO_LABELS = "{} has no labels: they come from a column (label_column), from labels= or from key=."
 
 
@@ -239,7 +241,7 @@ class Reader:
 
     def __init__(self, room: int = 0) -> None:
         self._room, self._used = room, 0
-        self._sorted: dict[int, Tally] = {}
+        self._kept: dict[int, Tally | list[Sides]] = {}
         self._idle: list[tuple[str, ExitStack, TrialSource]] = []
         self._lock = threading.Lock()
 
@@ -293,30 +295,38 @@ class Reader:
             if surplus is not None:
                 surplus[1].close()
 
-    def kept(self, number: int) -> Tally | None:
-        """A part's sorted classes, if they are still here."""
-        return self._sorted.get(number)
+    def kept(self, number: int) -> Tally | list[Sides] | None:
+        """A part's classes, sorted or not, if they are still here."""
+        return self._kept.get(number)
 
-    def keep(self, number: int, tally: Tally) -> None:
+    def keep(self, number: int, part: Tally | list[Sides]) -> None:
         """Keeps a part for the next pass if there is room."""
         with self._lock:
-            if self._used + _size(tally) <= self._room:
-                self._sorted[number] = tally
-                self._used += _size(tally)
+            if self._used + _size(part) <= self._room:
+                self._kept[number] = part
+                self._used += _size(part)
+
+    def forget(self, number: int) -> None:
+        """Keeps this part no longer."""
+        with self._lock:
+            self._used -= _size(self._kept.pop(number, ()))
 
     def leave_all(self) -> None:
         """Keeps no part any longer."""
-        self._sorted.clear()
+        release_memory()
+        self._kept.clear()
         self._used = 0
 
     def leave(self, size: int) -> None:
         """Makes room for this many bytes of something else."""
-        while self._sorted and self._used + size > self._room:
-            self._used -= _size(self._sorted.popitem()[1])
+        while self._kept and self._used + size > self._room:
+            self._used -= _size(self._kept.popitem()[1])
 
 
-def _size(tally: Tally) -> int:
-    sides = (tally.targets, tally.nontargets)
+def _size(part: Tally | Sequence[Sides]) -> int:
+    if not isinstance(part, Tally):
+        return sum(side.nbytes for sides in part for side in sides)
+    sides = (part.targets, part.nontargets)
     return sum(side.scores.nbytes + (0 if side.running is None else side.running.nbytes) for side in sides)
 
 
@@ -331,21 +341,31 @@ class PartRows:
 
     def tally(self) -> Tally:
         """The part's two classes, sorted."""
+        number = self.part["number"]
+        found = self.reader.kept(number)
+        if not isinstance(found, Tally):
+            self.reader.forget(number)
+            found = self._tally() if found is None else _sorted(found, **self.how)
+            self.reader.keep(number, found)
+        return found
+
+    def class_scores(self) -> list[Sides]:
+        """The scores of the part's targets and non-targets, in any order and in pieces; there are no weights."""
         found = self.reader.kept(self.part["number"])
+        if isinstance(found, Tally):
+            return [(found.targets.scores, found.nontargets.scores)]
         if found is None:
-            found = self._tally()
+            found = split_classes(self._marked(self._columns()), self.file["called"], self.how["meaning"])
             self.reader.keep(self.part["number"], found)
         return found
 
     def _tally(self) -> Tally:
-        start, stop = self.part["start"], self.part["stop"]
         pieces = self._columns()
         first = next(pieces, None)
         if first is None:
             return Tally.empty(self.how["meaning"])
         if first[1].weights is None and first[1].scores.ndim == 1:
-            every = ((begin, got.scores, _marks(self.file, got.labels)) for begin, got in _chained(first, pieces))
-            return sorted_classes(every, stop - start, self.file["called"], **self.how)
+            return sorted_classes(self._marked(_chained(first, pieces)), self.file["called"], **self.how)
         found = Tally.empty(self.how["meaning"])
         for trials in self._trials(_chained(first, pieces)):
             found = found + Tally.of(trials)
@@ -383,6 +403,10 @@ class PartRows:
             except InputError as error:
                 raise InputError(f"{error} (row 0 here is row {start} of the file.)" if start else str(error)) from None
 
+    def _marked(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Marked]:
+        """The first row of each piece, its scores, and which of them are targets."""
+        return ((start, got.scores, _marks(self.file, got.labels)) for start, got in pieces)
+
     def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
         file = self.file
         for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
@@ -418,34 +442,40 @@ def _marks(file: Plain, labels: Array | Labels | None) -> NDArray[np.bool_]:
     return np.asarray(targets[_positions(file, labels)])
 
 
-def sorted_classes(
-    pieces: Iterable[tuple[int, object, NDArray[np.bool_]]],
-    rows: int,
-    called: str,
-    meaning: str,
-    trained_prior: float | None,
-) -> Tally:
-    """The tally of unweighted rows that come in pieces (first row, scores, which are targets), this many together.
+def sorted_classes(pieces: Iterable[Marked], called: str, meaning: str, trained_prior: float | None) -> Tally:
+    """The tally of unweighted rows that come in pieces."""
+    return _sorted(split_classes(pieces, called, meaning), meaning, trained_prior)
 
-    One array holds both classes, so no row is held twice; float32 stays what it is where no conversion to llrs is
-    needed, and sorts twice as fast.
+
+def _sorted(pieces: list[Sides], meaning: str, trained_prior: float | None) -> Tally:
+    """The tally of scores that are split by class; the pieces are used up."""
+    targets, nontargets = [one for one, _ in pieces], [other for _, other in pieces]
+    pieces.clear()
+    sides = []
+    for columns in (targets, nontargets):
+        side = np.concatenate(columns) if columns else np.empty(0)
+        columns.clear()
+        sort(side)
+        sides.append(Ranked(frozen(side)))
+    return Tally(sides[0], sides[1], meaning, trained_prior)
+
+
+def split_classes(pieces: Iterable[Marked], called: str, meaning: str) -> list[Sides]:
+    """The scores of targets and non-targets among rows that come in pieces, as a list of smaller pieces.
+
+    float32 stays what it is where no conversion to llrs is needed, and takes half the time. Arrays of a few megabytes
+    are cheaper to fill than large ones where the system has to fetch huge pages of memory.
     """
-    held = np.empty(0)
-    low, high = 0, rows  # targets fill it from its start, non-targets from its end
+    found: list[Sides] = []
     for start, scores, mask in pieces:
         values = _judged(np.asarray(scores), meaning, called, start)
-        if high - low == rows:
-            held = np.empty(rows, values.dtype)
-        for begin in range(0, len(values), _BLOCK):
-            block, marks = values[begin : begin + _BLOCK], mask[begin : begin + _BLOCK]
-            yes, no = block.compress(marks), block.compress(~marks)  # far quicker than block[marks]
-            held[low : low + len(yes)], held[high - len(no) : high] = yes, no
-            low, high = low + len(yes), high - len(no)
-    for side in (sides := (held[:low], held[high:])):
-        sort(side)
-        side += 0.0  # -0.0 becomes 0.0
-    targets, nontargets = (Ranked(frozen(side)) for side in sides)
-    return Tally(targets, nontargets, meaning, trained_prior)
+        for begin in range(0, len(values), _SPLIT):
+            block, marks = values[begin : begin + _SPLIT], mask[begin : begin + _SPLIT]
+            sides = block.compress(marks), block.compress(~marks)  # far quicker than block[marks]
+            for side in sides:
+                side += 0.0  # -0.0 becomes 0.0
+            found.append(sides)
+    return found
 
 
 def _judged(values: Array, meaning: str, called: str, start: int) -> Array:

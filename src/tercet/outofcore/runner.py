@@ -45,6 +45,9 @@ class Part(Protocol):
     def tally(self) -> Tally:
         """The two classes, sorted."""
 
+    def class_scores(self) -> Sequence[tuple[Array, Array]]:
+        """The scores of targets and of non-targets, in any order and in pieces; for rows without weights."""
+
     def trials(self) -> Iterator[Trials]:
         """The trials, some rows at a time."""
 
@@ -72,11 +75,12 @@ class State(Protocol):
 def state_types() -> dict[str, type[State]]:
     """The kinds of passes by name: only the name is sent to the workers."""
     from tercet.outofcore.bins import BinCounts, RangeRows
+    from tercet.outofcore.cells import CellCounts, CellRows
     from tercet.outofcore.classes import ClassTotals
     from tercet.outofcore.fit import ClassMoments, NewtonSums
     from tercet.outofcore.regression import RegressionSums
 
-    kinds = (BinCounts, RangeRows, ClassMoments, NewtonSums, RegressionSums, ClassTotals)
+    kinds = (BinCounts, RangeRows, CellCounts, CellRows, ClassMoments, NewtonSums, RegressionSums, ClassTotals)
     return {kind.__name__: kind for kind in kinds}
 
 
@@ -247,6 +251,10 @@ class Passes(Protocol):
     def matrix(self) -> bool:
         """Whether there is one column of scores per class."""
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is known that rows are one score and a label, without weights."""
+
     def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows: one pass over them."""
 
@@ -278,6 +286,11 @@ class FilePasses:
     def matrix(self) -> bool:
         """Whether there is one column of scores per class."""
         return self.plan.matrix
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are one score and a label, without weights."""
+        return not any(file["weighted"] or file["width"] > 1 for file in self.plan.files)
 
     def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows; every part was counted once, and the files are still the ones that were planned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,6 +23,12 @@ _KINDS: dict[str, type[np.generic]] = {"float": np.float32, "double": np.float64
 _CODED = "dictionary<values=string, indices=int32, ordered=0>"
 
 
+def release_memory() -> None:
+    """Gives back what pyarrow keeps for the next read: many reads share it, but nothing else can use it."""
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
+
+
 def plain_columns(
     path: Path, names: Sequence[str], starts: Sequence[int], start: int, stop: int, texts: Sequence[str] = ()
 ) -> list[Array] | None:
@@ -38,7 +45,7 @@ def plain_columns(
         return None
     try:
         parquet = import_module("pyarrow.parquet")
-        import_module("pyarrow").default_memory_pool().release_unused()  # it would keep what earlier calls have freed
+        # import_module("pyarrow").default_memory_pool().release_unused()  # it would keep what earlier calls have freed
         coded = {"read_dictionary": names[-1:]} if texts else {}
         with parquet.ParquetFile(path, page_checksum_verification=True, **coded) as file:
             kinds = [str(file.schema_arrow.field(name).type) for name in names]
