@@ -292,7 +292,7 @@ def test_a_range_of_rows_is_read_as_it_was_written(tmp_path, trials, groups):
     path = write(tmp_path / "a.parquet", scores, labels, row_group_size=groups)
     with planned(path, {}, 400) as plan, Reader() as reader:
         for start, stop in ((0, 1), (99, 101), (1234, 2345), (0, ROWS)):
-            found = reader.columns(plan.files[0], start, stop)
+            found = next(reader.pieces(plan.files[0], start, stop))
             assert np.array_equal(found.scores, scores[start:stop])
             assert np.array_equal(found.labels, labels[start:stop])
 
@@ -494,7 +494,7 @@ def test_a_reader_writes_nothing_to_the_temporary_folder(tmp_path, trials, monke
     with planned(path, {}, 400) as plan, Reader() as reader:
         (tmp_path / "tmp").mkdir()
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-        reader.columns(plan.files[0], 800, 1200)
+        next(reader.pieces(plan.files[0], 800, 1200))
         assert list((tmp_path / "tmp").iterdir()) == []
 
 

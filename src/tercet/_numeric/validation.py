@@ -338,7 +338,7 @@ def numbers(values: object, name: str, ndim: int = 1) -> Floats:
 
 def _copied(given: Floats) -> tuple[Floats, bool, float]:
     """A copy as float64, whether there is a NaN, and the largest number by size."""
-    result, rows = np.empty(given.shape), max(_BLOCK // max(given[:1].size, 1), 1)
+    result, rows = np.empty_like(given, np.float64, subok=False), max(_BLOCK // max(given[:1].size, 1), 1)
 
     def fill(part: slice) -> tuple[float, float]:
         least, most = 0.0, 0.0

@@ -25,7 +25,6 @@ from tercet._numeric.sorting import sort
 from tercet._numeric.validation import frozen, is_target, some
 from tercet._typing import Array, Facts
 from tercet.errors import InputError
-from tercet.io._column_roles import stacked
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import TableRanges
@@ -38,6 +37,7 @@ from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files
 from tercet.outofcore.plain_data import Plain
 from tercet.trials import MATRIX_MEANINGS, Trials
 
+_STACKED = 1 << 16  # rows of several scores that are put together at a time, and stay in the cache
 _SPLIT = 1 << 18  # rows that are split into classes at a time
 _PIECE = 1 << 20  # rows that are read at a time
 _SMALL = 32 << 20  # bytes of a row group for which the memory of every part suffices
@@ -220,20 +220,28 @@ def _from_spool(file: Plain, start: int, stop: int) -> TrialColumns:
 # The reader
 
 
-def _fast_columns(file: Plain, start: int, stop: int) -> TrialColumns | None:
-    """Unweighted rows that pyarrow can read, where there is nothing to report."""
+def _fast_pieces(file: Plain, start: int, stop: int) -> Iterator[TrialColumns] | None:
+    """Unweighted rows that pyarrow can read, where there is nothing to report; several scores in small pieces."""
     if (names := file["fast"]) is None:
         return None
     path, starts, width = Path(file["path"]), file["starts"], len(names) - 1
-    if width == 1:
-        columns = plain_columns(path, names, starts, start, stop)
-        return None if columns is None else TrialColumns(file["called"], columns[0], columns[1])
-    texts = tuple(file["label_names"])
+    texts = tuple(file["label_names"]) if width > 1 else ()
     columns = plain_columns(path, names, starts, start, stop, texts)
-    if columns is None or columns[-1].dtype.kind != "i":
+    if columns is None or (width > 1 and columns[-1].dtype.kind != "i"):
         return None
-    labels, classes = Labels(columns[-1], texts), file["classes"]
-    return TrialColumns(file["called"], stacked(columns[:-1]), labels, classes=classes, upright=True)
+    if width == 1:
+        return iter([TrialColumns(file["called"], columns[0], columns[1])])
+    return (
+        _upright(file, [column[first : first + _STACKED] for column in columns])
+        for first in range(0, stop - start, _STACKED)
+    )
+
+
+def _upright(file: Plain, columns: list[Array]) -> TrialColumns:
+    """Columns of several scores, the last being labels, as one table, of which each column stays a run in memory."""
+    labels = Labels(columns[-1], tuple(file["label_names"]))
+    scores = np.array(columns[:-1], np.float64).T
+    return TrialColumns(file["called"], scores, labels, classes=file["classes"], upright=True)
 
 
 class Reader:
@@ -253,14 +261,15 @@ class Reader:
         while self._idle:
             self._idle.pop()[1].close()
 
-    def columns(self, file: Plain, start: int, stop: int) -> TrialColumns:
-        """The checked columns of a range of rows of a file."""
+    def pieces(self, file: Plain, start: int, stop: int) -> Iterator[TrialColumns]:
+        """The checked columns of a range of rows of a file, piece by piece."""
         if file["spool"] is not None:
-            return _from_spool(file, start, stop)
-        if (found := _fast_columns(file, start, stop)) is not None:
-            return found
-        with self._source(file) as source:
-            return source.ranges.columns(start, stop)
+            yield _from_spool(file, start, stop)
+        elif (found := _fast_pieces(file, start, stop)) is not None:
+            yield from found
+        else:
+            with self._source(file) as source:
+                yield source.ranges.columns(start, stop)
 
     def labels(self, file: Plain, start: int, stop: int) -> Array:
         """The labels of a range of rows alone, as positions among the file's label names."""
@@ -410,7 +419,9 @@ class PartRows:
     def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
         file = self.file
         for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
-            yield start, self.reader.columns(file, start, stop)
+            for got in self.reader.pieces(file, start, stop):
+                yield start, got
+                start += len(got.scores)
 
 
 Item = TypeVar("Item")

@@ -354,7 +354,7 @@ class FilePasses:
 
     def _head(self, reader: Reader, part: Plain) -> tuple[Floats, NDArray[np.bool_]]:
         file, stop = self.plan.files[part["file"]], min(part["stop"], part["start"] + _SAMPLED_ROWS)
-        got = reader.columns(file, part["start"], stop)
+        got = next(reader.pieces(file, part["start"], stop))
         return np.asarray(got.scores, np.float64), _marks(file, got.labels)
 
 
