@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tercet._typing import Counts, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import convex_vertices
 from tercet.uncertainty._kernel.score_steps import GROUP, Places, Totals
@@ -55,11 +55,13 @@ class Corners(NamedTuple):
             return np.asarray((miss[:, None] * misses[1:] + alarm[:, None] * alarms[1:]).argmin(axis=1))
         upfront, behind = miss[:, None] * misses[::GROUP], alarm[:, None] * alarms[::GROUP]
         best = (upfront + behind).min(axis=1) * _SLACK
-        factor, group = np.nonzero(upfront[:, :-1] + behind[:, 1:] <= best[:, None])
+        factor, group = _nonzero(upfront[:, :-1] + behind[:, 1:] <= best[:, None])
         places = np.arange(GROUP + 1)[:, None] + GROUP * group
         upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
         best = _least((upfront + behind).min(axis=0), factor) * _SLACK
-        place, inner = np.nonzero((upfront[:-1] + behind[1:] <= best).T)
+        inner, place = _nonzero(upfront[:-1] + behind[1:] <= best)
+        order = np.argsort(place, kind="stable")
+        inner, place = inner[order], place[order]
         factor, block = factor[place], places[inner, place]
         costs = miss[factor] * (misses[block] + self.t.inside.take(block, axis=1))
         costs += alarm[factor] * (alarms[block] - self.n.inside.take(block, axis=1))
@@ -139,6 +141,12 @@ class Corners(NamedTuple):
         """The lowest miss rate whose false-alarm rate is at most each bound."""
         needed = self.n.whole - fpr * (1.0 + 1e-12) * self.n.whole
         return np.asarray(self.t.flat()[np.searchsorted(self.n.flat(), needed)] / self.t.whole, np.float64)
+
+
+def _nonzero(table: Array) -> tuple[Places, Places]:
+    """Rows and columns, which numpy finds many times faster in a flat table."""
+    row, column = np.divmod(np.flatnonzero(table), table.shape[1])
+    return row, column
 
 
 def _least(values: Floats, kinds: Places) -> Floats:
