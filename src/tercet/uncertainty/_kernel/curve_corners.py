@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,32 +44,8 @@ class Corners(NamedTuple):
         return float((pairs - lost) / pairs)
 
     def lowest(self, miss: Floats, alarm: Floats) -> Places:
-        """For each pair of factors the first corner where miss x misses + alarm x false alarms is least.
-
-        Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
-        where that is not above the best cost known can the minimum lie: groups of blocks are examined first, then
-        the blocks of those that are left, then the steps of the blocks that are left.
-        """
-        misses, alarms = (column.astype(np.float64) for column in (self.t.before, self.n.whole - self.n.before))
-        depth, each = len(self.t.each), np.arange(len(miss))
-        if depth == 1 or len(miss) == 0:
-            return np.asarray((miss[:, None] * misses[1:] + alarm[:, None] * alarms[1:]).argmin(axis=1))
-        upfront, behind = miss[:, None] * misses[::GROUP], alarm[:, None] * alarms[::GROUP]
-        best = (upfront + behind).min(axis=1) * _SLACK
-        factor, group = _nonzero(upfront[:, :-1] + behind[:, 1:] <= best[:, None])
-        places = np.arange(GROUP + 1)[:, None] + GROUP * group
-        upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
-        best = _least((upfront + behind).min(axis=0), factor) * _SLACK
-        inner, place = _nonzero(upfront[:-1] + behind[1:] <= best)
-        order = np.argsort(place, kind="stable")
-        inner, place = inner[order], place[order]
-        factor, block = factor[place], places[inner, place]
-        costs = miss[factor] * (misses[block] + self.t.inside.take(block, axis=1))
-        costs += alarm[factor] * (alarms[block] - self.n.inside.take(block, axis=1))
-        least = costs.min(axis=0)
-        chosen = np.flatnonzero(least == _least(least, factor))
-        chosen = chosen[np.searchsorted(factor[chosen], each)]
-        return np.asarray(block[chosen] * depth + costs[:, chosen].argmin(axis=0))
+        """For each pair of factors the first corner where miss x misses + alarm x false alarms is least."""
+        return lowest([self], miss[None], alarm[None])[0]
 
     def eer(self, known: Sequence[int]) -> float:
         """The equal error rate on the hull; `known` corners of the hull make it faster to find."""
@@ -143,10 +120,51 @@ class Corners(NamedTuple):
         return np.asarray(self.t.flat()[np.searchsorted(self.n.flat(), needed)] / self.t.whole, np.float64)
 
 
+def lowest(curves: Sequence[Corners], miss: Floats, alarm: Floats) -> Places:
+    """For each curve's pairs of factors the first corner where miss x misses + alarm x false alarms is least.
+
+    Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only where
+    that is not above the best cost known can the minimum lie: groups of blocks are examined first, then the blocks of
+    those that are left, then the steps of the blocks that are left. All curves at once: most steps are short.
+    """
+    misses = np.array([curve.t.before for curve in curves], np.float64)
+    alarms = np.array([curve.n.whole - curve.n.before for curve in curves], np.float64)
+    shape, depth = miss.shape, len(curves[0].t.each)
+    if depth == 1 or miss.size == 0:
+        costs = miss[..., None] * misses[:, None, 1:] + alarm[..., None] * alarms[:, None, 1:]
+        return np.asarray(costs.argmin(axis=2))
+    upfront, behind = miss[..., None] * misses[:, None, ::GROUP], alarm[..., None] * alarms[:, None, ::GROUP]
+    best = (upfront + behind).min(axis=2, keepdims=True) * _SLACK
+    possible = upfront[..., :-1] + behind[..., 1:] <= best
+    factor, group = _nonzero(possible.reshape(miss.size, -1))
+    miss, alarm, first = miss.ravel(), alarm.ravel(), factor // shape[1] * misses.shape[1]
+    places = np.arange(GROUP + 1)[:, None] + (GROUP * group + first)
+    upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
+    best = _least((upfront + behind).min(axis=0), factor) * _SLACK
+    inner, place = _nonzero(upfront[:-1] + behind[1:] <= best)
+    order = np.argsort(place, kind="stable")
+    inner, place = inner[order], place[order]
+    factor, at, block = factor[place], places[inner, place], places[inner, place] - first[place]
+    curve = factor // shape[1]
+    costs = miss[factor] * (misses.take(at) + _taken([one.t for one in curves], curve, block))
+    costs += alarm[factor] * (alarms.take(at) - _taken([one.n for one in curves], curve, block))
+    least = costs.min(axis=0)
+    chosen = np.flatnonzero(least == _least(least, factor))
+    chosen = chosen[np.searchsorted(factor[chosen], np.arange(len(miss)))]
+    return np.asarray(block[chosen] * depth + costs[:, chosen].argmin(axis=0)).reshape(shape)
+
+
 def _nonzero(table: Array) -> tuple[Places, Places]:
     """Rows and columns, which numpy finds many times faster in a flat table."""
     row, column = np.divmod(np.flatnonzero(table), table.shape[1])
     return row, column
+
+
+def _taken(totals: Sequence[Totals], numbers: Places, blocks: Places) -> Array:
+    """[i, j]: the totals inside these blocks of the totals with these numbers, in ascending order."""
+    ends = np.searchsorted(numbers, np.arange(len(totals) + 1)).tolist()
+    parts = zip(totals, pairwise(ends), strict=True)
+    return np.concatenate([own.inside.take(blocks[start:end], axis=1) for own, (start, end) in parts], axis=1)
 
 
 def _least(values: Floats, kinds: Places) -> Floats:

@@ -171,14 +171,20 @@ class Drawn(_Counted):
 
     key: np.uint64
 
+    @classmethod
+    def all_at(cls, drawn: Sequence[Drawn], spots: Spots) -> list[Counts]:
+        """How many draws of each resample fall before each place."""
+        if spots.long:
+            return [running_total(one.rows())[spots.places] for one in drawn]
+        found = np.array([np.where(spots.runs > 0, one.totals.at(spots.runs - 1), 0) for one in drawn])
+        if len(spots.inside):
+            keys = np.array([one.key for one in drawn])
+            found[:, spots.inside] += spots.ways.before([one.totals.each for one in drawn], keys)
+        return list(found)
+
     def at(self, spots: Spots) -> Counts:
         """How many draws fall before each place."""
-        if spots.long:
-            return running_total(self.rows())[spots.places]
-        found = np.where(spots.runs > 0, self.totals.at(spots.runs - 1), 0)
-        if len(spots.inside):
-            found[spots.inside] += spots.ways.before(self.totals.each, self.key)
-        return found
+        return self.all_at([self], spots)[0]
 
     def rows(self) -> Counts:
         """How often each row was drawn."""
