@@ -153,6 +153,17 @@ def test_what_is_asked_does_not_change_what_is_drawn():
     assert same(more.samples["min_cllr"][4], tc.evaluate(heavy).min_cllr)
 
 
+@pytest.mark.parametrize("digits", [None, 4, 2])
+def test_resamples_evaluated_together_have_the_bits_of_each_alone(digits):
+    plan = planned(APPS, wanted_of(None), (-3.0, 3.0, 21))
+    design, system = _single(gaussian(9000, 12_000, digits=digits), APPS, plan, ())
+    draws = [design.draw(0, number).weights for number in range(5)]
+    for together, weights in zip(system.several(draws), draws, strict=True):
+        alone = system.statistics(weights)
+        assert together.keys() == alone.keys()
+        assert all(np.array_equal(together[name], alone[name]) for name in alone)
+
+
 @pytest.mark.parametrize("digits", [None, 2])
 def test_leaving_rows_out_run_by_run_is_leaving_them_out(digits):
     plan = planned(APPS, wanted_of(None), None)

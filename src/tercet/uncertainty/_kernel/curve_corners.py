@@ -36,16 +36,13 @@ class Corners(NamedTuple):
         """Mann-Whitney: pairs in which the target is higher, tied ones half, over all pairs."""
         n, t = self.n, self.t
         pairs = float(t.whole) * float(n.whole)
-        lost = np.einsum("ij,ij->j", n.each, t.inside).sum(dtype=np.float64)
+        each, inside = (own.astype(np.promote_types(own.dtype, np.float32), copy=False) for own in (n.each, t.inside))
+        lost = np.einsum("ij,ij->j", each, inside).sum(dtype=np.float64)
         lost += (t.before[:-1] * n.inside[-1].astype(np.float64)).sum()
         if len(tied):
             block, step = np.divmod(tied, len(n.each))
-            lost -= 0.5 * (n.each[step, block] * t.each[step, block]).sum()
+            lost -= 0.5 * (each[step, block] * t.each[step, block]).sum(dtype=np.float64)
         return float((pairs - lost) / pairs)
-
-    def lowest(self, miss: Floats, alarm: Floats) -> Places:
-        """For each pair of factors the first corner where miss x misses + alarm x false alarms is least."""
-        return lowest([self], miss[None], alarm[None])[0]
 
     def eer(self, known: Sequence[int]) -> float:
         """The equal error rate on the hull; `known` corners of the hull make it faster to find."""
@@ -123,9 +120,9 @@ class Corners(NamedTuple):
 def lowest(curves: Sequence[Corners], miss: Floats, alarm: Floats) -> Places:
     """For each curve's pairs of factors the first corner where miss x misses + alarm x false alarms is least.
 
-    Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only where
-    that is not above the best cost known can the minimum lie: groups of blocks are examined first, then the blocks of
-    those that are left, then the steps of the blocks that are left. All curves at once: most steps are short.
+    Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
+    where that is not above the best cost known can the minimum lie: groups of blocks are examined first, then the
+    blocks of those that are left, then the steps of the blocks that are left.
     """
     misses = np.array([curve.t.before for curve in curves], np.float64)
     alarms = np.array([curve.n.whole - curve.n.before for curve in curves], np.float64)

@@ -69,7 +69,7 @@ class Runs:
     def without(self, out: Places) -> Kept:
         """The sample without these rows, given in ascending order."""
         counts = self.sizes - np.bincount(self.run_of.take(out), minlength=len(self.sizes))
-        dtype = np.float64 if len(self.long) else np.float32
+        dtype = np.float64 if len(self.long) else np.uint16
         return Kept(self, Totals.of(counts.astype(dtype).reshape(self.depth, -1)), out)
 
 
@@ -99,7 +99,7 @@ class AllRuns:
         missing = [-1]
         while min(missing) < 0:
             counts = self._poisson(rng)
-            sums = counts.sum(axis=1).sum(axis=1, dtype=np.float64).tolist()
+            sums = counts.sum(axis=1, dtype=counts.dtype).sum(axis=1, dtype=np.float64).tolist()
             missing = [len(runs.run_of) - int(drawn) for runs, drawn in zip(self.classes, sums, strict=True)]
         for runs, own, more in zip(self.classes, counts, missing, strict=True):
             np.add.at(own.reshape(-1), runs.run_of.take(rng.integers(0, len(runs.run_of), more)), own.dtype.type(1))
@@ -113,7 +113,7 @@ class AllRuns:
         self.laws.hit(rng, short, self.kinds)
         counts = short.reshape(len(self.classes), self.classes[0].depth, -1)
         if not any(len(runs.long) for runs in self.classes):
-            return counts.astype(np.float32)
+            return counts.astype(np.uint16)
         counts = counts.astype(np.float64)
         for runs, own in zip(self.classes, counts, strict=True):
             own.reshape(-1)[runs.long] = rng.poisson(runs.rate * runs.sizes[runs.long])

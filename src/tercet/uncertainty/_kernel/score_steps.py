@@ -16,7 +16,7 @@ from tercet._typing import Array, Counts, Floats
 Places = NDArray[np.intp]
 
 LONGEST = 32  # rows of a run: longer ones are cut, so that tables can hold how often they are drawn
-DEPTH = 16  # steps of a block: its totals stay below 2**24, exact in four bytes, even if multiplied
+DEPTH = 16  # steps of a block: its totals are exact in two bytes, and their products in a float of four
 GROUP = 16  # blocks that are examined together first in the search for a minimum
 _FEW = 2048  # steps that need no blocks
 

@@ -113,7 +113,7 @@ class TwoClass:
         return list(map(self._numbers, resamples, curves, at, steps))
 
     def _numbers(
-        self, weights: Sequence[Counts | RunCounts], corners: Corners, at: tuple[Counts, Counts], lowest: Places
+        self, weights: Sequence[Counts | RunCounts], corners: Corners, at: tuple[Counts, Counts], minima: Places
     ) -> dict[str, Reals]:
         """The numbers of one resample, given its corners, its counts at the places and the steps of its minima."""
         plan, wants, count = self.plan, self.plan.wants, len(self.taus)
@@ -124,9 +124,9 @@ class TwoClass:
         if "min_cllr" in wants:
             found["min_cllr"] = corners.min_cllr()
         if "minimum" in wants:
-            found["least"] = np.array(corners.rates(lowest[:count]))
+            found["least"] = np.array(corners.rates(minima[:count]))
         if "eer" in wants:
-            beside = lowest[-_BESIDE_EER:].tolist()
+            beside = minima[-_BESIDE_EER:].tolist()
             found["eer"] = corners.eer(beside) if plan.eer == "rocch" else self._other_eer(weights)
         if "auc" in wants:
             found["auc"] = corners.auc(self.steps.tied)
