@@ -157,7 +157,9 @@ class Ways(NamedTuple):
     def of(cls, rows: Places, runs: Places, bounds: Places) -> Ways:
         """From these runs to these rows inside them."""
         known, sizes = _by_size(bounds)
-        at = np.argsort(known)[np.searchsorted(np.sort(known), runs)] - int((sizes == 1).sum())
+        order = np.zeros(len(bounds), np.intp)
+        order[known] = np.arange(len(known))
+        at = order[runs] - int((sizes == 1).sum())
         start, size = bounds[runs], bounds[runs + 1] - bounds[runs]
         laws, second, numbers = (list[Array]() for _ in range(3))
         for level in _levels(np.bincount(sizes, minlength=LONGEST + 1)):

@@ -41,7 +41,8 @@ class PoissonLaws(NamedTuple):
         share *= _COLUMNS
         column = share.astype(np.intp)
         cell = laws * _COLUMNS + column
-        counts[kinds.members.take(at)] = np.where(share - column < self.kept.take(cell), column, self.other.take(cell))
+        own = share - column < self.kept.take(cell)
+        counts[kinds.members.take(at)] = np.where(own, column.astype(np.uint8), self.other.take(cell))
 
 
 class Kinds(NamedTuple):
