@@ -69,7 +69,7 @@ class Corners(NamedTuple):
             if left.step < step < right.step:
                 left, right = self._corner(step).beside(left, right)
         first, last = left.step // len(self.t.each), right.step // len(self.t.each) + 1
-        within = [side.before[first:last] + side.inside[:, first:last] for side in (self.t, self.n)]
+        within = [side.before[first:last] * 1.0 + side.inside[:, first:last] for side in (self.t, self.n)]
         while left.step < right.step:
             one = self._below(left, right, first, within)
             if not one.is_below(left, right):
@@ -87,7 +87,7 @@ class Corners(NamedTuple):
         wide, high = (left.alarms - right.alarms) / self.n.whole, (right.misses - left.misses) / self.t.whole
         return float(wide / (wide + high))
 
-    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Counts]) -> _Corner:
+    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Floats]) -> _Corner:
         """The corner farthest below the line through two; `within` holds both totals from the block `origin` on."""
         depth, share = len(self.t.each), self._level(left, right)
         first, last = left.step // depth, right.step // depth + 1
@@ -130,7 +130,8 @@ def lowest(curves: Sequence[Corners], miss: Floats, alarm: Floats) -> Places:
     if depth == 1 or miss.size == 0:
         costs = miss[..., None] * misses[:, None, 1:] + alarm[..., None] * alarms[:, None, 1:]
         return np.asarray(costs.argmin(axis=2))
-    upfront, behind = miss[..., None] * misses[:, None, ::GROUP], alarm[..., None] * alarms[:, None, ::GROUP]
+    ends = misses[:, None, ::GROUP].copy(), alarms[:, None, ::GROUP].copy()  # read once for each pair of factors
+    upfront, behind = miss[..., None] * ends[0], alarm[..., None] * ends[1]
     best = (upfront + behind).min(axis=2, keepdims=True) * _SLACK
     possible = upfront[..., :-1] + behind[..., 1:] <= best
     factor, group = _nonzero(possible.reshape(miss.size, -1))
