@@ -22,7 +22,7 @@ from tercet.uncertainty._rows import grouping
 
 METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time
-_TOGETHER = 1 << 19  # steps of resamples that are evaluated at once: their totals stay in a core's cache
+_TOGETHER = 1 << 19  # steps of resamples that are evaluated at once: more take more memory and gain little
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
 _FAILING = 0.05  # share of resamples that cannot be evaluated, above which intervals are refused
 _MOST_RESAMPLES = 10_000_000
