@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tercet as tc
 from tercet import testing
 from tercet.testing import labelled_scores
-from tercet.uncertainty._kernel.curve_corners import Corners
+from tercet.uncertainty._kernel.curve_corners import Corners, lowest
 from tercet.uncertainty._kernel.score_steps import LONGEST, Steps, Totals
 
 
@@ -95,7 +95,7 @@ def test_the_lowest_corner_of_blocks_is_the_lowest_of_all(kind):
         assert len(corners.t.each) > 1
         misses, rejected = corners.t.flat()[1:], corners.n.flat()[1:]
         shares = np.r_[np.linspace(0.001, 0.999, 41), 1e-12]
-        found = corners.lowest(shares, 1.0 - shares)
+        found = lowest([corners], shares[None], 1.0 - shares[None])[0]
         for share, step in zip(shares.tolist(), found.tolist(), strict=True):
             costs = share * misses + (1.0 - share) * (rejected[-1] - rejected)
             assert costs[step] <= costs.min() * (1 + 1e-14)
@@ -113,7 +113,8 @@ def test_areas_and_equal_errors_of_blocks_are_those_of_the_weighted_trials(kind)
     level = corners.level()
     for aside in (1.0, 1.05, 2.0, 1e6):
         shares = np.array([level * aside, level / aside])
-        known = corners.lowest(shares / corners.t.whole, np.full(2, (1 - level) / corners.n.whole)).tolist()
+        factors = shares[None] / corners.t.whole, np.full((1, 2), (1 - level) / corners.n.whole)
+        known = lowest([corners], *factors)[0].tolist()
         assert abs(corners.eer(known) - heavy.eer.value) < 1e-12
 
 

@@ -22,7 +22,7 @@ from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty._kernel.classes import ManyClasses
-from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs
+from tercet.uncertainty._kernel.drawn_runs import AllRuns, RunCounts
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
 from tercet.uncertainty._kernel.engine import Progress, Settings, System, named, replicates
 from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
@@ -221,7 +221,7 @@ def _sampled(design: Design, sampling: str) -> Design:
     chosen(sampling, "sampling", ("stratified", "natural"))
     if sampling == "stratified" or design.groups:
         return design
-    return replace(design, runs=(), natural=True)
+    return replace(design, runs=None, natural=True)
 
 
 def _penalty_notes(fit: Fit) -> tuple[str, ...]:
@@ -377,11 +377,11 @@ def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, 
     return Design((len(scores[0]), len(scores[1])), tuple(weights), runs=_runs(system, weights)), system
 
 
-def _runs(system: TwoClass, weights: Sequence[Counts | None]) -> tuple[Runs, ...]:
+def _runs(system: TwoClass, weights: Sequence[Counts | None]) -> AllRuns | None:
     """The runs of a large set without weights; in a small set single rows are drawn."""
     if min(len(side) for side in system.scores) == 0 or any(own is not None for own in weights):
-        return ()
-    return tuple(Runs.of(bounds) for bounds in system.steps.bounds) if sum(map(len, system.scores)) >= LARGE else ()
+        return None
+    return AllRuns.of(system.steps.bounds) if sum(map(len, system.scores)) >= LARGE else None
 
 
 def drawn(trials: Trials, number: int, *, seed: int = 0, by: str | tuple[str, str] | None = None) -> Counts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from tercet._typing import Counts, Floats
+from tercet._typing import Array, Counts, Floats
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import convex_vertices
 from tercet.uncertainty._kernel.score_steps import GROUP, Places, Totals
@@ -35,38 +36,13 @@ class Corners(NamedTuple):
         """Mann-Whitney: pairs in which the target is higher, tied ones half, over all pairs."""
         n, t = self.n, self.t
         pairs = float(t.whole) * float(n.whole)
-        lost = np.einsum("ij,ij->j", n.each, t.inside).sum(dtype=np.float64)
+        each, inside = (own.astype(np.promote_types(own.dtype, np.float32), copy=False) for own in (n.each, t.inside))
+        lost = np.einsum("ij,ij->j", each, inside).sum(dtype=np.float64)
         lost += (t.before[:-1] * n.inside[-1].astype(np.float64)).sum()
         if len(tied):
             block, step = np.divmod(tied, len(n.each))
-            lost -= 0.5 * (n.each[step, block] * t.each[step, block]).sum()
+            lost -= 0.5 * (each[step, block] * t.each[step, block]).sum(dtype=np.float64)
         return float((pairs - lost) / pairs)
-
-    def lowest(self, miss: Floats, alarm: Floats) -> Places:
-        """For each pair of factors the first corner where miss x misses + alarm x false alarms is least.
-
-        Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
-        where that is not above the best cost known can the minimum lie: groups of blocks are examined first, then
-        the blocks of those that are left, then the steps of the blocks that are left.
-        """
-        misses, alarms = (column.astype(np.float64) for column in (self.t.before, self.n.whole - self.n.before))
-        depth, each = len(self.t.each), np.arange(len(miss))
-        if depth == 1 or len(miss) == 0:
-            return np.asarray((miss[:, None] * misses[1:] + alarm[:, None] * alarms[1:]).argmin(axis=1))
-        upfront, behind = miss[:, None] * misses[::GROUP], alarm[:, None] * alarms[::GROUP]
-        best = (upfront + behind).min(axis=1) * _SLACK
-        factor, group = np.nonzero(upfront[:, :-1] + behind[:, 1:] <= best[:, None])
-        places = np.arange(GROUP + 1)[:, None] + GROUP * group
-        upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
-        best = _least((upfront + behind).min(axis=0), factor) * _SLACK
-        place, inner = np.nonzero((upfront[:-1] + behind[1:] <= best).T)
-        factor, block = factor[place], places[inner, place]
-        costs = miss[factor] * (misses[block] + self.t.inside.take(block, axis=1))
-        costs += alarm[factor] * (alarms[block] - self.n.inside.take(block, axis=1))
-        least = costs.min(axis=0)
-        chosen = np.flatnonzero(least == _least(least, factor))
-        chosen = chosen[np.searchsorted(factor[chosen], each)]
-        return np.asarray(block[chosen] * depth + costs[:, chosen].argmin(axis=0))
 
     def eer(self, known: Sequence[int]) -> float:
         """The equal error rate on the hull; `known` corners of the hull make it faster to find."""
@@ -93,7 +69,7 @@ class Corners(NamedTuple):
             if left.step < step < right.step:
                 left, right = self._corner(step).beside(left, right)
         first, last = left.step // len(self.t.each), right.step // len(self.t.each) + 1
-        within = [side.before[first:last] + side.inside[:, first:last] for side in (self.t, self.n)]
+        within = [side.before[first:last] * 1.0 + side.inside[:, first:last] for side in (self.t, self.n)]
         while left.step < right.step:
             one = self._below(left, right, first, within)
             if not one.is_below(left, right):
@@ -111,7 +87,7 @@ class Corners(NamedTuple):
         wide, high = (left.alarms - right.alarms) / self.n.whole, (right.misses - left.misses) / self.t.whole
         return float(wide / (wide + high))
 
-    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Counts]) -> _Corner:
+    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Floats]) -> _Corner:
         """The corner farthest below the line through two; `within` holds both totals from the block `origin` on."""
         depth, share = len(self.t.each), self._level(left, right)
         first, last = left.step // depth, right.step // depth + 1
@@ -139,6 +115,54 @@ class Corners(NamedTuple):
         """The lowest miss rate whose false-alarm rate is at most each bound."""
         needed = self.n.whole - fpr * (1.0 + 1e-12) * self.n.whole
         return np.asarray(self.t.flat()[np.searchsorted(self.n.flat(), needed)] / self.t.whole, np.float64)
+
+
+def lowest(curves: Sequence[Corners], miss: Floats, alarm: Floats) -> Places:
+    """For each curve's pairs of factors the first corner where miss x misses + alarm x false alarms is least.
+
+    Between two corners a cost is at least miss x (misses at the lower) + alarm x (false alarms at the upper). Only
+    where that is not above the best cost known can the minimum lie: groups of blocks are examined first, then the
+    blocks of those that are left, then the steps of the blocks that are left.
+    """
+    misses = np.array([curve.t.before for curve in curves], np.float64)
+    alarms = np.array([curve.n.whole - curve.n.before for curve in curves], np.float64)
+    shape, depth = miss.shape, len(curves[0].t.each)
+    if depth == 1 or miss.size == 0:
+        costs = miss[..., None] * misses[:, None, 1:] + alarm[..., None] * alarms[:, None, 1:]
+        return np.asarray(costs.argmin(axis=2))
+    ends = misses[:, None, ::GROUP].copy(), alarms[:, None, ::GROUP].copy()  # read once for each pair of factors
+    upfront, behind = miss[..., None] * ends[0], alarm[..., None] * ends[1]
+    best = (upfront + behind).min(axis=2, keepdims=True) * _SLACK
+    possible = upfront[..., :-1] + behind[..., 1:] <= best
+    factor, group = _nonzero(possible.reshape(miss.size, -1))
+    miss, alarm, first = miss.ravel(), alarm.ravel(), factor // shape[1] * misses.shape[1]
+    places = np.arange(GROUP + 1)[:, None] + (GROUP * group + first)
+    upfront, behind = miss[factor] * misses.take(places), alarm[factor] * alarms.take(places)
+    best = _least((upfront + behind).min(axis=0), factor) * _SLACK
+    inner, place = _nonzero(upfront[:-1] + behind[1:] <= best)
+    order = np.argsort(place, kind="stable")
+    inner, place = inner[order], place[order]
+    factor, at, block = factor[place], places[inner, place], places[inner, place] - first[place]
+    curve = factor // shape[1]
+    costs = miss[factor] * (misses.take(at) + _taken([one.t for one in curves], curve, block))
+    costs += alarm[factor] * (alarms.take(at) - _taken([one.n for one in curves], curve, block))
+    least = costs.min(axis=0)
+    chosen = np.flatnonzero(least == _least(least, factor))
+    chosen = chosen[np.searchsorted(factor[chosen], np.arange(len(miss)))]
+    return np.asarray(block[chosen] * depth + costs[:, chosen].argmin(axis=0)).reshape(shape)
+
+
+def _nonzero(table: Array) -> tuple[Places, Places]:
+    """Rows and columns, which numpy finds many times faster in a flat table."""
+    row, column = np.divmod(np.flatnonzero(table), table.shape[1])
+    return row, column
+
+
+def _taken(totals: Sequence[Totals], numbers: Places, blocks: Places) -> Array:
+    """[i, j]: the totals inside these blocks of the totals with these numbers, in ascending order."""
+    ends = np.searchsorted(numbers, np.arange(len(totals) + 1)).tolist()
+    parts = zip(totals, pairwise(ends), strict=True)
+    return np.concatenate([own.inside.take(blocks[start:end], axis=1) for own, (start, end) in parts], axis=1)
 
 
 def _least(values: Floats, kinds: Places) -> Floats:

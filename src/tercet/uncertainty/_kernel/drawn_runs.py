@@ -10,23 +10,23 @@ from __future__ import annotations
 import math
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.exact import running_total
-from tercet._typing import Counts, Floats
-from tercet.uncertainty._kernel.halves import MOST, Halves, Ways
+from tercet._typing import Array, Counts, Floats
+from tercet.uncertainty._kernel.halves import Halves, Ways
+from tercet.uncertainty._kernel.poisson_laws import Kinds, PoissonLaws, poisson_laws, random_bytes
 from tercet.uncertainty._kernel.score_steps import LONGEST, Totals, depth_of
 
 Places = NDArray[np.intp]
-Cells = NDArray[np.uint16]
 
 _MARGIN = 3.0  # standard deviations by which the Poisson counts stay below the number of rows, on average
-_DOUBTFUL = 255
 _LOWEST = 0 if sys.byteorder == "little" else 7
 
 
@@ -39,44 +39,20 @@ class Runs:
 
     bounds: Places
     depth: int
-    tables: NDArray[np.int32]  # where each run's table begins
+    sizes: Places
     long: Places  # runs beyond the tables: rows with one score that the other class has too
-    means: Floats  # of their Poisson counts
     run_of: NDArray[np.int32]  # the run of each row
-    laws: tuple[float, ...]  # the means of the Poisson counts of runs of 0, 1, 2, ... rows
-    scratch: threading.local
+    rate: float  # the mean of a row's Poisson count
 
     @classmethod
     def of(cls, bounds: Places) -> Runs:
         """Runs between these bounds."""
         total, depth = int(bounds[-1]), depth_of(len(bounds) - 1)
-        rate = 1.0 - min(_MARGIN / math.sqrt(total), 0.5)
         order = np.arange(len(bounds) - 1).reshape(-1, depth).T.ravel()
         sizes, place = np.diff(bounds)[order], np.empty(len(order), np.int32)
         place[order] = np.arange(len(order))
-        long = np.flatnonzero(sizes > LONGEST)
-        tables = (np.where(sizes > LONGEST, 0, sizes) << 16).astype(np.int32)
-        return cls(
-            bounds, depth, tables, long, rate * sizes[long], np.repeat(place, np.diff(bounds)),
-            tuple(rate * size for size in range(LONGEST + 1)), threading.local(),
-        )  # fmt: skip
-
-    def draw(self, rng: np.random.Generator) -> Drawn:
-        """An exact multinomial: as many draws as rows, a run as likely as it is long.
-
-        Independent Poisson counts are multinomial given their sum, whatever it is; their rate is just below one per
-        row, and the few draws that are missing to the number of rows are drawn one by one.
-        """
-        key = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True)
-        missing = -1
-        while missing < 0:
-            short, long = self._short(rng), rng.poisson(self.means)
-            missing = len(self.run_of) - int(short.sum(dtype=np.uint32)) - int(long.sum())
-        counts = short.astype(np.float64 if len(long) else np.float32)
-        counts[self.long] = long
-        rows = rng.integers(0, len(self.run_of), missing)
-        np.add.at(counts, self.run_of.take(rows), counts.dtype.type(1))
-        return Drawn(self, Totals.of(counts.reshape(self.depth, -1)), key)
+        rate = 1.0 - min(_MARGIN / math.sqrt(total), 0.5)
+        return cls(bounds, depth, sizes, np.flatnonzero(sizes > LONGEST), np.repeat(place, np.diff(bounds)), rate)
 
     @cached_property
     def halves(self) -> Halves:
@@ -86,77 +62,75 @@ class Runs:
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
         """The first row of each long run, and the first behind it."""
-        step, block = np.divmod(self.long, len(self.tables) // self.depth)
+        step, block = np.divmod(self.long, len(self.sizes) // self.depth)
         runs = block * self.depth + step
         return list(zip(self.bounds[runs].tolist(), self.bounds[runs + 1].tolist(), strict=True))
 
     def without(self, out: Places) -> Kept:
         """The sample without these rows, given in ascending order."""
-        counts = np.diff(self.bounds).reshape(-1, self.depth).T.ravel()
-        counts -= np.bincount(self.run_of.take(out), minlength=len(counts))
-        dtype = np.float64 if len(self.long) else np.float32
+        counts = self.sizes - np.bincount(self.run_of.take(out), minlength=len(self.sizes))
+        dtype = np.float64 if len(self.long) else np.uint16
         return Kept(self, Totals.of(counts.astype(dtype).reshape(self.depth, -1)), out)
 
-    def _short(self, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Poisson counts of the runs that have a table: from 8 bits, or from 16 or all where these do not decide."""
-        coarse, fine, sums = poisson_tables(self.laws)
-        cells = random_cells(rng, len(self.tables))
-        counts: NDArray[np.uint8] = coarse.take(self._places(cells.view(np.uint8)[1::2]), mode="clip")
-        doubtful = np.flatnonzero(counts == _DOUBTFUL)
-        counts[doubtful] = looked_up(rng, cells.take(doubtful), self.tables.take(doubtful), fine, sums)
+
+@dataclass(frozen=True, eq=False)
+class AllRuns:
+    """The runs of all classes, as many in each, drawn together: long calls of numpy cost less than many short ones."""
+
+    classes: tuple[Runs, ...]
+    laws: PoissonLaws  # of runs of 0, 1, 2, ... rows of the first class, then of the others
+    kinds: Kinds
+    scratch: threading.local
+
+    @classmethod
+    def of(cls, bounds: Sequence[Places]) -> AllRuns:
+        """Runs between these bounds in each class."""
+        classes = tuple(Runs.of(own) for own in bounds)
+        laws = poisson_laws(tuple(runs.rate * size for runs in classes for size in range(LONGEST + 1)))
+        return cls(classes, laws, Kinds.of(_laws(classes), len(laws.hits)), threading.local())
+
+    def draw(self, rng: np.random.Generator) -> tuple[Drawn, ...]:
+        """An exact multinomial in each class: as many draws as rows, a run as likely as it is long.
+
+        Independent Poisson counts are multinomial given their sum, whatever it is; their rate is just below one per
+        row, and the few draws that are missing to the number of rows are drawn one by one.
+        """
+        keys = rng.bit_generator.random_raw(len(self.classes))
+        missing = [-1]
+        while min(missing) < 0:
+            counts = self._poisson(rng)
+            sums = counts.sum(axis=1, dtype=counts.dtype).sum(axis=1, dtype=np.float64).tolist()
+            missing = [len(runs.run_of) - int(drawn) for runs, drawn in zip(self.classes, sums, strict=True)]
+        for runs, own, more in zip(self.classes, counts, missing, strict=True):
+            np.add.at(own.reshape(-1), runs.run_of.take(rng.integers(0, len(runs.run_of), more)), own.dtype.type(1))
+        return tuple(map(Drawn, self.classes, Totals.several(counts), keys))
+
+    def _poisson(self, rng: np.random.Generator) -> Array:
+        """[class, i, j]: Poisson counts."""
+        places = self._places()
+        places.view(np.uint8)[_LOWEST::8] = random_bytes(rng, len(places))
+        short = self.laws.cells.take(places, mode="clip")
+        self.laws.hit(rng, short, self.kinds)
+        counts = short.reshape(len(self.classes), self.classes[0].depth, -1)
+        if not any(len(runs.long) for runs in self.classes):
+            return counts.astype(np.uint16)
+        counts = counts.astype(np.float64)
+        for runs, own in zip(self.classes, counts, strict=True):
+            own.reshape(-1)[runs.long] = rng.poisson(runs.rate * runs.sizes[runs.long])
         return counts
 
-    def _places(self, upper: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Places in the coarse tables: the cells' upper bytes in the lowest bytes of an array of this thread's own."""
+    def _places(self) -> NDArray[np.int64]:
+        """Where each run's table begins, in this thread's own array: the lowest bytes are set in each resample."""
         if not hasattr(self.scratch, "places"):
-            self.scratch.places = self.tables.astype(np.int64) >> 8
+            self.scratch.places = 256 * _laws(self.classes)
         places: NDArray[np.int64] = self.scratch.places
-        places.view(np.uint8)[_LOWEST::8] = upper
         return places
 
 
-def random_cells(rng: np.random.Generator, count: int) -> Cells:
-    """Random numbers of 16 bits."""
-    words = rng.integers(0, 2**64 - 1, (count + 3) // 4, np.uint64, endpoint=True)
-    return words.astype("<u8", copy=False).view("<u2")[:count]
-
-
-def looked_up(
-    rng: np.random.Generator, cells: Cells, starts: NDArray[np.int32] | int, table: NDArray[np.uint8], sums: Floats
-) -> NDArray[np.uint8]:
-    """Poisson counts from 16 bits, or from all where these do not decide; a number's own table begins at `starts`."""
-    counts = table.take(starts + cells, mode="clip")
-    doubtful = np.flatnonzero(counts == _DOUBTFUL)
-    exact = (cells[doubtful] + rng.random(len(doubtful))) / 65536.0
-    laws = np.broadcast_to(starts, cells.shape)[doubtful] >> 16
-    counts[doubtful] = (sums[laws] <= exact[:, None]).sum(axis=1)
-    return counts
-
-
-@lru_cache(maxsize=16)
-def poisson_tables(means: tuple[float, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Floats]:
-    """For each mean the Poisson count of each 8-bit and 16-bit number, marked where more must decide.
-
-    The coarse ones stay in the fastest cache. Beside the tables, the distribution functions.
-    """
-    sums = np.array([_distribution(mean) for mean in means])
-    tables = []
-    for count in (256, 65536):
-        edges = count * sums
-        cells = edges.astype(np.intp)
-        table = np.array([np.repeat(np.arange(MOST), np.diff(row, prepend=0)) for row in cells], np.uint8)
-        row, level = np.nonzero(cells != edges)
-        table[row, cells[row, level]] = _DOUBTFUL
-        tables.append(table.ravel())
-    return tables[0], tables[1], sums
-
-
-def _distribution(mean: float) -> Floats:
-    """P(count <= k) of a Poisson law, k = 0, 1, ..."""
-    terms = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1.0)) if mean else 1.0 for k in range(MOST)]
-    sums = np.minimum(np.cumsum(terms), 1.0)
-    sums[-1] = 1.0
-    return np.asarray(sums)
+def _laws(classes: Sequence[Runs]) -> Places:
+    """The law of each run; long ones count as empty."""
+    sizes = [np.where(runs.sizes > LONGEST, 0, runs.sizes) + k * (LONGEST + 1) for k, runs in enumerate(classes)]
+    return np.concatenate(sizes)
 
 
 class Spots(NamedTuple):
@@ -197,14 +171,20 @@ class Drawn(_Counted):
 
     key: np.uint64
 
+    @classmethod
+    def all_at(cls, drawn: Sequence[Drawn], spots: Spots) -> list[Counts]:
+        """How many draws of each resample fall before each place."""
+        if spots.long:
+            return [running_total(one.rows())[spots.places] for one in drawn]
+        found = np.array([np.where(spots.runs > 0, one.totals.at(spots.runs - 1), 0) for one in drawn])
+        if len(spots.inside):
+            keys = np.array([one.key for one in drawn])
+            found[:, spots.inside] += spots.ways.before([one.totals.each for one in drawn], keys)
+        return list(found)
+
     def at(self, spots: Spots) -> Counts:
         """How many draws fall before each place."""
-        if spots.long:
-            return running_total(self.rows())[spots.places]
-        found = np.where(spots.runs > 0, self.totals.at(spots.runs - 1), 0)
-        if len(spots.inside):
-            found[spots.inside] += spots.ways.before(self.totals.each, self.key)
-        return found
+        return self.all_at([self], spots)[0]
 
     def rows(self) -> Counts:
         """How often each row was drawn."""

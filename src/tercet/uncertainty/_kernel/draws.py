@@ -19,7 +19,8 @@ from tercet._typing import Array, Counts
 from tercet.errors import InputError
 from tercet.trials import Trials
 from tercet.uncertainty._clusters import check_groups
-from tercet.uncertainty._kernel.drawn_runs import RunCounts, Runs, looked_up, poisson_tables, random_cells
+from tercet.uncertainty._kernel.drawn_runs import AllRuns, RunCounts
+from tercet.uncertainty._kernel.poisson_laws import Kinds, poisson_laws, random_bytes
 from tercet.uncertainty._rows import group_codes
 
 Places = NDArray[np.intp]
@@ -48,7 +49,7 @@ class Design:
     weights: tuple[Counts | None, ...]  # their own weights; None is one each
     groups: tuple[tuple[Places, ...], ...] = ()  # for each grouping the group number of each class's rows
     counts: tuple[int, ...] = ()  # groups in each grouping
-    runs: tuple[Runs, ...] = ()  # of each class, where rows are drawn run by run
+    runs: AllRuns | None = None  # where rows are drawn run by run
     natural: bool = False  # class counts are drawn too, instead of being fixed
 
     @classmethod
@@ -85,7 +86,7 @@ class Design:
         if self.natural:
             return self._by_all(rng)
         if self.runs:
-            return tuple(runs.draw(rng) for runs in self.runs)
+            return self.runs.draw(rng)
         return tuple(_class_counts(rng, size, own) for size, own in zip(self.sizes, self.weights, strict=True))
 
     def _by_all(self, rng: np.random.Generator) -> tuple[Counts, ...]:
@@ -132,9 +133,9 @@ class Design:
 
     def _without(self, place: int, parts: Array) -> Iterator[tuple[Counts | RunCounts, ...]]:
         if self.runs:
-            whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs]
+            whole = [runs.without(np.empty(0, np.intp)) for runs in self.runs.classes]
             for part in range(int(parts.max()) + 1):
-                kept = self.runs[place].without(np.flatnonzero(parts == part))
+                kept = self.runs.classes[place].without(np.flatnonzero(parts == part))
                 yield (*whole[:place], kept, *whole[place + 1 :])
             return
         base, ones = self.base(), [np.ones(n, np.int64) for n in self.counts]
@@ -180,10 +181,11 @@ def uniform_counts(rng: np.random.Generator, size: int) -> Counts:
     """
     if size < LARGE:
         return np.bincount(rng.integers(0, size, size), minlength=size)
-    _, table, sums = poisson_tables((1.0 - 5.0 / math.sqrt(size),))
+    laws, kinds = poisson_laws((1.0 - 5.0 / math.sqrt(size),)), Kinds.alike(size)
     missing = -1
     while missing < 0:
-        counts = looked_up(rng, random_cells(rng, size), 0, table, sums)
+        counts = laws.cells.take(random_bytes(rng, size))
+        laws.hit(rng, counts, kinds)
         missing = size - int(counts.sum(dtype=np.int64))
     np.add.at(counts, rng.integers(0, size, missing), np.uint8(1))  # of the same type: numpy has a quick loop for that
     return counts

@@ -17,10 +17,12 @@ from tercet._numeric.validation import chosen, probability, seed_number, shown, 
 from tercet._typing import Floats, Reals
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.uncertainty._kernel.draws import Design
+from tercet.uncertainty._kernel.two_class import TwoClass
 from tercet.uncertainty._rows import grouping
 
 METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time
+_TOGETHER = 1 << 19  # steps of resamples that are evaluated at once: more take more memory and gain little
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
 _FAILING = 0.05  # share of resamples that cannot be evaluated, above which intervals are refused
 _MOST_RESAMPLES = 10_000_000
@@ -94,6 +96,9 @@ def replicates(
 
     def work(numbers: range) -> tuple[int, list[Exception]]:
         failed: list[Exception] = []
+        if len(systems) == 1 and designs[0].runs is not None and isinstance(systems[0], TwoClass):
+            _resample_together(designs[0], systems[0], settings.seed, numbers, results[0])
+            return 0, failed
         return sum(_resample(designs, systems, settings.seed, place, results, failed) for place in numbers), failed
 
     chunks = [range(s, min(s + _CHUNK, settings.resamples)) for s in range(0, settings.resamples, _CHUNK)]
@@ -137,6 +142,16 @@ def _resample(
             thrown += 1
             failed.append(error)
     raise InputError(f"{_MOST_FAILURES} resamples in a row could not be evaluated, the last because: {failed[-1]}")
+
+
+def _resample_together(
+    design: Design, system: TwoClass, seed: int, numbers: range, results: list[dict[str, Reals]]
+) -> None:
+    """Computes resamples drawn run by run into their rows; there is none that lacks a class."""
+    count = max(1, _TOGETHER // len(system.steps.bounds[0]))
+    for start in range(numbers.start, numbers.stop, count):
+        some = range(start, min(start + count, numbers.stop))
+        results[some.start : some.stop] = system.several([design.draw(seed, k, _stream(0, 0)).weights for k in some])
 
 
 def _stream(system: int, failures: int) -> int:

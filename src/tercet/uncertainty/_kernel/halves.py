@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -156,7 +157,9 @@ class Ways(NamedTuple):
     def of(cls, rows: Places, runs: Places, bounds: Places) -> Ways:
         """From these runs to these rows inside them."""
         known, sizes = _by_size(bounds)
-        at = np.argsort(known)[np.searchsorted(np.sort(known), runs)] - int((sizes == 1).sum())
+        order = np.zeros(len(bounds), np.intp)
+        order[known] = np.arange(len(known))
+        at = order[runs] - int((sizes == 1).sum())
         start, size = bounds[runs], bounds[runs + 1] - bounds[runs]
         laws, second, numbers = (list[Array]() for _ in range(3))
         for level in _levels(np.bincount(sizes, minlength=LONGEST + 1)):
@@ -178,15 +181,16 @@ class Ways(NamedTuple):
             _counters(number >> 3), bits, _counters(number),
         )  # fmt: skip
 
-    def before(self, each: Array, key: np.uint64) -> Places:
-        """How many draws of the run fall before each place."""
-        counts = each.ravel().take(self.places).astype(np.intp)
-        total, sums = np.zeros_like(counts), _tables()[1]
-        words = _mixed(np.concatenate((key + self.words, (key ^ _OTHER) + self.more)))
-        bits = words[: len(self.bits)].astype("<u8", copy=False).view(np.uint8).take(self.bits)
-        exact = _uniform(bits, words[len(self.bits) :]).reshape(self.laws.shape)
-        for law, behind, share in zip(self.laws, self.second, exact, strict=True):
-            first = (sums.take(law + counts, axis=0) <= share[:, None]).sum(axis=1)
+    def before(self, each: Sequence[Array], keys: Words) -> Places:
+        """[resample, place]: how many draws of the run fall before each place, given how often the runs are drawn."""
+        counts = np.array([own.ravel().take(self.places) for own in each]).astype(np.intp)
+        total, sums, keys = np.zeros_like(counts), _tables()[1], keys[:, None]
+        words = _mixed(np.concatenate((keys + self.words, (keys ^ _OTHER) + self.more), axis=1))
+        split = len(self.bits)
+        bits = words[:, :split].astype("<u8").view(np.uint8).take(self.bits, axis=1)
+        exact = _uniform(bits, words[:, split:]).reshape(len(keys), *self.laws.shape)
+        for law, behind, share in zip(self.laws, self.second, exact.transpose(1, 0, 2), strict=True):
+            first = (sums.take(law + counts, axis=0) <= share[..., None]).sum(axis=2)
             total += first * behind
             counts = np.where(behind, counts - first, first)
         return total

@@ -195,7 +195,7 @@ class TwoSets(Design):
         groups = tuple(a + b for a, b in zip(first.groups, second.groups, strict=True))
         counts = tuple(min(a, b) for a, b in zip(first.counts, second.counts, strict=True))
         return cls(
-            first.sizes + second.sizes, first.weights + second.weights, groups, counts, (), False, (first, second)
+            first.sizes + second.sizes, first.weights + second.weights, groups, counts, None, False, (first, second)
         )
 
     def draw(self, seed: int, number: int, stream: int = 0) -> Draw:

@@ -16,7 +16,7 @@ from tercet._typing import Array, Counts, Floats
 Places = NDArray[np.intp]
 
 LONGEST = 32  # rows of a run: longer ones are cut, so that tables can hold how often they are drawn
-DEPTH = 16  # steps of a block: its totals stay below 2**24, exact in four bytes, even if multiplied
+DEPTH = 16  # steps of a block: its totals are exact in two bytes, and their products in a float of four
 GROUP = 16  # blocks that are examined together first in the search for a minimum
 _FEW = 2048  # steps that need no blocks
 
@@ -79,15 +79,20 @@ class Totals(NamedTuple):
     before: Counts  # the weight before each block, and the whole
 
     @classmethod
+    def several(cls, each: Array) -> list[Totals]:
+        """From the whole weight of each [class, i, j]."""
+        inside = np.empty_like(each)
+        inside[:, 0] = each[:, 0]
+        for row in range(1, each.shape[1]):
+            np.add(inside[:, row - 1], each[:, row], out=inside[:, row])
+        before = np.zeros((len(each), each.shape[2] + 1), np.int64)
+        np.cumsum(inside[:, -1].astype(np.int64), axis=1, out=before[:, 1:])
+        return list(map(cls, each, inside, before))
+
+    @classmethod
     def of(cls, each: Array) -> Totals:
         """From the whole weight of each [i, j]."""
-        inside = np.empty_like(each)
-        inside[0] = each[0]
-        for row in range(1, len(each)):
-            np.add(inside[row - 1], each[row], out=inside[row])
-        before = np.zeros(each.shape[1] + 1, np.int64)
-        np.cumsum(inside[-1].astype(np.int64), out=before[1:])
-        return cls(each, inside, before)
+        return cls.several(each[None])[0]
 
     @classmethod
     def between(cls, running: Counts) -> Totals:
