@@ -131,7 +131,7 @@ class Curve(Record):
         for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
             if side.total == 0:
                 raise UndefinedError(f"There is no curve, EER, AUC or cost: there are no {called} among the trials.")
-        return cls(tally)
+        return computed(cls, tally=tally)
 
     def __repr__(self) -> str:
         return f"Curve: {self.tally.weight(self.targets)} targets, {self.tally.weight(self.nontargets)} non-targets"
@@ -654,14 +654,18 @@ class Hull(Record):
             DCF, threshold, misses and false alarms of each.
         """
         best = self.llrs.searchsorted(-log_odds)
-        near = np.minimum(np.maximum(best[:, None] + _NEIGHBOURS, 0), len(self.misses) - 1)
+        near = best[:, None] + _NEIGHBOURS
+        misses, alarms = self.misses.take(near, mode="clip"), self.false_alarms.take(near, mode="clip")
+        fnr, fpr = quotients(misses, self.targets), quotients(alarms, self.nontargets)
         column = None if factors is None else factors[:, None]
-        fnr, fpr = quotients(self.misses[near], self.targets), quotients(self.false_alarms[near], self.nontargets)
         costs = normalised_dcf(log_odds[:, None], fnr, fpr, column)
         least = costs.min(axis=1)
         pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
-        place = near[np.arange(len(pick)), pick]
-        return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
+        place = best + _NEIGHBOURS[pick]
+        thresholds, misses, alarms = (
+            column.take(place, mode="clip") for column in (self.thresholds, self.misses, self.false_alarms)
+        )
+        return least, thresholds, misses, alarms
 
 
 def _probits(counts: Counts, total: int) -> Floats:
@@ -712,12 +716,15 @@ class _Meeting(NamedTuple):
     def points(self) -> tuple[Floats, Counts, Counts]:
         """(thresholds, misses, rejected non-targets) at accepting everything, and at each distinct score."""
         larger = self._larger
-        few = np.zeros(len(larger.scores) + len(self.scores), np.bool_)
-        few[self.high + np.arange(len(self.scores))] = True
-        thresholds, smaller = np.empty(len(few) + 1), np.zeros(len(few) + 1, np.intp)
+        count = 1 + len(larger.scores) + len(self.scores)
+        few, thresholds = np.zeros(count, np.bool_), np.empty(count)
+        places = self.high + np.arange(1, len(self.scores) + 1)
+        few[places] = True
+        smaller = few.cumsum()
+        thresholds[places] = self.scores
+        few[0] = True
         thresholds[0] = -math.inf
-        thresholds[1:][few], thresholds[1:][~few] = self.scores, larger.scores
-        np.cumsum(few, out=smaller[1:])
+        thresholds[~few] = larger.scores
         rest = np.arange(len(smaller)) - smaller
         differ = thresholds[2:] != thresholds[1:-1]
         if not differ.all():  # of equal scores the last, which counts them all
@@ -739,11 +746,16 @@ class _Meeting(NamedTuple):
         inner = (take(self.running, ends), self._weight(self.low))
         if not self.of_targets:
             inner = (self._weight(self.high), take(self.running, ends))
-        misses, rejected = (
-            joined(np.zeros(1, np.int64), column, recast(np.array([end], np.object_), end.bit_length()))
-            for column, end in zip(inner, (self.targets.total, self.nontargets.total), strict=True)
-        )
-        return misses, rejected
+        return _enclosed(inner[0], self.targets.total), _enclosed(inner[1], self.nontargets.total)
+
+
+def _enclosed(column: Column, total: int) -> Column:
+    """0, the column and the total, which a column of this form can hold."""
+    if isinstance(column, Wide):
+        return joined(np.zeros(1, np.int64), column, recast(np.array([total], np.object_), total.bit_length()))
+    found = np.zeros(len(column) + 2, np.promote_types(column.dtype, np.int64))
+    found[1:-1], found[-1] = column, total
+    return found
 
 
 def _dot(running: Column, counts: Column, largest: int) -> int:
@@ -800,7 +812,11 @@ class _Plane(NamedTuple):
         one, other = _doubles(x), _doubles(y)
         return cls(one, other, (2.0**-46 * float(one[-1]), 2.0**-46 * float(other[-1])))
 
-    def may_be_below(self, start: Array | int, places: Array | slice, end: Array | int) -> NDArray[np.bool_]:
+    def at(self, places: Array) -> _Plane:
+        """Some of the points."""
+        return _Plane(self.x[places], self.y[places], self.slack)
+
+    def may_be_below(self, start: slice | int, places: slice, end: slice | int) -> NDArray[np.bool_]:
         """Which points are strictly below the chord from start to end, or too close to it for doubles to tell."""
         dx, dy = self.x[places] - self.x[start], self.y[places] - self.y[start]
         wide, high = self.x[end] - self.x[start], self.y[end] - self.y[start]
@@ -826,13 +842,14 @@ def _survivors(plane: _Plane) -> NDArray[np.intp]:
         places = np.arange(last + 1)
     else:
         sample = np.append(np.arange(0, last, _SAMPLE), last)
-        ends = sample[_survivors(_Plane(plane.x[sample], plane.y[sample], plane.slack))]
+        ends = sample[_survivors(plane.at(sample))]
         ends = ends[_chain(plane.x[ends].tolist(), plane.y[ends].tolist())]
         places = _below_chords(plane, ends)
+        plane = plane.at(places)
     while len(places) > _FEW:
         convex = np.ones(len(places), np.bool_)
-        convex[1:-1] = plane.may_be_below(places[:-2], places[1:-1], places[2:])
-        before, places = len(places), places[convex]
+        convex[1:-1] = plane.may_be_below(slice(0, -2), slice(1, -1), slice(2, None))
+        before, places, plane = len(places), places[convex], plane.at(convex)
         if len(places) > 0.9 * before:
             break
     return places
@@ -872,7 +889,7 @@ def _crossing(thresholds: Floats, misses: Counts, alarms: Counts, curve: Curve, 
     """Where the segments of a curve meet FPR = FNR, in whole numbers until the last division."""
     scaled_misses, scaled_alarms = curve._scaled_errors(misses, alarms)
     gap = scaled_misses - scaled_alarms  # ascends from below 0 to above it
-    place = int(np.searchsorted(gap, 0))
+    place = int(gap.searchsorted(0))
     if gap[place] == 0:
         return Eer(ratio(int(misses[place]), curve.targets), float(thresholds[place]), definition)
     below, above = -int(gap[place - 1]), int(gap[place])
