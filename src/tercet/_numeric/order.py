@@ -181,7 +181,7 @@ def ranks_and_ties(among: Array, values: Array) -> tuple[NDArray[np.intp], NDArr
             np.equal(span.take(places, mode="clip"), values[own], out=tied[own])
 
     _over_spans(among, values, place)
-    return found, np.flatnonzero(tied)
+    return found, tied.nonzero()[0]
 
 
 def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array], None]) -> None:

@@ -158,7 +158,7 @@ def unshifted_llrs(scores: Floats, meaning: str) -> Floats:
 def _listed(values: Floats) -> list[float | str]:
     """Numbers as JSON has them, infinities as text."""
     found: list[float | str] = values.tolist()
-    for place in np.flatnonzero(np.isinf(values)).tolist():
+    for place in np.isinf(values).nonzero()[0].tolist():
         found[place] = "inf" if values[place] > 0.0 else "-inf"
     return found
 
