@@ -847,7 +847,8 @@ def _survivors(plane: _Plane) -> NDArray[np.intp]:
         places = _below_chords(plane, ends)
         plane = plane.at(places)
     while len(places) > _FEW:
-        convex = np.ones(len(places), np.bool_)
+        convex = np.zeros(len(places), np.bool_)
+        convex[0] = convex[-1] = True
         convex[1:-1] = plane.may_be_below(slice(0, -2), slice(1, -1), slice(2, None))
         before, places, plane = len(places), places[convex], plane.at(convex)
         if len(places) > 0.9 * before:
