@@ -688,21 +688,38 @@ class _Meeting(NamedTuple):
     nontargets: Ranked
     of_targets: bool  # whether the smaller class is the targets
     scores: Floats  # the distinct scores of the smaller class
-    running: Column  # their running weights, 0 in front
-    low: NDArray[np.intp]  # number of scores of the larger class < each of these
-    high: NDArray[np.intp]  # and <= each
+    totals: Column  # their running weights, with 0 twice in front and the last of them twice
+    lows: NDArray[np.intp]  # number of scores of the larger class < each of these; 0 in front, and all at the end
+    highs: NDArray[np.intp]  # and <= each; the same array where there are no ties
 
     @classmethod
     def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.groups()
-        low, tied = ranks_and_ties(many.scores, scores)
-        high = low
+        totals = _enclosed(running, few.total)
+        del running  # its memory serves the ranks
+        lows, tied = ranks_and_ties(many.scores, scores)
+        highs = lows
         if len(tied):
-            high = low.copy()
-            high[tied] = sorted_ranks(many.scores, scores[tied], "right")
-        return cls(targets, nontargets, of_targets, scores, running, low, high)
+            highs = lows.copy()
+            highs[1:-1][tied] = sorted_ranks(many.scores, scores[tied], "right")
+        return cls(targets, nontargets, of_targets, scores, totals, lows, highs)
+
+    @property
+    def running(self) -> Column:
+        """The running weights of the smaller class, 0 in front."""
+        return take(self.totals, slice(1, -1))
+
+    @property
+    def low(self) -> NDArray[np.intp]:
+        """The number of scores of the larger class < each score of the smaller one."""
+        return self.lows[1:-1]
+
+    @property
+    def tied(self) -> bool:
+        """Whether the classes share a score."""
+        return self.highs is not self.lows
 
     @property
     def _larger(self) -> Ranked:
@@ -718,7 +735,7 @@ class _Meeting(NamedTuple):
         larger = self._larger
         count = 1 + len(larger.scores) + len(self.scores)
         few, thresholds = np.zeros(count, np.bool_), np.empty(count)
-        places = self.high + np.arange(1, len(self.scores) + 1)
+        places = self.highs[1:-1] + np.arange(1, len(self.scores) + 1)
         few[places] = True
         smaller = few.cumsum()
         thresholds[places] = self.scores
@@ -737,16 +754,14 @@ class _Meeting(NamedTuple):
         """Twice the pairs in which the target is higher, tied pairs counting once."""
         pairs = 2 * self.targets.total * self.nontargets.total
         wins = _dot(self.running, self._weight(self.low), pairs)
-        wins += wins if self.high is self.low else _dot(self.running, self._weight(self.high), pairs)
+        wins += _dot(self.running, self._weight(self.highs[1:-1]), pairs) if self.tied else wins
         return wins if self.of_targets else pairs - wins
 
     def corners(self) -> tuple[Column, Column]:
         """(misses, rejected non-targets) of the points that can be vertices of the hull, both ends included."""
-        ends = slice(0, -1) if self.of_targets else slice(1, None)
-        inner = (take(self.running, ends), self._weight(self.low))
-        if not self.of_targets:
-            inner = (self._weight(self.high), take(self.running, ends))
-        return _enclosed(inner[0], self.targets.total), _enclosed(inner[1], self.nontargets.total)
+        if self.of_targets:
+            return take(self.totals, slice(0, -1)), self._weight(self.lows)
+        return self._weight(self.highs), take(self.totals, slice(1, None))
 
 
 def _enclosed(column: Column, total: int) -> Column:
