@@ -147,7 +147,7 @@ class _Cells(NamedTuple):
 
     low: np.float32 | np.float64
     scale: np.float32 | np.float64
-    count: int
+    last: int
 
     @classmethod
     def between(cls, low: float, high: float, count: int, dtype: np.dtype[Any]) -> _Cells | None:
@@ -155,14 +155,14 @@ class _Cells(NamedTuple):
         kind = np.float32 if dtype == np.float32 else np.float64
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             scale = kind((count - 1) / np.float64(high - low))
-        return cls(kind(low), scale, count) if 0.0 < scale < np.inf else None
+        return cls(kind(low), scale, count - 1) if 0.0 < scale < np.inf else None
 
     def of(self, values: NDArray[T]) -> NDArray[np.uint16]:
         """The number of each value's cell; larger values are in no earlier cell, however the places are rounded."""
         with np.errstate(over="ignore"):
             place = np.subtract(values, self.low, dtype=type(self.low))
             place *= self.scale
-        return place.clip(0.0, self.count - 1.0, out=place).astype(np.uint16)
+        return place.clip(0, self.last, out=place).astype(np.uint16)
 
 
 def _numbering(bounds: NDArray[T]) -> Callable[[NDArray[T]], NDArray[np.uint8]]:

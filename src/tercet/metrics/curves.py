@@ -661,11 +661,8 @@ class Hull(Record):
         costs = normalised_dcf(log_odds[:, None], fnr, fpr, column)
         least = costs.min(axis=1)
         pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
-        place = best + _NEIGHBOURS[pick]
-        thresholds, misses, alarms = (
-            column.take(place, mode="clip") for column in (self.thresholds, self.misses, self.false_alarms)
-        )
-        return least, thresholds, misses, alarms
+        place = np.minimum(np.maximum(best + _NEIGHBOURS[pick], 0), len(self.misses) - 1)
+        return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
 
 
 def _probits(counts: Counts, total: int) -> Floats:
@@ -738,10 +735,8 @@ class _Meeting(NamedTuple):
         places = self.highs[1:-1] + np.arange(1, len(self.scores) + 1)
         few[places] = True
         smaller = few.cumsum()
-        thresholds[places] = self.scores
-        few[0] = True
-        thresholds[0] = -math.inf
-        thresholds[~few] = larger.scores
+        few[0] = True  # the first point has no score, so it is not the larger class's either
+        thresholds[0], thresholds[places], thresholds[~few] = -math.inf, self.scores, larger.scores
         rest = np.arange(len(smaller)) - smaller
         differ = thresholds[2:] != thresholds[1:-1]
         if not differ.all():  # of equal scores the last, which counts them all
