@@ -155,8 +155,6 @@ def _as_ordered(scores: Floats) -> Keys:
 
 def sorted_ranks(among: Array, values: Array, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
     """np.searchsorted(among, values) where both ascend: a few values at a time find their places within the cache."""
-    if len(values) <= _AT_A_TIME:
-        return among.searchsorted(values, side)
     found = np.empty(len(values), np.intp)
 
     def place(own: slice, low: int, span: Array) -> None:
@@ -194,4 +192,7 @@ def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array]
             low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
             place(own, low, among[low:high])
 
-    over_parts(walk, len(values), _SEARCH, _PIECES)
+    if len(values) <= _AT_A_TIME:
+        place(slice(0, len(values)), 0, among)
+    else:
+        over_parts(walk, len(values), _SEARCH, _PIECES)

@@ -264,7 +264,8 @@ def min_cross_entropy(source: Source, prior: float) -> float:
     >>> min_cross_entropy(Trials.of_llr([0., 0.], [1, 0]), 0.5)
     1.0
     """
-    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    share = probability(prior, "prior")
+    tau = logit(share)
     hull = Curve.of(source).hull
     targets, nontargets = hull.shares
     llrs = hull.llrs + tau
