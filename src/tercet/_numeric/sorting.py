@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from tercet._numeric.parallel import CORES, many, together
 
 _BLOCK = 1 << 16  # rows fetched at a time
-_PART = 1 << 17  # numbers that are sorted at a time, and fewer as long as there are few parts
+_PART = 1 << 18  # numbers that are sorted at a time, and fewer as long as there are few parts
 _FEW_PARTS, _MOST_PARTS = 16, 255
 _MOST_OF_A_SHARE = 1.25  # that one core sorts by itself: a column that is a little longer is not worth halving
 _SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
