@@ -47,8 +47,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "wins += wins if self.high is self.low else",
-                "wins += wins if self.low is self.low else",
+                "pairs) if self.tied else wins",
+                "pairs) if False else wins",
             ),
         ),
     ),
@@ -57,8 +57,8 @@ MUTANTS = (
         (
             (
                 "metrics/curves.py",
-                "inner = (take(self.running, ends), self._weight(self.low))",
-                "inner = (take(self.running, ends), self._weight(self.high))",
+                "return take(self.totals, slice(0, -1)), self._weight(self.lows)",
+                "return take(self.totals, slice(0, -1)), self._weight(self.highs)",
             ),
         ),
     ),
@@ -118,7 +118,7 @@ MUTANTS = (
         (
             (
                 "application.py",
-                "return cheap + np.where(costly == 0.0, 0.0, priced)",
+                "return cheap + factor * costly",
                 "return cheap / factor + costly",
             ),
         ),

@@ -446,14 +446,17 @@ def normalised_dcf(log_odds: object, fnr: object, fpr: object, factor: Reals | N
     known exactly, as for an Application; else it is taken from the log-odds.
     """
     log_odds, fnr, fpr = np.asarray(log_odds), np.asarray(fnr), np.asarray(fpr)
-    cheap = np.where(log_odds <= 0.0, fnr, fpr)  # the error whose factor is 1
-    costly = np.where(log_odds <= 0.0, fpr, fnr)
+    low = log_odds <= 0.0
+    cheap, costly = np.where(low, fnr, fpr), np.where(low, fpr, fnr)  # the factor of the cheap error is 1
+    if factor is None:
+        with np.errstate(over="ignore"):
+            factor = np.exp(np.abs(log_odds))
+    infinite = np.isinf(factor)
+    if not infinite.any():
+        return cheap + factor * costly
     with np.errstate(over="ignore", invalid="ignore"):
-        factor = np.exp(np.abs(log_odds)) if factor is None else factor
-        priced = factor * costly
-        if np.isinf(factor).any():  # beyond |tau| = 709 a small rate may still have a finite cost
-            root = np.exp(np.abs(log_odds) / 2.0)
-            priced = np.where(np.isinf(factor), root * costly * root, priced)
+        root = np.exp(np.abs(log_odds) / 2.0)  # beyond |tau| = 709 a small rate may still have a finite cost
+        priced = np.where(infinite, root * costly * root, factor * costly)
         return cheap + np.where(costly == 0.0, 0.0, priced)
 
 

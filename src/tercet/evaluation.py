@@ -481,9 +481,8 @@ def _evaluate_two(
     summary = Summary.of(trials if isinstance(trials, Tally) else Tally.of(trials), asked_thresholds(apps, grid))
     losses = CalibrationLosses(trials, by, summary.curve)
     called = trials.name if name is None and isinstance(trials, Trials) else name
-    two = evaluation_of(summary, apps, grid, eer, called, losses)
-    if isinstance(trials, Trials):
-        two = derived(two, class_names=trials.classes)
+    classes = trials.classes if isinstance(trials, Trials) else USUAL_NAMES
+    two = evaluation_of(summary, apps, grid, eer, called, losses, classes)
     return two if limits is None else derived(two, intervals=limits.intervals(trials, apps, losses))
 
 
@@ -520,7 +519,7 @@ def _evaluate_source(
 
 def evaluation_of(
     summary: Summary, apps: Sequence[Application], grid: Floats, eer: EerDefinition, name: str | None,
-    losses: CalibrationLosses | None = None,
+    losses: CalibrationLosses | None = None, classes: tuple[str, ...] = USUAL_NAMES,
 ) -> Evaluation:  # fmt: skip
     """The one way from counts to an Evaluation, for trials in memory and for scans."""
     curve, weight, known = summary.curve, summary.curve.tally.weight, summary.means_llr
@@ -543,7 +542,7 @@ def evaluation_of(
         brackets={} if low == high else {"auc": (low, high)},
         intervals=None,
         means=(),
-        class_names=USUAL_NAMES,
+        class_names=classes,
     )
 
 
@@ -576,7 +575,8 @@ class _AtPoints(NamedTuple):
     def bayes_plot(self, grid: Floats) -> BayesPlot:
         """The costs for each prior log-odds; raw scores have the minimum only."""
         actual, least = self.dcf, self.least[0][-len(grid) :]
-        return BayesPlot(frozen(grid), None if actual is None else frozen(actual[-len(grid) :]), frozen(least))
+        columns = (frozen(grid), None if actual is None else frozen(actual[-len(grid) :]), frozen(least))
+        return BayesPlot._make(columns)  # what was computed needs no check
 
     def results(
         self, curve: Curve, apps: Sequence[Application], losses: CalibrationLosses | None

@@ -50,7 +50,7 @@ def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) ->
 def _sum_block(rest: Floats) -> int:
     """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
     total = 0
-    low, top = float(rest.min()), float(rest.max())
+    low, top = float(np.minimum.reduce(rest)), float(np.maximum.reduce(rest))
     alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
     top = max(top, -low)
     if top >= _HUGE:
@@ -69,11 +69,11 @@ def _sum_block(rest: Floats) -> int:
         slice_ -= constant
         rest -= slice_
         grid = exponent - 52
-        total += int(math.ldexp(float(slice_.sum()), -grid)) << (grid + UNIT)
+        total += int(math.ldexp(float(np.add.reduce(slice_)), -grid)) << (grid + UNIT)
         if alike:
             # What is left is below 2**(grid - 1) and a multiple of the smallest value's ulp: it adds exactly too.
             unit = max(math.frexp(low)[1] - 53, -UNIT)
-            return total + (int(math.ldexp(float(rest.sum()), -unit)) << UNIT + unit)
+            return total + (int(math.ldexp(float(np.add.reduce(rest)), -unit)) << UNIT + unit)
         exponent = grid + _BITS - 1
         rounds += 1
     return total

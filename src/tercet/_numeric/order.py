@@ -155,8 +155,6 @@ def _as_ordered(scores: Floats) -> Keys:
 
 def sorted_ranks(among: Array, values: Array, side: Literal["left", "right"] = "left") -> NDArray[np.intp]:
     """np.searchsorted(among, values) where both ascend: a few values at a time find their places within the cache."""
-    if len(values) <= _AT_A_TIME:
-        return among.searchsorted(values, side)
     found = np.empty(len(values), np.intp)
 
     def place(own: slice, low: int, span: Array) -> None:
@@ -167,12 +165,13 @@ def sorted_ranks(among: Array, values: Array, side: Literal["left", "right"] = "
 
 
 def ranks_and_ties(among: Array, values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The same on the left side, and the places of the values that are found among the others.
+    """The same on the left side between 0 and the number of the others, and the places of values found among them.
 
     >>> [column.tolist() for column in ranks_and_ties(np.array([1.0, 2.0]), np.array([0.0, 2.0, 3.0]))]
-    [[0, 1, 2], [1]]
+    [[0, 0, 1, 2, 2], [1]]
     """
-    found, tied = np.empty(len(values), np.intp), np.zeros(len(values), np.bool_)
+    ranks, tied = np.zeros(len(values) + 2, np.intp), np.zeros(len(values), np.bool_)
+    found, ranks[-1] = ranks[1:-1], len(among)
 
     def place(own: slice, low: int, span: Array) -> None:
         places = span.searchsorted(values[own])
@@ -181,7 +180,7 @@ def ranks_and_ties(among: Array, values: Array) -> tuple[NDArray[np.intp], NDArr
             np.equal(span.take(places, mode="clip"), values[own], out=tied[own])
 
     _over_spans(among, values, place)
-    return found, np.flatnonzero(tied)
+    return ranks, tied.nonzero()[0]
 
 
 def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array], None]) -> None:
@@ -193,4 +192,7 @@ def _over_spans(among: Array, values: Array, place: Callable[[slice, int, Array]
             low, high = among.searchsorted(values[start]), among.searchsorted(values[own.stop - 1], "right")
             place(own, low, among[low:high])
 
-    over_parts(walk, len(values), _SEARCH, _PIECES)
+    if len(values) <= _AT_A_TIME:
+        place(slice(0, len(values)), 0, among)
+    else:
+        over_parts(walk, len(values), _SEARCH, _PIECES)

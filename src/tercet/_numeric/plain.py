@@ -25,14 +25,14 @@ def plain(value: object, leave_out: tuple[str, ...] = ()) -> Value:
         return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0.0 else "-inf")
     if isinstance(value, np.ndarray):
         return value.tolist() if value.size == 0 or np.isfinite(value).all() else [plain(v) for v in value.tolist()]
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):
         return _facts(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
         return _facts({name: getattr(value, name) for name in _names(cast("Hashable", type(value)), leave_out)})
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
     return value
 
 

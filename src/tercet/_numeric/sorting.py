@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ _FEW_PARTS, _MOST_PARTS = 16, 255
 _MOST_OF_A_SHARE = 1.25  # that one core sorts by itself: a column that is a little longer is not worth halving
 _SAMPLE = 1 << 13  # rows sampled to find the bounds of the parts
 _MOST_CELLS = 1 << 16
+_COARSE_CELLS = 1 << 12  # that parts are made of: a table of them stays in the innermost cache
+_FEW_BOUNDS = 8  # to compare with all of them is faster than to find the cell
 _ROW = 256  # numbers that numpy sorts without splitting them
 _WORTHWHILE = 1 << 13  # numbers that cells are made for
 T = TypeVar("T", np.float64, np.float32, np.int64)
@@ -140,33 +142,72 @@ def _bounds(sample: NDArray[T], size: int) -> NDArray[T]:
     return sample[np.arange(1, parts) * len(sample) // parts] if len(sample) else sample
 
 
+class _Cells(NamedTuple):
+    """Equally wide cells from a number on; the first and the last also hold what lies beyond them."""
+
+    low: np.float32 | np.float64
+    scale: np.float32 | np.float64
+    last: int
+
+    @classmethod
+    def between(cls, low: float, high: float, count: int, dtype: np.dtype[Any]) -> _Cells | None:
+        """So many cells, unless the numbers are too close or too far apart for that."""
+        kind = np.float32 if dtype == np.float32 else np.float64
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            scale = kind((count - 1) / np.float64(high - low))
+        return cls(kind(low), scale, count - 1) if 0.0 < scale < np.inf else None
+
+    def of(self, values: NDArray[T]) -> NDArray[np.uint16]:
+        """The number of each value's cell; larger values are in no earlier cell, however the places are rounded."""
+        with np.errstate(over="ignore"):
+            place = np.subtract(values, self.low, dtype=type(self.low))
+            place *= self.scale
+        return place.clip(0, self.last, out=place).astype(np.uint16)
+
+
+def _numbering(bounds: NDArray[T]) -> Callable[[NDArray[T]], NDArray[np.uint8]]:
+    """What finds the part of each value: parts begin at the bounds, or behind the cells in which the bounds are."""
+
+    def compared(values: NDArray[T]) -> NDArray[np.uint8]:
+        parts = np.zeros(len(values), np.uint8)
+        for bound in bounds:
+            parts += values >= bound
+        return parts
+
+    if len(bounds) <= _FEW_BOUNDS:
+        return compared
+    low, high = float(bounds[0]), float(bounds[-1])
+    cells = _Cells.between(low, high + 2.0 * (high - low) / _COARSE_CELLS, _COARSE_CELLS, bounds.dtype)
+    if cells is None or not (np.diff(codes := cells.of(bounds)) > 0).all():
+        return compared
+    parts = codes.searchsorted(np.arange(_COARSE_CELLS)).astype(np.uint8)
+    return lambda values: parts.take(cells.of(values), mode="clip")
+
+
 class _Counted(NamedTuple):
-    parts: list[NDArray[np.uint8]]  # of each row of each block
-    counts: NDArray[np.intp]  # rows of each part
+    blocks: list[tuple[NDArray[np.uint8], NDArray[np.intp]]]  # the part of each row, and the rows of each part
+    counts: NDArray[np.intp]  # rows of each part in all blocks
 
 
 def _counted(fetch: Fetch[T], span: range, bounds: NDArray[T]) -> _Counted:
     """To which part each value belongs."""
-    blocks, counts = [], np.zeros(len(bounds) + 1, np.intp)
+    blocks, counts, parts_of = [], np.zeros(len(bounds) + 1, np.intp), _numbering(bounds)
     for start in span:
-        values = fetch(slice(start, min(start + _BLOCK, span.stop), 1))
-        parts = np.zeros(len(values), np.uint8)
-        for bound in bounds:
-            parts += values >= bound
-        blocks.append(parts)
-        counts += np.bincount(parts, minlength=len(counts))
+        parts = parts_of(fetch(slice(start, min(start + _BLOCK, span.stop), 1)))
+        blocks.append((parts, np.bincount(parts, minlength=len(counts))))
+        counts += blocks[-1][1]
     return _Counted(blocks, counts)
 
 
 def _fill(found: NDArray[T], fetch: Fetch[T], span: range, counted: _Counted, places: NDArray[np.intp]) -> None:
     """Writes the values of every part, part by part, from these places on, and frees what was counted."""
     at: list[int] = places.tolist()
-    counted.parts.reverse()
+    counted.blocks.reverse()
     for start in span:
-        parts = counted.parts.pop()
+        parts, counts = counted.blocks.pop()
         values = fetch(slice(start, min(start + _BLOCK, span.stop), 1)).take(np.argsort(parts, kind="stable"))
         done = 0
-        for part, count in enumerate(np.bincount(parts).tolist()):
+        for part, count in enumerate(counts.tolist()):
             found[at[part] : at[part] + count] = values[done : done + count]
             at[part] += count
             done += count
@@ -203,16 +244,11 @@ def _sort_part(values: NDArray[T]) -> None:
 
 def _sorted_by_cells(values: NDArray[T]) -> bool:
     """Sorts in place unless too many values share a cell."""
-    sample, cells = np.sort(values[:: len(values) // 500]), min(1 << (len(values) // 8).bit_length(), _MOST_CELLS)
-    low, high = (float(sample[place]) for place in (2, -3))
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        kind = np.float32 if values.dtype == np.float32 else np.float64
-        scale = kind((cells - 1) / np.float64(high - low))
-        if not 0.0 < scale < np.inf:
-            return False
-        place = np.subtract(values, kind(low), dtype=kind)
-        place *= scale
-    codes = np.clip(place, kind(0.0), kind(cells - 1.0), out=place).astype(np.uint16)
+    sample, count = np.sort(values[:: len(values) // 500]), min(1 << (len(values) // 8).bit_length(), _MOST_CELLS)
+    cells = _Cells.between(float(sample[2]), float(sample[-3]), count, values.dtype)
+    if cells is None:
+        return False
+    codes = cells.of(values)
     order = np.argsort(codes, kind="stable")
     codes = codes.take(order)
     crowded = codes[_ROW // 2 :][codes[_ROW // 2 :] == codes[: -_ROW // 2]]

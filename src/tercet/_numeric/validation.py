@@ -345,7 +345,8 @@ def _copied(given: Floats) -> tuple[Floats, bool, float]:
         for start in range(part.start, part.stop, rows):
             own = slice(start, min(start + rows, part.stop))
             some = np.add(given[own], 0.0, out=result[own], dtype=np.float64)  # adding 0 turns -0.0 into 0.0
-            least, most = some.min(initial=least), some.max(initial=most)  # NaN stays
+            least = np.minimum.reduce(some, axis=None, initial=least)  # NaN stays
+            most = np.maximum.reduce(some, axis=None, initial=most)
         return float(least), float(most)
 
     ends = over_parts(fill, len(given))

@@ -264,13 +264,16 @@ def min_cross_entropy(source: Source, prior: float) -> float:
     >>> min_cross_entropy(Trials.of_llr([0., 0.], [1, 0]), 0.5)
     1.0
     """
-    share, tau = probability(prior, "prior"), logit(probability(prior, "prior"))
+    share = probability(prior, "prior")
+    tau = logit(share)
     hull = Curve.of(source).hull
     targets, nontargets = hull.shares
     llrs = hull.llrs + tau
-    # Blocks of one class cost nothing: their llr is infinite on the right side.
-    mixed = np.isfinite(llrs)
-    miss, alarm = softplus(-llrs[mixed]), softplus(llrs[mixed])
+    # Blocks of one class cost nothing: their llr is infinite on the right side. As llrs ascend, they are at the ends.
+    mixed = slice(int(llrs[0] == -math.inf), len(llrs) - int(llrs[-1] == math.inf))
+    llrs = llrs[mixed]
+    less = np.log1p(np.exp(-np.abs(llrs)))  # the softplus of -|llr|
+    miss, alarm = less - np.minimum(llrs, 0.0), less + np.maximum(llrs, 0.0)
     miss *= targets[mixed]
     alarm *= nontargets[mixed]
     return (share * math.fsum(miss.tolist()) + (1.0 - share) * math.fsum(alarm.tolist())) / math.log(2.0)
@@ -278,8 +281,8 @@ def min_cross_entropy(source: Source, prior: float) -> float:
 
 def softplus(x: Floats) -> Floats:
     """ln(1 + e^x), without overflow."""
-    positive = x.min(initial=math.inf) >= 0.0
-    mixed = not positive and x.max() > 0.0
+    positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
+    mixed = not positive and np.maximum.reduce(x) > 0.0
     result = np.copysign(x, -1.0) if mixed else -x if positive else np.array(x)
     np.exp(result, out=result)
     np.log1p(result, out=result)

@@ -55,6 +55,16 @@ class _Kept(NamedTuple):
     stays: tuple[Flags, Flags]
 
 
+class _Points(NamedTuple):
+    """Points as the JSON holds them; the first accepts everything."""
+
+    thresholds: list[float | str]
+    misses: list[int]
+    false_alarms: list[int]
+    llrs: list[float | str] | None = None
+    path: str | None = None
+
+
 def thinned(curve: Curve, rounded: bool = True) -> JSON:
     """The curve's points as the JSON holds them: the hull whole, the worst errors one by one, a few between.
 
@@ -63,32 +73,49 @@ def thinned(curve: Curve, rounded: bool = True) -> JSON:
     tally, hull = curve.tally, curve.hull
     huge = max(curve.targets, curve.nontargets).bit_length() > 1000  # no double holds the sums
     complete = (len(tally) <= _ALL or huge) and tally.gaps is None
-    rounded = rounded and tally.gaps is None
-    if complete:
-        kept, misses, alarms = _steps(tally, curve.thresholds[1:]), curve.misses[1:], curve.false_alarms[1:]
-    else:
-        kept = _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
-        misses, alarms = tally.at(kept.thresholds)
+    points = _every_point(curve) if complete else _some_points(curve, rounded and tally.gaps is None)
     result = {
         "targets": curve.targets,
         "nontargets": curve.nontargets,
         "unit": tally.unit,
         "complete": complete,
-        "thresholds": ["-inf", *_listed(kept.thresholds)],
-        "misses": [0, *misses.tolist()],
-        "false_alarms": [curve.nontargets, *alarms.tolist()],
+        "thresholds": points.thresholds,
+        "misses": points.misses,
+        "false_alarms": points.false_alarms,
         "hull": {
             "thresholds": _listed(hull.thresholds),
             "misses": hull.misses.tolist(),
             "false_alarms": hull.false_alarms.tolist(),
         },
     }
-    if not complete and tally.gaps is None:  # else rows lie anywhere between two known points
-        codes = kept.stays[0] + 2 * kept.stays[1].astype(np.uint8)
-        result["path"] = "s" + np.frombuffer(_PATHS.encode(), np.uint8)[codes].tobytes().decode()
-    if tally.meaning not in ("llr", "raw"):
-        result["llrs"] = ["-inf", *_listed(kept.llrs)]
+    if points.path is not None:
+        result["path"] = points.path
+    if points.llrs is not None:
+        result["llrs"] = points.llrs
     return result
+
+
+def _every_point(curve: Curve) -> _Points:
+    llrs = None
+    if curve.tally.meaning not in ("llr", "raw"):
+        llrs = ["-inf", *_listed(_ascending_llrs(curve.tally, curve.thresholds[1:]))]
+    return _Points(_listed(curve.thresholds), curve.misses.tolist(), curve.false_alarms.tolist(), llrs)
+
+
+def _some_points(curve: Curve, rounded: bool) -> _Points:
+    tally, path = curve.tally, None
+    kept = _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
+    misses, alarms = tally.at(kept.thresholds)
+    if tally.gaps is None:  # else rows lie anywhere between two known points
+        codes = kept.stays[0] + 2 * kept.stays[1].astype(np.uint8)
+        path = "s" + np.frombuffer(_PATHS.encode(), np.uint8)[codes].tobytes().decode()
+    return _Points(
+        ["-inf", *_listed(kept.thresholds)],
+        [0, *misses.tolist()],
+        [curve.nontargets, *alarms.tolist()],
+        None if tally.meaning in ("llr", "raw") else ["-inf", *_listed(kept.llrs)],
+        path,
+    )
 
 
 def interpolated(kept: JSON, key: str, llrs: Floats) -> Floats:
@@ -130,10 +157,10 @@ def unshifted_llrs(scores: Floats, meaning: str) -> Floats:
 
 def _listed(values: Floats) -> list[float | str]:
     """Numbers as JSON has them, infinities as text."""
-    plain: list[float] = values.tolist()
-    if len(plain) and math.isfinite(plain[0]) and math.isfinite(plain[-1]):  # ascending: infinities are at the ends
-        return [*plain]
-    return [value if math.isfinite(value) else "inf" if value > 0.0 else "-inf" for value in plain]
+    found: list[float | str] = values.tolist()
+    for place in np.isinf(values).nonzero()[0].tolist():
+        found[place] = "inf" if values[place] > 0.0 else "-inf"
+    return found
 
 
 def _distinct(*parts: Floats) -> Floats:
@@ -145,9 +172,13 @@ def _distinct(*parts: Floats) -> Floats:
 
 def _steps(tally: Tally, scores: Floats) -> _Kept:
     """Scores at which both counts step."""
-    llrs = scores if tally.meaning == "raw" else np.maximum.accumulate(llrs_of(tally, scores))
     stays = np.ones(len(scores), np.bool_)
-    return _Kept(scores, llrs, (stays, stays))
+    return _Kept(scores, _ascending_llrs(tally, scores), (stays, stays))
+
+
+def _ascending_llrs(tally: Tally, scores: Floats) -> Floats:
+    """The llrs of ascending scores, which ascend although conversion rounds; raw scores as they are."""
+    return scores if tally.meaning == "raw" else np.maximum.accumulate(llrs_of(tally, scores))
 
 
 def _plain(curve: Curve) -> _Kept:
@@ -389,7 +420,7 @@ def histogram(tally: Tally) -> JSON:
         return _histogram_of_points(tally)
     sides = {"targets": tally.targets, "nontargets": tally.nontargets}
     finite = [
-        side.scores[np.searchsorted(side.scores, -math.inf, "right") : np.searchsorted(side.scores, math.inf)]
+        side.scores[side.scores.searchsorted(-math.inf, "right") : side.scores.searchsorted(math.inf)]
         for side in sides.values()
     ]
     cut = [(side, int(0.0005 * (len(side) - 1))) for side in finite if len(side)]

@@ -131,7 +131,7 @@ class Curve(Record):
         for side, called in ((tally.targets, "targets"), (tally.nontargets, "non-targets")):
             if side.total == 0:
                 raise UndefinedError(f"There is no curve, EER, AUC or cost: there are no {called} among the trials.")
-        return cls(tally)
+        return computed(cls, tally=tally)
 
     def __repr__(self) -> str:
         return f"Curve: {self.tally.weight(self.targets)} targets, {self.tally.weight(self.nontargets)} non-targets"
@@ -654,13 +654,14 @@ class Hull(Record):
             DCF, threshold, misses and false alarms of each.
         """
         best = self.llrs.searchsorted(-log_odds)
-        near = np.minimum(np.maximum(best[:, None] + _NEIGHBOURS, 0), len(self.misses) - 1)
+        near = best[:, None] + _NEIGHBOURS
+        misses, alarms = self.misses.take(near, mode="clip"), self.false_alarms.take(near, mode="clip")
+        fnr, fpr = quotients(misses, self.targets), quotients(alarms, self.nontargets)
         column = None if factors is None else factors[:, None]
-        fnr, fpr = quotients(self.misses[near], self.targets), quotients(self.false_alarms[near], self.nontargets)
         costs = normalised_dcf(log_odds[:, None], fnr, fpr, column)
         least = costs.min(axis=1)
         pick = (costs <= least[:, None] * (1.0 + 2.0**-50)).argmax(axis=1)  # equal but for rounding: the lowest
-        place = near[np.arange(len(pick)), pick]
+        place = np.minimum(np.maximum(best + _NEIGHBOURS[pick], 0), len(self.misses) - 1)
         return least, self.thresholds[place], self.misses[place], self.false_alarms[place]
 
 
@@ -684,21 +685,38 @@ class _Meeting(NamedTuple):
     nontargets: Ranked
     of_targets: bool  # whether the smaller class is the targets
     scores: Floats  # the distinct scores of the smaller class
-    running: Column  # their running weights, 0 in front
-    low: NDArray[np.intp]  # number of scores of the larger class < each of these
-    high: NDArray[np.intp]  # and <= each
+    totals: Column  # their running weights, with 0 twice in front and the last of them twice
+    lows: NDArray[np.intp]  # number of scores of the larger class < each of these; 0 in front, and all at the end
+    highs: NDArray[np.intp]  # and <= each; the same array where there are no ties
 
     @classmethod
     def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
         scores, running = few.groups()
-        low, tied = ranks_and_ties(many.scores, scores)
-        high = low
+        totals = _enclosed(running, few.total)
+        del running  # its memory serves the ranks
+        lows, tied = ranks_and_ties(many.scores, scores)
+        highs = lows
         if len(tied):
-            high = low.copy()
-            high[tied] = sorted_ranks(many.scores, scores[tied], "right")
-        return cls(targets, nontargets, of_targets, scores, running, low, high)
+            highs = lows.copy()
+            highs[1:-1][tied] = sorted_ranks(many.scores, scores[tied], "right")
+        return cls(targets, nontargets, of_targets, scores, totals, lows, highs)
+
+    @property
+    def running(self) -> Column:
+        """The running weights of the smaller class, 0 in front."""
+        return take(self.totals, slice(1, -1))
+
+    @property
+    def low(self) -> NDArray[np.intp]:
+        """The number of scores of the larger class < each score of the smaller one."""
+        return self.lows[1:-1]
+
+    @property
+    def tied(self) -> bool:
+        """Whether the classes share a score."""
+        return self.highs is not self.lows
 
     @property
     def _larger(self) -> Ranked:
@@ -712,12 +730,13 @@ class _Meeting(NamedTuple):
     def points(self) -> tuple[Floats, Counts, Counts]:
         """(thresholds, misses, rejected non-targets) at accepting everything, and at each distinct score."""
         larger = self._larger
-        few = np.zeros(len(larger.scores) + len(self.scores), np.bool_)
-        few[self.high + np.arange(len(self.scores))] = True
-        thresholds, smaller = np.empty(len(few) + 1), np.zeros(len(few) + 1, np.intp)
-        thresholds[0] = -math.inf
-        thresholds[1:][few], thresholds[1:][~few] = self.scores, larger.scores
-        np.cumsum(few, out=smaller[1:])
+        count = 1 + len(larger.scores) + len(self.scores)
+        few, thresholds = np.zeros(count, np.bool_), np.empty(count)
+        places = self.highs[1:-1] + np.arange(1, len(self.scores) + 1)
+        few[places] = True
+        smaller = few.cumsum()
+        few[0] = True  # the first point has no score, so it is not the larger class's either
+        thresholds[0], thresholds[places], thresholds[~few] = -math.inf, self.scores, larger.scores
         rest = np.arange(len(smaller)) - smaller
         differ = thresholds[2:] != thresholds[1:-1]
         if not differ.all():  # of equal scores the last, which counts them all
@@ -730,20 +749,23 @@ class _Meeting(NamedTuple):
         """Twice the pairs in which the target is higher, tied pairs counting once."""
         pairs = 2 * self.targets.total * self.nontargets.total
         wins = _dot(self.running, self._weight(self.low), pairs)
-        wins += wins if self.high is self.low else _dot(self.running, self._weight(self.high), pairs)
+        wins += _dot(self.running, self._weight(self.highs[1:-1]), pairs) if self.tied else wins
         return wins if self.of_targets else pairs - wins
 
     def corners(self) -> tuple[Column, Column]:
         """(misses, rejected non-targets) of the points that can be vertices of the hull, both ends included."""
-        ends = slice(0, -1) if self.of_targets else slice(1, None)
-        inner = (take(self.running, ends), self._weight(self.low))
-        if not self.of_targets:
-            inner = (self._weight(self.high), take(self.running, ends))
-        misses, rejected = (
-            joined(np.zeros(1, np.int64), column, recast(np.array([end], np.object_), end.bit_length()))
-            for column, end in zip(inner, (self.targets.total, self.nontargets.total), strict=True)
-        )
-        return misses, rejected
+        if self.of_targets:
+            return take(self.totals, slice(0, -1)), self._weight(self.lows)
+        return self._weight(self.highs), take(self.totals, slice(1, None))
+
+
+def _enclosed(column: Column, total: int) -> Column:
+    """0, the column and the total, which a column of this form can hold."""
+    if isinstance(column, Wide):
+        return joined(np.zeros(1, np.int64), column, recast(np.array([total], np.object_), total.bit_length()))
+    found = np.zeros(len(column) + 2, np.promote_types(column.dtype, np.int64))
+    found[1:-1], found[-1] = column, total
+    return found
 
 
 def _dot(running: Column, counts: Column, largest: int) -> int:
@@ -800,7 +822,11 @@ class _Plane(NamedTuple):
         one, other = _doubles(x), _doubles(y)
         return cls(one, other, (2.0**-46 * float(one[-1]), 2.0**-46 * float(other[-1])))
 
-    def may_be_below(self, start: Array | int, places: Array | slice, end: Array | int) -> NDArray[np.bool_]:
+    def at(self, places: Array) -> _Plane:
+        """Some of the points."""
+        return _Plane(self.x[places], self.y[places], self.slack)
+
+    def may_be_below(self, start: slice | int, places: slice, end: slice | int) -> NDArray[np.bool_]:
         """Which points are strictly below the chord from start to end, or too close to it for doubles to tell."""
         dx, dy = self.x[places] - self.x[start], self.y[places] - self.y[start]
         wide, high = self.x[end] - self.x[start], self.y[end] - self.y[start]
@@ -826,13 +852,15 @@ def _survivors(plane: _Plane) -> NDArray[np.intp]:
         places = np.arange(last + 1)
     else:
         sample = np.append(np.arange(0, last, _SAMPLE), last)
-        ends = sample[_survivors(_Plane(plane.x[sample], plane.y[sample], plane.slack))]
+        ends = sample[_survivors(plane.at(sample))]
         ends = ends[_chain(plane.x[ends].tolist(), plane.y[ends].tolist())]
         places = _below_chords(plane, ends)
+        plane = plane.at(places)
     while len(places) > _FEW:
-        convex = np.ones(len(places), np.bool_)
-        convex[1:-1] = plane.may_be_below(places[:-2], places[1:-1], places[2:])
-        before, places = len(places), places[convex]
+        convex = np.zeros(len(places), np.bool_)
+        convex[0] = convex[-1] = True
+        convex[1:-1] = plane.may_be_below(slice(0, -2), slice(1, -1), slice(2, None))
+        before, places, plane = len(places), places[convex], plane.at(convex)
         if len(places) > 0.9 * before:
             break
     return places
@@ -872,7 +900,7 @@ def _crossing(thresholds: Floats, misses: Counts, alarms: Counts, curve: Curve, 
     """Where the segments of a curve meet FPR = FNR, in whole numbers until the last division."""
     scaled_misses, scaled_alarms = curve._scaled_errors(misses, alarms)
     gap = scaled_misses - scaled_alarms  # ascends from below 0 to above it
-    place = int(np.searchsorted(gap, 0))
+    place = int(gap.searchsorted(0))
     if gap[place] == 0:
         return Eer(ratio(int(misses[place]), curve.targets), float(thresholds[place]), definition)
     below, above = -int(gap[place - 1]), int(gap[place])

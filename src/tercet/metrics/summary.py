@@ -63,7 +63,8 @@ class Summary:
         if tally.meaning == "raw":
             none = np.zeros(0, np.int64)
             return cls(curve, np.empty(0), none, none, ((0, 0), (0, 0)))
-        llr, asked = tally.as_llr(), np.sort(thresholds)
+        llr, asked = tally.as_llr(), thresholds.copy()
+        asked.sort()
         missed, rejected = llr.targets.upto(asked), llr.nontargets.upto(asked)
         return cls(curve, asked, missed, rejected, (softplus_sum(llr.targets, -1.0), softplus_sum(llr.nontargets, 1.0)))
 

@@ -13,7 +13,7 @@ from tercet._numeric.exact import as_integers
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
 from tercet._numeric.parallel import extremes
-from tercet._numeric.records import check_fields
+from tercet._numeric.records import check_fields, computed
 from tercet._numeric.sorting import Source, ascending, in_order, length
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
@@ -104,7 +104,9 @@ class Ranked:
             places = self.cumulative.searchsorted(Wide.of(weight))
         elif self.cumulative is not None:
             places = np.searchsorted(self.cumulative, weight)
-        return np.where(places > 0, self.scores[np.maximum(places, 1) - 1], -math.inf)
+        found = self.scores.take(places - 1, mode="clip")
+        found[places == 0] = -math.inf
+        return found
 
     def distinct(self) -> tuple[Floats, Counts]:
         """The distinct scores, and the running total of their weights with 0 in front."""
@@ -229,14 +231,13 @@ class Tally:
         if trials.weights is None:
             sides = ascending(len(labels), *(_of_class(trials.scores, labels, target) for target in (True, False)))
             targets, nontargets = (Ranked(frozen(side)) for side in sides)
-            return cls(targets, nontargets, trials.meaning, trials.trained_prior)
+            return _known(trials, targets, nontargets)
         scores, weights = trials.scores, trials.weights
         least, most = extremes(weights)
         if least <= 0.0:
             kept = weights > 0.0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
-        targets, nontargets, unit = _weighted(scores, labels, weights, most)
-        return cls(targets, nontargets, trials.meaning, trials.trained_prior, unit)
+        return _known(trials, *_weighted(scores, labels, weights, most))
 
     def __add__(self, other: Tally) -> Tally:
         for one, another in ((self, other), (other, self)):
@@ -354,6 +355,14 @@ class Tally:
             return int(count) << self.unit
         whole, rest = divmod(int(count), 1 << -self.unit)
         return whole if rest == 0 else int(count) / (1 << -self.unit)
+
+
+def _known(trials: Trials, targets: Ranked, nontargets: Ranked, unit: int = 0) -> Tally:
+    """The tally of trials, which were checked when they were made."""
+    return computed(
+        Tally, targets=targets, nontargets=nontargets, meaning=trials.meaning, trained_prior=trials.trained_prior,
+        unit=unit, gaps=None,
+    )  # fmt: skip
 
 
 def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source[np.float64]:

@@ -108,7 +108,7 @@ class Folds:
         """The hull of each training part."""
         meeting = None if self.curve is None else self.curve._meeting
         smallest = min(len(own) for own in self.scores)
-        if meeting is None or meeting.high is not meeting.low or len(meeting.low) != smallest:  # tied rows
+        if meeting is None or meeting.tied or len(meeting.low) != smallest:  # tied rows
             return [Curve.of(tally).hull for tally in self.tallies]
         return [self._hull(fold) for fold in range(self.count)]
 

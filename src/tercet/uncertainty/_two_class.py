@@ -435,7 +435,7 @@ def _delong_variance(curve: Curve) -> float:
     meeting = curve._meeting
     few, many = (curve.targets, curve.nontargets) if meeting.of_targets else (curve.nontargets, curve.targets)
     plain = curve.tally.targets.running is None and curve.tally.nontargets.running is None
-    if not plain or meeting.high is not meeting.low or len(meeting.low) != few or few < 2:
+    if not plain or meeting.tied or len(meeting.low) != few or few < 2:
         return delong(curve.tally).variance
     below = np.cumsum(np.bincount(meeting.low, minlength=many + 1)[:many])  # of the smaller class, by row of the larger
     return float(meeting.low.var(ddof=1)) / many**2 / few + float(below.var(ddof=1)) / few**2 / many
