@@ -128,7 +128,7 @@ def bootstrap(
     extra : mapping of str to function, optional
         Functions of the resampled trials, which hold repeated rows instead of weights.
     threads : int, optional
-        Number of threads; the result does not depend on it.
+        Number of threads; the result does not depend on it. Unless given, all cores where that is likely to be faster.
     progress : callable, optional
         Called with (resamples done, all resamples).
 

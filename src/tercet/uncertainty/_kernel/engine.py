@@ -24,6 +24,7 @@ METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time
 _TOGETHER = 1 << 19  # steps of resamples that are evaluated at once: more take more memory and gain little
 _WORTH_A_THREAD = 1 << 15  # rows above which numpy, not Python, does most of the work
+_RUNS_WORTH_A_THREAD = 1 << 21  # the same for runs of rows, which are fewer: threads wait for each other's short calls
 _FAILING = 0.05  # share of resamples that cannot be evaluated, above which intervals are refused
 _MOST_RESAMPLES = 10_000_000
 _MOST_FAILURES = 100  # resamples in a row that cannot be evaluated, before giving up
@@ -93,16 +94,20 @@ def replicates(
     of them, the others give no valid interval.
     """
     results: list[list[dict[str, Reals]]] = [[{}] * settings.resamples for _ in systems]
+    alone = systems[0] if len(systems) == 1 and designs[0].runs is not None else None
+    by_runs = alone if isinstance(alone, TwoClass) else None
 
     def work(numbers: range) -> tuple[int, list[Exception]]:
         failed: list[Exception] = []
-        if len(systems) == 1 and designs[0].runs is not None and isinstance(systems[0], TwoClass):
-            _resample_together(designs[0], systems[0], settings.seed, numbers, results[0])
+        if by_runs is not None:
+            _resample_together(designs[0], by_runs, settings.seed, numbers, results[0])
             return 0, failed
         return sum(_resample(designs, systems, settings.seed, place, results, failed) for place in numbers), failed
 
     chunks = [range(s, min(s + _CHUNK, settings.resamples)) for s in range(0, settings.resamples, _CHUNK)]
-    threads = settings.threads or (CORES if sum(designs[0].sizes) >= _WORTH_A_THREAD else 1)
+    short = by_runs is not None and by_runs.costs is None  # Cllr takes long calls
+    enough = _RUNS_WORTH_A_THREAD if short else _WORTH_A_THREAD
+    threads = settings.threads or (CORES if sum(designs[0].sizes) >= enough else 1)
     redrawn = done = 0
     reasons: list[Exception] = []
     with ThreadPoolExecutor(threads) as pool:
