@@ -279,15 +279,15 @@ def min_cross_entropy(source: Source, prior: float) -> float:
     return (share * math.fsum(miss.tolist()) + (1.0 - share) * math.fsum(alarm.tolist())) / math.log(2.0)
 
 
-def softplus(x: Floats) -> Floats:
-    """ln(1 + e^x), without overflow."""
+def softplus(x: Floats, *, own: bool = False) -> Floats:
+    """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory."""
     positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
     mixed = not positive and np.maximum.reduce(x) > 0.0
     result = np.copysign(x, -1.0) if mixed else -x if positive else np.array(x)
     np.exp(result, out=result)
     np.log1p(result, out=result)
     if positive or mixed:
-        result += np.maximum(x, 0.0) if mixed else x
+        result += np.maximum(x, 0.0, out=x if own else None) if mixed else x
     return result
 
 
@@ -316,7 +316,7 @@ def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
         if beyond.any():
             infinite += int(np.count_nonzero(beyond))
             llrs = llrs[~beyond]
-        total += exact_sum(llrs, lambda some: softplus(np.multiply(some, sign, dtype=np.float64)))
+        total += exact_sum(llrs, lambda some: softplus(np.multiply(some, sign, dtype=np.float64), own=True))
     return total, infinite
 
 
