@@ -32,7 +32,7 @@ from scipy import integrate, optimize, stats
 
 import tercet as tc
 from tercet.metrics.mover import Proportion, Sum
-from tercet.uncertainty._rows import grouping
+from tercet.uncertainty._clusters import grouping
 from tercet.uncertainty._two_class import NotEstimable, RatePair
 from tercet.uncertainty.intervals import CalibrationLosses, closed_form_intervals
 

@@ -89,7 +89,7 @@ MUTANTS = (
     ),
     Mutant(
         "cost matrix transposed, in decisions",
-        (("metrics/least_cost.py", "costs = np.ldexp(app.costs, ", f"costs = np.ldexp({TURNED}, "),),
+        (("metrics/posteriors.py", "costs = np.ldexp(app.costs, ", f"costs = np.ldexp({TURNED}, "),),
         CLASSES,
     ),
     Mutant(

@@ -16,6 +16,7 @@ from tercet.calibration.assessment import corp_diagram as corp_diagram
 from tercet.calibration.assessment import expected_calibration_error as expected_calibration_error
 from tercet.calibration.assessment import spiegelhalter_test as spiegelhalter_test
 from tercet.calibration.beta import Beta as Beta
+from tercet.calibration.beta import Offset as Offset
 from tercet.calibration.cross_fit import cross_fit as cross_fit
 from tercet.calibration.cross_fit import fit_recognizer_and_calibrator as fit_recognizer_and_calibrator
 from tercet.calibration.cross_fit import select_calibrator as select_calibrator
@@ -27,7 +28,6 @@ from tercet.calibration.methods import calibrate as calibrate
 from tercet.calibration.methods import fuse as fuse
 from tercet.calibration.methods import select as select
 from tercet.calibration.multiclass import Affine as Affine
-from tercet.calibration.offset import Offset as Offset
 from tercet.calibration.two_class import Gaussian as Gaussian
 from tercet.calibration.two_class import Isotonic as Isotonic
 from tercet.calibration.two_class import Logistic as Logistic

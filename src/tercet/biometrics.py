@@ -26,9 +26,8 @@ from tercet.metrics.limits import FEW
 from tercet.metrics.mover import Proportion
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability
-from tercet.uncertainty._clusters import Clusters
+from tercet.uncertainty._clusters import Clusters, group_codes, grouping, names_cross
 from tercet.uncertainty._limits import effective_size
-from tercet.uncertainty._rows import group_codes, grouping, names_cross
 
 __all__ = [
     "BpcerAt", "FnmrAtFmr", "NeededComparisons", "PresentationAttacks", "Rate", "SpeciesRate", "VerificationRates",

@@ -24,8 +24,8 @@ from tercet.metrics.tally import Tally
 from tercet.outofcore.conditions import parted
 from tercet.outofcore.scan import Scan
 from tercet.trials import Trials, as_trials
+from tercet.uncertainty._clusters import group_codes, grouping, needs_level
 from tercet.uncertainty._kernel.engine import Settings
-from tercet.uncertainty._rows import group_codes, grouping, needs_level
 from tercet.uncertainty.bootstrap import Method
 
 POOLED, EQUALISED = "pooled", "equalised"

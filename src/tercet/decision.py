@@ -21,8 +21,7 @@ from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, matrix_for
 from tercet.metrics.costs import class_sums, squared_distance, surprise
 from tercet.metrics.curves import Curve
-from tercet.metrics.least_cost import least_cost_actions
-from tercet.metrics.posteriors import likelihoods_of, over_blocks, posteriors, priced
+from tercet.metrics.posteriors import least_cost_actions, likelihoods_of, over_blocks, posteriors, priced
 from tercet.trials import Trials, as_trials, two_class
 
 

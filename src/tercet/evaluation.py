@@ -43,11 +43,11 @@ from tercet.metrics.mean_cost import MeanCost, mean_cost, without_means
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally, as_llr, on_score_scale
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials
-from tercet.uncertainty._asked import AskedIntervals
+from tercet.uncertainty._clusters import grouping, needs_level
 from tercet.uncertainty._limits import Estimate
-from tercet.uncertainty._rows import grouping, needs_level
 from tercet.uncertainty._two_class import NotEstimable
 from tercet.uncertainty.intervals import (
+    AskedIntervals,
     CalibrationLosses,
     Intervals,
     Sampling,

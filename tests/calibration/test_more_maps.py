@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tercet import Tally, Trials, cllr, cross_fit, empirical_cross_entropy, load_model, select_calibrator
-from tercet.calibration.beta import Beta
+from tercet.calibration.beta import Beta, Offset
 from tercet.calibration.kernel_density import KernelDensity
-from tercet.calibration.offset import Offset
 from tercet.calibration.two_class import Isotonic, Logistic
 from tercet.errors import CalibrationError, InputError, TercetError
 

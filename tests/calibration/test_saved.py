@@ -12,11 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tercet import Trials
-from tercet.calibration.beta import Beta
+from tercet.calibration.beta import Beta, Offset
 from tercet.calibration.fusion import Fusion, load_model
 from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.multiclass import Affine
-from tercet.calibration.offset import Offset
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
 from tercet.errors import CalibrationError, InputError, TercetError
 from tercet.testing import labelled_scores, score_matrices

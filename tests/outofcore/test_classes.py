@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.io.formats.parquet_arrow import plain_columns
+from tercet.io.formats.parquet import plain_columns
 from tercet.outofcore import reading
 from tercet.outofcore.limits import Budget
 

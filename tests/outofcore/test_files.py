@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tercet as tc
-from tercet.io.formats.parquet_arrow import plain_columns
+from tercet.io.formats.parquet import plain_columns
 from tercet.outofcore import reading, runner
 from tercet.outofcore.files import cut_into_parts, pieces_of
 from tercet.outofcore.limits import KEPT_ROW, Budget
@@ -587,7 +587,7 @@ def test_columns_through_pyarrow_are_those_of_the_file_and_import_no_pandas(tmp_
         np.testing.assert_array_equal(found, values[start:stop])
     assert plain_columns(path, ["x"], starts, 100, 149) is None  # pyarrow would read twice as much and more
     code = (
-        "import sys; from pathlib import Path; from tercet.io.formats.parquet_arrow import plain_columns; "
+        "import sys; from pathlib import Path; from tercet.io.formats.parquet import plain_columns; "
         f"assert plain_columns(Path({str(path)!r}), ['x'], {starts}, 0, 200) is not None; "
         "print('pandas' in sys.modules)"
     )

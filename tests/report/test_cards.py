@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import tercet as tc
-from tercet.calibration.beta import Beta
+from tercet.calibration.beta import Beta, Offset
 from tercet.calibration.kernel_density import KernelDensity
-from tercet.calibration.offset import Offset
 from tercet.report.cards import calibration_line
 
 BAD = '<script>alert(1)</script> " & \u202e'

@@ -11,7 +11,7 @@ import tercet as tc
 from tercet.cli.main import main
 from tercet.errors import InputError
 from tercet.io import write_table
-from tercet.report.embedded_rows import kept_rows, with_rows
+from tercet.report.packing import kept_rows, with_rows
 from tercet.report.page import document_of, page
 
 

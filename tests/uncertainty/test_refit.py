@@ -7,9 +7,9 @@ import tercet as tc
 from tercet.calibration.multiclass import Affine
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.uncertainty import bands, bootstrap, reliability
+from tercet.uncertainty._clusters import class_rows
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.refit import TwoSets
-from tercet.uncertainty._rows import class_rows
 
 from .helpers import gaussian, same, three_classes
 

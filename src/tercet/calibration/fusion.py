@@ -249,10 +249,9 @@ def load_model(text: str | bytes) -> Saved:
     >>> load_model(pair.to_json())([1.0]).tolist()
     [2.0]
     """
-    from tercet.calibration.beta import Beta
+    from tercet.calibration.beta import Beta, Offset
     from tercet.calibration.bounded import Bounded
     from tercet.calibration.kernel_density import KernelDensity
-    from tercet.calibration.offset import Offset
 
     every = (Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Threshold, Affine, Fusion, Bounded)
     models = {m.method: m for m in every}

@@ -9,12 +9,11 @@ from typing import Any
 from tercet._numeric.validation import chosen, listed, text
 from tercet._typing import JSON
 from tercet.application import Application, MulticlassApplication
-from tercet.calibration.beta import Beta
+from tercet.calibration.beta import Beta, Offset
 from tercet.calibration.cross_fit import CrossFit, Ranking, cross_fit, select_calibrator
 from tercet.calibration.fusion import Fusion
 from tercet.calibration.kernel_density import KernelDensity
 from tercet.calibration.multiclass import Affine
-from tercet.calibration.offset import Offset
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 from tercet.errors import InputError
 from tercet.trials import Trials, as_trials

@@ -13,7 +13,7 @@ from tercet._numeric.matrices import prior_vector
 from tercet._numeric.validation import chosen, number, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
-from tercet.cli._config import POINTS
+from tercet.cli._command import POINTS
 from tercet.errors import InputError, WordError, did_you_mean
 from tercet.metrics.mean_cost import without_means
 

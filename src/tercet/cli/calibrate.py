@@ -15,8 +15,16 @@ from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._models import fit_and_save, quality_of, refuse_other_groups, saved_model, score_columns
 from tercet.cli._output import Facts, save
-from tercet.cli._parts import choose_road, limits_of, scanned
-from tercet.cli._systems import local_files, names_in, read_pieces, read_systems, read_trials
+from tercet.cli._systems import (
+    choose_road,
+    limits_of,
+    local_files,
+    names_in,
+    read_pieces,
+    read_systems,
+    read_trials,
+    scanned,
+)
 from tercet.cli._values import training_settings, with_columns
 from tercet.errors import InputError
 from tercet.trials import Trials

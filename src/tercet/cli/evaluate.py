@@ -31,18 +31,20 @@ from tercet.cli._decision_facts import (
 from tercet.cli._hints import hints_about
 from tercet.cli._options import MEANINGS, SCORES, SEVERAL, TWO_CLASS
 from tercet.cli._output import Facts, Style, document, log, out, say, show, working, write_page
-from tercet.cli._parts import choose_road, limits_of, scanned
 from tercet.cli._systems import (
     Calibration,
     System,
     arranged,
     check_order,
+    choose_road,
     decided_systems,
+    limits_of,
     local_files,
     name_of,
     named,
     read_systems,
     read_trials,
+    scanned,
     with_files,
 )
 from tercet.cli._values import (
@@ -206,7 +208,7 @@ def _in_memory(
     if options["min_risk"]:
         systems = [with_least_risk(one, points) for one in systems]
     if options["with_posteriors"]:
-        from tercet.report.embedded_rows import with_rows
+        from tercet.report.packing import with_rows
 
         systems = [replace(one, facts=with_rows(one.facts, one.used(), seed=options["seed"])) for one in systems]
     return systems, _by_condition(systems, asked, options, draws)

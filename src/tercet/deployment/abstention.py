@@ -20,8 +20,8 @@ from tercet.metrics.confusion import matrix_for
 from tercet.metrics.costs import class_prior
 from tercet.metrics.pairing import paired
 from tercet.trials import Trials, as_trials, probability
+from tercet.uncertainty._clusters import group_codes
 from tercet.uncertainty._limits import Mean, p_value
-from tercet.uncertainty._rows import group_codes
 
 _ROUNDING = 2.0**-40  # of an expected cost: 1 - p is off by up to 2**-53, so by this share of a cost above 1e-4
 

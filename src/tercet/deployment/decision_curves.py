@@ -27,10 +27,9 @@ from tercet.metrics.net_benefit import (
 from tercet.metrics.pairing import PairBy, paired
 from tercet.outofcore.scan import Scan
 from tercet.trials import NO_LLR, Trials, as_trials, probability
-from tercet.uncertainty._clusters import Clusters
+from tercet.uncertainty._clusters import Clusters, canonical, grouping, needs_level, numbered_groups
 from tercet.uncertainty._differences import Losses, PairedTrials
 from tercet.uncertainty._limits import effective_size
-from tercet.uncertainty._rows import canonical, grouping, needs_level, numbered_groups
 from tercet.uncertainty.compare import names_of, paired_comparison, sharing_groups
 from tercet.uncertainty.comparison import Comparison
 from tercet.uncertainty.intervals import Bound

@@ -1,7 +1,8 @@
-"""Posteriors: a prior and the likelihoods of each trial's classes, joined by Bayes' rule."""
+"""Posteriors, by Bayes' rule from a prior and the likelihoods of each trial's classes, and the cheapest actions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from tercet._numeric.matrices import prior_vector
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.validation import column, shown
-from tercet._typing import Floats
+from tercet._typing import Array, Floats
+from tercet.application import MulticlassApplication
 from tercet.errors import CalibrationError
 from tercet.trials import Trials, as_trials, probability
 
@@ -129,3 +131,114 @@ def check_every_class(totals: Sequence[float], classes: tuple[str, ...]) -> None
     for total, name in zip(totals, classes, strict=True):
         if not total > 0.0:
             raise CalibrationError(f"There is nothing to calibrate: there are no trials of class {shown(name)}.")
+
+
+# The action of least expected cost, in the time of a matrix product.
+#
+# A product in single precision decides where one action is cheaper than all others by more than its rounding; the
+# other rows, few as a rule, are decided again in double precision, and by sums in the order of the classes where that
+# leaves two actions too close to call. So no decision depends on a row's neighbours.
+#
+# The bound. With x = l - max l, a term of an expected cost is w e^x, w = cost x prior. Rounding x to 24 bits changes
+# e^x by a factor within 1 +- 88 x 2**-24 while e^x >= 2**-126, the smallest normal number; exp itself is off by at
+# most four units in the last place, w and the product by half of one each, and a sum of K positive terms, in any
+# order, by K - 1 times half of one. Together an expected cost is off by less than a factor 1 +- g, g = (K + 100) x
+# 2**-24. What underflow takes is below K x 2**-125, and counts for nothing where the least cost is above 2**-80 and
+# no w but 0 is below 2**-40 of the largest. If one cost is computed as above (1 + 4 g) times another, it is truly the
+# larger, by more than the rounding of double precision.
+
+_ROUNDING = 1.0 + 1e-11  # sums of 5,000 positive terms in any order agree within this
+_TINY = 1e-290  # two expected costs below this may differ by what underflow took
+_SINGLE_TINY = 2.0**-80  # the same in single precision
+_SINGLE_RANGE = 2.0**-40  # costs x priors that differ by more than this are not put into single precision
+_ONE_THREAD = 1 << 18  # multiplications in one product: OpenBLAS starts threads of its own above this
+
+
+def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array:
+    """The number of the cheapest action for each row of log-likelihoods, the lowest on ties.
+
+    >>> from tercet import Application
+    >>> app = Application.multiclass([0.5, 0.5], [[0, 3], [1, 0]])
+    >>> least_cost_actions(app, np.array([[0.0, 1.0], [2.0, 0.0]])).tolist()
+    [1, 0]
+    """
+    logs = np.log(app.prior)
+    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
+    single = None if app.largest_decides else _in_single_precision(costs * app.prior)
+    actions = np.empty(len(likelihoods), np.int8 if len(costs) < 128 else np.int32)
+
+    def fill(rows: slice) -> None:
+        if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
+            joint = comparable(likelihoods[rows], logs)
+            actions[rows] = _first(joint == joint.max(axis=0))
+        elif single is None:
+            actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
+        else:
+            actions[rows], unclear = _clear_least(single, likelihoods[rows])
+            if len(unclear):
+                again = unclear + rows.start
+                actions[again] = _least_cost(costs, comparable(likelihoods[again], logs))
+
+    over_blocks(fill, *likelihoods.shape)
+    return actions
+
+
+def _in_single_precision(weights: Floats) -> NDArray[np.float32] | None:
+    """Costs x priors, the largest made 1; None where the smallest that is not 0 would be lost."""
+    shares = weights / weights.max()
+    if not (shares[shares > 0.0] > _SINGLE_RANGE).all():
+        return None
+    return np.asarray(shares, np.float32)
+
+
+def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[Array, NDArray[np.intp]]:
+    """The cheapest action of each row, and the rows where another comes within the bound on the rounding."""
+    logs = np.array(likelihoods.T, order="C")
+    with np.errstate(over="ignore"):
+        logs -= logs.max(axis=0)
+        shares = logs.astype(np.float32)
+    np.exp(shares, out=shares)
+    prices = _product(weights, shares)
+    least = prices.min(axis=0)
+    bound = np.float32(1.0 + 4.0 * (weights.shape[1] + 100) * 2.0**-24)
+    near = prices <= least * bound
+    several = near.sum(axis=0, dtype=np.int8 if len(weights) < 128 else np.int32) > 1
+    return _first(near), np.flatnonzero(several | (least < _SINGLE_TINY))
+
+
+def _product(weights: Array, shares: Array) -> Array:
+    """weights @ shares in parts that one thread works on: the rows have been dealt to all cores already."""
+    prices = np.empty((len(weights), shares.shape[1]), shares.dtype)
+    width = max(_ONE_THREAD // weights.size, 1)
+    for start in range(0, shares.shape[1], width):
+        rows = slice(start, start + width)
+        np.matmul(weights, shares[:, rows], out=prices[:, rows])
+    return prices
+
+
+def _least_cost(costs: Floats, logs: Floats) -> Array:
+    """The action of least expected cost for each column of logs.
+
+    A matrix product finds it; where others come within its rounding, the sums are taken again in the order of the
+    classes, so that no decision depends on the shape of the block, and in logs where exponentials vanish.
+    """
+    shares = np.exp(logs)
+    prices = _product(costs, shares)
+    least = prices.min(axis=0)
+    near = prices <= least * _ROUNDING
+    chosen = _first(near)
+    unclear = np.flatnonzero((near.sum(axis=0, dtype=np.int32) > 1) | (least < _TINY))
+    if len(unclear):
+        prices = priced(costs, shares[:, unclear])
+        chosen[unclear] = _first(prices == prices.min(axis=0))
+        for row in unclear[(prices < _TINY).sum(axis=0) > 1]:
+            with np.errstate(divide="ignore"):
+                chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
+    return chosen
+
+
+def _first(marks: NDArray[np.bool_]) -> Array:
+    """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
+    count = len(marks)
+    from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]
+    return np.asarray(count - (marks * from_the_end).max(axis=0))

@@ -30,7 +30,7 @@ from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
-from tercet.io.formats.parquet_arrow import plain_columns, release_memory
+from tercet.io.formats.parquet import plain_columns, release_memory
 from tercet.io.source import TrialSource, open_source
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from tercet._numeric.frames import column_names
 from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.parallel import together
 from tercet._numeric.records import ReadOnly, Record
-from tercet._numeric.validation import callback, flag, shown
+from tercet._numeric.validation import callback, flag, shown, shown_path
 from tercet._numeric.validation import path as checked_path
 from tercet._typing import JSON, EerDefinition, Facts, Floats
 from tercet.application import MulticlassApplication
@@ -25,12 +25,12 @@ from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as, fingerprint, plain_file
 from tercet.io._request import Request
+from tercet.io._trial_columns import group_numbers
 from tercet.io.formats.parquet import footer_of
-from tercet.io.read import read
-from tercet.metrics.case_costs import CaseCostColumns, Parts
+from tercet.io.read import read, read_chunks
+from tercet.metrics.case_costs import CaseCostColumns, CaseCosts, Parts
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.summary import Summary
-from tercet.outofcore.case_costs import case_parts
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
 from tercet.outofcore.classes import scanned_classes
 from tercet.outofcore.executors import Executor
@@ -398,6 +398,48 @@ def _refuse_reading_options(options: Facts) -> None:
     for key, value in options.items():
         if key not in known and value != usual.get(key):
             raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
+
+
+_CASE_ROW = 512  # bytes that a row may take while its part is read and split by class
+_MOST_CASES = 1 << 20  # at a time
+
+
+def case_parts(files: Sequence[Path], options: Facts, memory: int, costs: CaseCostColumns) -> Parts:
+    """The cases of files with their costs, part by part as often as they are asked for."""
+    asked, columns = costs.costs, costs.columns
+    rows = max(min(memory // _CASE_ROW, _MOST_CASES), 1)
+
+    def parts() -> Iterator[tuple[Trials, CaseCosts]]:
+        for file in files:
+            first = 0
+            for part in _naming_argument(read_chunks(file, rows, **{**options, "group_columns": columns}), asked):
+                yield part, _costs_of(part, costs, file, first)
+                first += len(part)
+
+    return parts
+
+
+def _costs_of(part: Trials, costs: CaseCostColumns, file: object, first: int) -> CaseCosts:
+    """The costs of some rows of a file; invalid ones are refused with the number of the first of these rows."""
+    try:
+        own = {
+            name: group_numbers(part, one, "costs") if isinstance(one, str) else one
+            for name, one in costs.costs.items()
+        }
+        return CaseCosts._part(costs.prior, **own)
+    except InputError as error:
+        raise InputError(f"{shown_path(file)}, rows from {first} on: {error}") from None
+
+
+def _naming_argument(parts: Iterator[Trials], asked: Mapping[str, str | float]) -> Iterator[Trials]:
+    """The parts; for a missing column the error names the argument."""
+    try:
+        yield from parts
+    except InputError as error:
+        for name, column in asked.items():
+            if isinstance(column, str) and f"no column {shown(column)[:8]}" in str(error):
+                raise InputError(f"{name}={shown(column)} must be a column or a number: {error}") from None
+        raise
 
 
 __all__ = ["Arrays", "Chunks", "Scan", "scan"]

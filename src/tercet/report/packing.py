@@ -5,15 +5,103 @@ decimals, so that steps are small; the reader sorts what it has read. It begins 
 bits), their decimals (4 bits; 15 for doubles) and the first of its whole numbers (64 bits), which are 2^63 +
 10^decimals x the number, or the bits of a double made to ascend. Then comes what each next one adds, in blocks of 64: a
 width (6 bits), and for each as many ones as it holds 2^width, a zero, and the rest in `width` bits.
+
+Also the rows that a page holds, only where asked for by name, so that priors and costs of several classes can be
+edited.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tercet._typing import JSON, Array, Facts, Floats
+from tercet.errors import InputError
+from tercet.metrics.posteriors import comparable
+from tercet.trials import Trials, as_trials
+
+ROWS = 2000
+CLASSES = 30  # of which a page can show and edit a cost matrix
+_NUMBERS = 20_000  # the most that a page holds
+
+
+def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
+    """Log-likelihoods and classes of all trials, or of a random sample of each class, weighted to represent the others.
+
+    Up to `most` rows (and 20,000 numbers) everything is kept, and what a page counts is exact. Beyond, each class
+    gives the same number of rows, or all that it has. No id, group or name of a trial is kept.
+
+    >>> trials = Trials.of_log_likelihoods([[0.0, 1.0, 2.0], [3.0, 0.0, 1.0]], [2, 0])
+    >>> kept = kept_rows(trials)
+    >>> kept["kept"], kept["of"], kept["labels"], kept["log_likelihoods"][1]
+    (2, 2, [2, 0], [0.0, -3.0, -2.0])
+    """
+    trials, labels = as_trials(trials), trials.known_labels()
+    count = len(trials.classes)
+    if not trials.is_matrix:
+        raise InputError("Rows are for trials with one column per class; for two classes the page needs none.")
+    if count > CLASSES:
+        raise InputError(f"A page can edit the costs of at most {CLASSES} classes, not of {count}.")
+    if int(most) != most or most < count:
+        raise InputError(f"most must be a whole number of rows, at least one for each of the {count} classes.")
+    whole = len(trials) <= min(int(most), _NUMBERS // count)
+    rows = np.arange(len(trials)) if whole else _drawn(trials, labels, min(int(most), _NUMBERS // count), seed)
+    likelihoods = comparable(trials.log_likelihoods[rows], np.zeros(count)).T
+    weights = _weights(trials, labels, rows)
+    return {
+        "kept": len(rows),
+        "of": len(trials),
+        "seed": None if whole else int(seed),
+        "labels": labels[rows].tolist(),
+        "log_likelihoods": [[value if value > -math.inf else "-inf" for value in row] for row in likelihoods.tolist()],
+        "weights": None if weights is None else weights.tolist(),
+    }
+
+
+def with_rows(system: Facts, trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
+    """One entry of "systems" in the JSON with rows of its trials under "posteriors"."""
+    kept = kept_rows(trials, most=most, seed=seed)
+    if "log_loss" not in system:
+        raise InputError("Rows are for systems of several classes; for two classes the page needs none.")
+    labels = trials.known_labels()
+    totals = np.bincount(labels, trials.weights, len(trials.classes)).tolist()
+    given = {name: float(total) for name, total in system["input"]["classes"].items()}
+    same = [*given] == list(trials.classes) and all(
+        math.isclose(one, other, rel_tol=1e-9) for one, other in zip(given.values(), totals, strict=True)
+    )
+    if not same:
+        raise InputError("These are not the trials that were evaluated: their classes, or how many of each, differ.")
+    return {**system, "posteriors": kept}
+
+
+def _drawn(trials: Trials, labels: Array, most: int, seed: int) -> NDArray[np.intp]:
+    """Row numbers, as many of each class as there is room for; what a small class leaves free goes to the others."""
+    rng = np.random.default_rng(seed)
+    weighing = np.ones(len(trials), np.bool_) if trials.weights is None else trials.weights > 0.0
+    members = [np.flatnonzero((labels == code) & weighing) for code in range(len(trials.classes))]
+    chosen, free = [], most
+    for left, own in zip(range(len(members), 0, -1), sorted(members, key=len), strict=True):
+        room = free // left
+        chosen.append(own if len(own) <= room else rng.choice(own, room, replace=False))
+        free -= len(chosen[-1])
+    return np.sort(np.concatenate(chosen))
+
+
+def _weights(trials: Trials, labels: Array, rows: NDArray[np.intp]) -> Floats | None:
+    """The weight of each kept row: its own, times what its class has for each of its kept ones."""
+    if len(rows) == len(trials):
+        return trials.weights
+    own = np.ones(len(trials)) if trials.weights is None else trials.weights
+    count = len(trials.classes)
+    whole = np.bincount(labels, own, count)
+    kept = np.bincount(labels[rows], own[rows], count)
+    share = np.divide(whole, kept, out=np.zeros(count), where=kept > 0.0)
+    return np.asarray(own[rows] * share[labels[rows]])
+
 
 Wholes = NDArray[np.uint64]
 _BLOCK = 64

@@ -1,4 +1,7 @@
-"""The page: one self-contained HTML file in which the reader can change the prior and the costs."""
+"""The page: one self-contained HTML file in which the reader can change the prior and the costs.
+
+What the page needs and a result of another version lacks is computed or left unknown, and named.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,8 @@ from typing import Any
 from tercet._numeric.validation import instance, listed, shown, whole
 from tercet.application import Application
 from tercet.errors import InputError
-from tercet.metrics.curve_summary import STAYS
+from tercet.metrics.curve_summary import STAYS, count_at
 from tercet.report import evidence, sections, verdict
-from tercet.report.completing import completed
 from tercet.report.fitting import fitted, is_coarse
 from tercet.report.language import Words
 from tercet.report.markup import Facts, text
@@ -32,7 +34,7 @@ _SLOT = re.compile(r"\{\{(t\.)?(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _KEPT = ("schema_version", "tercet", "title", "conditions", "default_applications", "comparison", "reduced")
 _SCRIPTS = (
-    "numbers", "words", "chart", "systems", "limits", "entries", "classes", "figures", "compare", "verdict", "saving",
+    "numbers", "words", "chart", "systems", "classes", "figures", "compare", "verdict",
     "page",
 )  # fmt: skip
 _KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # non-breaking spaces
@@ -133,7 +135,7 @@ def _checked(system: Facts) -> Facts:
 
 def _with_posteriors(systems: Sequence[Facts], posteriors: object) -> list[Facts]:
     """The systems, those that were named with rows of their trials."""
-    from tercet.report.embedded_rows import with_rows
+    from tercet.report.packing import with_rows
 
     names = [system.get("name") for system in systems if "log_loss" in system]
     if isinstance(posteriors, Mapping):
@@ -334,3 +336,58 @@ def squeezed(script: str) -> str:
         parts.append(sign)
         at += len(piece)
     return "".join(parts)
+
+
+_SIDE: Facts = {"bins": [], "below": 0, "above": 0}
+_UNKNOWN: Facts = {
+    "auc": None, "cllr": None, "min_cllr": None, "bayes_plot": {"log_odds": [], "dcf": None, "min_dcf": []},
+    "histogram": {"edges": [], "targets": _SIDE, "nontargets": _SIDE},
+}  # fmt: skip
+_OF_POINTS = ("confusion", "fnr", "fpr", "dcf_u")
+
+
+def completed(system: Facts) -> Facts:
+    """A system with everything that the page reads; "lacking" names what was not in the result."""
+    return _of_classes(system) if "classes" in system else _of_two(system)
+
+
+def _of_classes(system: Facts) -> Facts:
+    names = [str(name) for name in system["classes"]]
+    apps = [
+        {"actions": names if len(app["costs"]) == len(names) else [str(row) for row, _ in enumerate(app["costs"], 1)],
+         "contributions": None, **app}
+        for app in system["applications"]
+    ]  # fmt: skip
+    found = {**system, "applications": apps}
+    lacking = {key for app, whole in zip(system["applications"], apps, strict=True) for key in whole if key not in app}
+    if "posteriors" in system:
+        count = len(system["posteriors"]["labels"])
+        found["posteriors"] = {"weights": None, "kept": count, "of": count, "seed": None, **system["posteriors"]}
+    return {**found, "lacking": sorted(lacking)} if lacking else found
+
+
+def _of_two(system: Facts) -> Facts:
+    lacking = [key for key in ("curve", *_UNKNOWN) if key not in system]
+    lacking += [key for key in _OF_POINTS if any(key not in app for app in system["applications"])]
+    if not lacking and "unit" in system["curve"] and "targets" in system["input"]:
+        return system
+    found = {**_UNKNOWN, **system, "lacking": lacking}
+    if "curve" in system:
+        curve = found["curve"] = {"unit": 0, **system["curve"]}
+        sizes = {side: curve[side] * 2.0 ** curve["unit"] for side in ("targets", "nontargets")}
+        found["input"] = {**sizes, **system["input"]}
+    found["applications"] = [_completed_point(app, found.get("curve")) for app in system["applications"]]
+    return found
+
+
+def _completed_point(app: Facts, curve: Facts | None) -> Facts:
+    """An operating point with its rates and its cost per case, read off the curve where they are not in the result."""
+    found = {**dict.fromkeys(_OF_POINTS), **app}
+    if curve is not None and app["dcf"] is not None:
+        read = {key: count_at(curve, key, float(app["threshold"])) for key in ("misses", "false_alarms")}
+        rates = {"fnr": read["misses"] / curve["targets"], "fpr": read["false_alarms"] / curve["nontargets"]}
+        found |= {key: rate for key, rate in rates.items() if found[key] is None}
+    if found["fnr"] is not None and found["dcf_u"] is None:
+        prior = app["prior"]
+        found["dcf_u"] = prior * app["cost_fn"] * found["fnr"] + (1.0 - prior) * app["cost_fp"] * found["fpr"]
+    return found

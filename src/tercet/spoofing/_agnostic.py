@@ -29,7 +29,7 @@ from tercet.spoofing._classes import (
     threshold_in_use,
 )
 from tercet.trials import Trials
-from tercet.uncertainty.several_sets import Least, percentile_intervals
+from tercet.uncertainty.simultaneous import Least, percentile_intervals
 
 _NO_THRESHOLD = (
     "The actual a-DCF needs the threshold in use, or scores that are llrs of the target against the mixture of "

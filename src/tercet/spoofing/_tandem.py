@@ -28,7 +28,7 @@ from tercet.spoofing._classes import (
     threshold_in_use,
 )
 from tercet.trials import Trials, as_trials
-from tercet.uncertainty.several_sets import Least, percentile_intervals
+from tercet.uncertainty.simultaneous import Least, percentile_intervals
 
 _NO_THRESHOLD = 'The actual t-DCF needs the countermeasure\'s threshold, or llrs and threshold="bayes".'
 

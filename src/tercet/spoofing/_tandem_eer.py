@@ -20,7 +20,7 @@ from tercet.metrics.spoofing_curve import TandemEerCurve
 from tercet.metrics.tally import Tally
 from tercet.spoofing._classes import finite_thresholds, three_classes
 from tercet.trials import Trials, as_trials
-from tercet.uncertainty.several_sets import percentile_intervals
+from tercet.uncertainty.simultaneous import percentile_intervals
 
 _ROUNDING = 1e-12  # rates closer than this are taken as equal
 

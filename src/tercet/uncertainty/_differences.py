@@ -17,10 +17,9 @@ from tercet.metrics.costs import class_prior, entropy, min_cllr, softplus
 from tercet.metrics.curves import Curve
 from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import Places, Way
+from tercet.uncertainty._clusters import Places, SampledRows, Way
 from tercet.uncertainty._kernel.classes import RowCosts, charges
 from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped, named, smallest_p, wider
-from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import (
     Points,
     TwoClassSample,

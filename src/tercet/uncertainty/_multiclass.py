@@ -13,9 +13,9 @@ from tercet.application import MulticlassApplication
 from tercet.metrics.costs import class_prior, entropy
 from tercet.metrics.mover import MeanLoss, Proportion, Sum, cost_scale, mean_loss
 from tercet.trials import Trials
+from tercet.uncertainty._clusters import SampledRows
 from tercet.uncertainty._kernel.classes import RowCosts, charges
 from tercet.uncertainty._limits import Derived, Estimate, Mean, effective_size, mapped
-from tercet.uncertainty._rows import SampledRows
 from tercet.uncertainty._two_class import JACKKNIFE, LEAST_FOR_CLLR, Found, NotEstimable
 
 

@@ -24,10 +24,18 @@ from tercet.metrics.limits import FEW, normal_quantile
 from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class
-from tercet.uncertainty._clusters import ONE_GROUP, Clusters, Moments, Places, Way, is_fractional
+from tercet.uncertainty._clusters import (
+    ONE_GROUP,
+    Clusters,
+    Moments,
+    Places,
+    Way,
+    class_rows,
+    is_fractional,
+    numbered_groups,
+)
 from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effective_size, mapped, named, wider
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
-from tercet.uncertainty._rows import class_rows, numbered_groups
 
 _TOO_MANY = "Integer weights count trials, and 2**63 or more trials have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; with fewer, unseen tails dominate, and Cllr has no upper bound

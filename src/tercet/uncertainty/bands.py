@@ -18,10 +18,10 @@ from tercet.metrics.costs import class_prior, log_odds_grid
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import posteriors
 from tercet.trials import NO_LLR, Trials, logit, probability, two_class
+from tercet.uncertainty._clusters import group_codes
 from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
-from tercet.uncertainty._rows import group_codes
 from tercet.uncertainty.bootstrap import BootstrapOptions, DrawOptions, band_points, bootstrap
 from tercet.uncertainty.intervals import Bound, Intervals
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates

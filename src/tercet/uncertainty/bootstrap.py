@@ -21,6 +21,7 @@ from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
+from tercet.uncertainty._clusters import class_rows, flattened, grouping, several
 from tercet.uncertainty._kernel.classes import ManyClasses
 from tercet.uncertainty._kernel.drawn_runs import AllRuns, RunCounts
 from tercet.uncertainty._kernel.draws import LARGE, Design, row_weights
@@ -29,7 +30,6 @@ from tercet.uncertainty._kernel.percentiles import accelerations, bound, tail_of
 from tercet.uncertainty._kernel.refit import Extra, Fit, Measure, TwoSets, refitted
 from tercet.uncertainty._kernel.two_class import Plan, TwoClass
 from tercet.uncertainty._out_of_fold import PENALTY
-from tercet.uncertainty._rows import class_rows, flattened, grouping, several
 from tercet.uncertainty.intervals import QUANTITIES, Intervals, Sampling, is_asked, names_of, wanted_of
 
 Places = NDArray[np.intp]

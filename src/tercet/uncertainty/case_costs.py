@@ -33,9 +33,9 @@ from tercet.metrics.case_costs import (
 from tercet.metrics.limits import FEW
 from tercet.metrics.mover import MeanLoss, Sum, excluding
 from tercet.trials import Trials, probability
+from tercet.uncertainty._clusters import SampledRows, group_codes, grouping, needs_level
 from tercet.uncertainty._limits import smallest_p
 from tercet.uncertainty._out_of_fold import PENALTY, deal_groups, deal_rows
-from tercet.uncertainty._rows import SampledRows, group_codes, grouping, needs_level
 
 _REACH, _POINTS = 8.0, 321  # llrs to either side, and shifts, of a curve
 _TOO_FEW = "An interval needs at least two cases (or groups) of each class."

@@ -21,6 +21,7 @@ from tercet.metrics.case_costs import CaseCosts
 from tercet.metrics.confusion import as_matrix
 from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials
+from tercet.uncertainty._clusters import SampledRows, flattened, grouping, several
 from tercet.uncertainty._differences import (
     Losses,
     PairedTrials,
@@ -33,7 +34,6 @@ from tercet.uncertainty._kernel.engine import Progress, Settings, replicates
 from tercet.uncertainty._kernel.percentiles import order_statistic, tail_of
 from tercet.uncertainty._limits import Estimate, p_value
 from tercet.uncertainty._multiclass import many_class_estimates
-from tercet.uncertainty._rows import SampledRows, flattened, grouping, several
 from tercet.uncertainty._two_class import Found, NotEstimable
 from tercet.uncertainty.bayes import PRIORS, Prior, Probability, probabilities
 from tercet.uncertainty.bootstrap import Method, on_same_rows, planned, summed_up

@@ -16,8 +16,8 @@ from tercet.metrics.binomial import ENOUGH
 from tercet.metrics.mover import Proportion, Sum
 from tercet.metrics.pairing import PairBy, paired
 from tercet.trials import Trials, probability, two_class
+from tercet.uncertainty._clusters import grouping
 from tercet.uncertainty._differences import PairedTrials, two_class_losses
-from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import newcombe
 
 _UNCOUNTABLE = 2.0**53  # numbers of trials from here on are not all whole in floating point

@@ -22,8 +22,8 @@ from tercet.metrics.curves import Curve
 from tercet.metrics.limits import normal_quantile
 from tercet.metrics.mover import Sum
 from tercet.trials import Trials, two_class
+from tercet.uncertainty._clusters import grouping
 from tercet.uncertainty._limits import Estimate, mapped
-from tercet.uncertainty._rows import grouping
 from tercet.uncertainty._two_class import Points, RatePair, TwoClassSample, area
 from tercet.uncertainty.intervals import Bound
 

@@ -17,8 +17,8 @@ from tercet.application import normalised_dcf
 from tercet.cli.main import main
 from tercet.metrics.curve_summary import interpolated
 from tercet.report import report
-from tercet.report.embedded_rows import kept_rows
 from tercet.report.fitting import LIMIT, coarser, halved, thinner
+from tercet.report.packing import kept_rows
 from tercet.report.page import document_of, page
 from tercet.report.privacy import private
 

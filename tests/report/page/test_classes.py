@@ -8,7 +8,7 @@ import pytest
 
 import tercet as tc
 from tercet.report import report
-from tercet.report.embedded_rows import kept_rows
+from tercet.report.packing import kept_rows
 from tercet.report.page import document_of
 
 READ = """

@@ -13,8 +13,8 @@ import tercet as tc
 from tercet.application import normalised_dcf
 from tercet.metrics.curve_summary import interpolated
 from tercet.report import report
-from tercet.report.embedded_rows import kept_rows
 from tercet.report.numbers import apportioned
+from tercet.report.packing import kept_rows
 from tercet.report.page import document_of, page
 
 READ = """

@@ -33,7 +33,7 @@ from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
-from tercet.report.plots import _curves, _decisions, _forest, _maps, _scores, _tables
+from tercet.report.plots import _curves, _decisions, _forest, _maps, _scores
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
 from tercet.uncertainty.case_costs import CaseCostCurve
@@ -86,7 +86,7 @@ KINDS: dict[str, Kind] = {
     "tippett": Kind("Tippett plot", _scores.tippett, overlaid=True, needs_llr=True),
     "cross-entropy": Kind("Empirical cross-entropy", _scores.cross_entropy, overlaid=True, needs_llr=True),
     "confusion": Kind(
-        "Decisions by class", _tables.confusion, needs_llr=True, options=("application", "normalise"),
+        "Decisions by class", _forest.confusion, needs_llr=True, options=("application", "normalise"),
         of=(Evaluation, MulticlassEvaluation),
     ),
     "decision-curve": Kind(
@@ -105,7 +105,7 @@ KINDS: dict[str, Kind] = {
     "risk-curve": Kind("Risk along a prior", _maps.risk_curve, overlaid=True, of=RiskCurve),
     "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
     "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
-    "count": Kind("Decisions by class", _tables.count, options=("normalise",), of=CountReport),
+    "count": Kind("Decisions by class", _forest.count, options=("normalise",), of=CountReport),
     "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=SpoofingCurve),
     "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=SpoofingCurve),
     "t-eer": Kind("Tandem equal error rate", _decisions.t_eer, of=TandemEerCurve),
@@ -203,7 +203,7 @@ def plot(
     density: _scores.Density | None = None,
     rule: Rule | None = None,
     application: object = None,
-    normalise: _tables.Normalise | None = None,
+    normalise: _forest.Normalise | None = None,
     quantity: str | None = None,
     x: str | None = None,
     rates: tuple[str, str] | None = None,
@@ -358,7 +358,7 @@ def _panels(
     first = given[0]
     if kind == "confusion" and each[0].get("application") == "all":
         titles = [
-            _tables.application_name(row) for row in cast("Evaluation | MulticlassEvaluation", first).applications
+            _forest.application_name(row) for row in cast("Evaluation | MulticlassEvaluation", first).applications
         ]
         found = [[_Part(f"{names[0]}, {title}", first, {**each[0], "application": place}, title)]
                  for place, title in enumerate(titles)]  # fmt: skip
@@ -488,7 +488,7 @@ def _checked(options: JSON) -> JSON:
         flag(options.get(name, False), name)
     if "sigma" in options:
         options["sigma"] = positive(options["sigma"], "sigma")
-    chosen(options.get("normalise", "all"), "normalise", get_args(_tables.Normalise))
+    chosen(options.get("normalise", "all"), "normalise", get_args(_forest.Normalise))
     chosen(options.get("density", "kernel"), "density", get_args(_scores.Density))
     if len(label_list(options.get("rates", ("", "")), "rates")) != 2:
         raise InputError(f"rates must be two names, not {shown(options['rates'])}.")

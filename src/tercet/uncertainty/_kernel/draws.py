@@ -18,10 +18,8 @@ from tercet._numeric.validation import shown
 from tercet._typing import Array, Counts
 from tercet.errors import InputError
 from tercet.trials import Trials
-from tercet.uncertainty._clusters import check_groups
-from tercet.uncertainty._kernel.drawn_runs import AllRuns, RunCounts
-from tercet.uncertainty._kernel.poisson_laws import Kinds, poisson_laws, random_bytes
-from tercet.uncertainty._rows import group_codes
+from tercet.uncertainty._clusters import check_groups, group_codes
+from tercet.uncertainty._kernel.drawn_runs import AllRuns, Kinds, RunCounts, poisson_laws, random_bytes
 
 Places = NDArray[np.intp]
 

@@ -16,9 +16,9 @@ from tercet._numeric.parallel import CORES
 from tercet._numeric.validation import chosen, probability, seed_number, shown, whole
 from tercet._typing import Floats, Reals
 from tercet.errors import CalibrationError, InputError, UndefinedError
+from tercet.uncertainty._clusters import grouping
 from tercet.uncertainty._kernel.draws import Design
 from tercet.uncertainty._kernel.two_class import TwoClass
-from tercet.uncertainty._rows import grouping
 
 METHODS = ("percentile", "bca")
 _CHUNK = 8  # resamples that a thread takes at a time

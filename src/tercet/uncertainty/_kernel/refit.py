@@ -20,10 +20,10 @@ from tercet._typing import Counts, Floats, Reals
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials
+from tercet.uncertainty._clusters import class_rows, flattened
 from tercet.uncertainty._kernel.drawn_runs import RunCounts
 from tercet.uncertainty._kernel.draws import Design, Draw, row_weights
 from tercet.uncertainty._out_of_fold import PENALTY
-from tercet.uncertainty._rows import class_rows, flattened
 
 Places = NDArray[np.intp]
 Extra = Mapping[str, Callable[[Trials], float]]
@@ -130,9 +130,8 @@ class Fit:
 
 def _named(name: str) -> Any:
     """The calibrators that have a name."""
-    from tercet.calibration.beta import Beta
+    from tercet.calibration.beta import Beta, Offset
     from tercet.calibration.multiclass import Affine
-    from tercet.calibration.offset import Offset
     from tercet.calibration.two_class import Gaussian, Isotonic, Logistic
 
     known = {one.__name__.lower(): one for one in (Logistic, Isotonic, Gaussian, Beta, Offset, Affine)}
