@@ -117,7 +117,7 @@ def test_the_rows_of_chosen_cells_are_found(cells):
 def test_cells_are_narrow_where_the_classes_overlap():
     rng = np.random.default_rng(0)
     found = Cells.of(rng.normal(4.0, 1.0, 20_000), rng.normal(0.0, 1.0, 20_000), 1000)
-    assert found.size == 1024
+    assert found.size == 512
     assert 1.8 < found.middle < 2.2
     assert 0.7 < found.width < 1.5
 
@@ -211,3 +211,48 @@ def test_points_among_known_rows_are_those_of_counting_there(trials, seed):
         assert top == scores[below].max(initial=-np.inf)
         assert following == scores[~below].min(initial=np.inf)
         assert known
+
+
+@pytest.mark.parametrize("meaning", ["llr", "lr", "posterior", "weighted"])
+def test_rows_of_sorted_parts_are_reduced_without_asking_for_thresholds_again(monkeypatch, meaning):
+    monkeypatch.setattr(refinement, "_FEW_ROWS", 500)
+    monkeypatch.setattr(refinement, "_MORE_POINTS", 256)
+    rng = np.random.default_rng(0)
+    labels = rng.random(20_000) < 0.3
+    llr = rng.normal(size=20_000) + 2.0 * labels
+    make = {
+        "lr": lambda: tc.Trials.of_lr(np.exp(llr), labels),
+        "posterior": lambda: tc.Trials.of_posteriors(1.0 / (1.0 + np.exp(-llr)), labels, trained_prior=0.5),
+        "weighted": lambda: tc.Trials.of_llr(llr, labels, weights=rng.integers(1, 4, 20_000) / 2.0),
+    }
+    trials = make.get(meaning, lambda: tc.Trials.of_llr(llr, labels))()
+
+    class Whole:
+        def chunks(self):
+            return iter([trials])
+
+    options = {"meaning": trials.meaning, "trained_prior": trials.trained_prior}
+    budget = Budget(kept=5000, edges=256, part=10**5, at_once=0)
+    found = evaluated(Whole(), APPS, budget=budget, **options)
+    assert found.input["revisited"] > 1000
+    assert_same_bits(found, tc.evaluate(trials, APPS))
+
+
+@pytest.mark.parametrize("definition", ["interpolated", "nearest"])
+def test_another_eer_of_a_scanned_curve_is_that_of_memory_or_refused(always, monkeypatch, definition):
+    answers = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        labels = rng.random(300) < 0.3
+        labels[:2] = True, False
+        scores = rng.normal(size=300) * 10.0 + rng.choice([10.0, 30.0, 60.0]) * labels
+        monkeypatch.setattr(Cells, "of", lambda *_: Cells(20.0, 15.0, 256))
+        budget = Budget(kept=10_000, edges=1 << 16, part=10**6, at_once=0)
+        found = evaluated(Pieces(scores, labels), meaning="raw", budget=budget)
+        try:
+            eer = found.curve.eer(definition)
+        except tc.InputError:
+            continue
+        answers += 1
+        assert eer == tc.Curve.of(tc.Trials.of_scores(scores, labels)).eer(definition)
+    assert answers > 5

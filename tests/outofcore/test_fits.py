@@ -422,3 +422,13 @@ def test_moments_are_rounded_once(values, shift):
     assert found.mean == float(mean)
     assert found.variance == float(sum((value - mean) ** 2 for value in exact) / len(exact))
     assert found.first == exact_sum(x)
+
+
+def test_isotonic_fits_scans_of_log_odds():
+    rng = np.random.default_rng(0)
+    labels = rng.random(2000) < 0.5
+    scores = rng.normal(size=2000) + labels
+    budget = Budget(kept=300, edges=64, part=1000, at_once=0)
+    found = fitted(Isotonic, Pieces(scores, labels), meaning="log-odds", trained_prior=0.3, budget=budget)
+    trials = tc.Trials.of_log_odds(scores, labels, trained_prior=0.3)
+    assert np.array_equal(found.thresholds, Isotonic.fit(trials).thresholds)

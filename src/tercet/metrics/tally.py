@@ -142,7 +142,8 @@ class Ranked:
 class Gaps(NamedTuple):
     """What a tally counted in bounded memory does not know: the rows between two known points, beside their number.
 
-    All of them are kept at the upper point, so that the errors at every kept score are exact.
+    All of them are kept at the upper point, which may lie between two scores, so that the errors at every point that is
+    kept are exact.
     """
 
     next: Floats  # the lowest score accepted by accepting everything, and at each distinct score that is kept

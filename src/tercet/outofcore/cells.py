@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from tercet.outofcore.runner import Part
 
 _BLOCK = 1 << 17  # rows numbered at a time: clearing the counts of a block takes less time than counting it
-_MOST = 1 << 20  # cells; single precision tells twice as many apart
 _QUANTILES, _ROWS = 256, 64  # of the sample, and rows between two: enough of them to see both classes
 _DISTINCT = 0.5  # share of a sample's scores that must differ: tied scores share a cell, however narrow it is
 _CROWDED = 100  # times the average, which no cell of the sample may hold
-_FEW = 64  # rows per cell, below which sorting costs less than the cells
+_ALLOWED = 64  # rows that a cell of any sample may hold
 _NEAR = 2.0**-20  # of the way from the first cell to the last: more than single precision rounds off
 _LARGE = 2.0**100  # single precision has no room for what is much larger or smaller
 _BELOW_SIGN = np.int32((1 << 31) - 1)
@@ -51,12 +50,12 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, targets: Floats, nontargets: Floats, count: int) -> Cells | None:
-        """About this many cells, narrow where the classes of a sample overlap; None where bins of another kind pay.
+        """At most this many cells, narrow where the classes of a sample overlap; None where bins of another kind pay.
 
         A vertex of the hull hides in a cell by the product of both classes, so the root of the product is the weight by
         which the middle is a median, and the width is 1.5 median distances from it.
         """
-        count, sample = min(1 << (count - 1).bit_length(), _MOST), np.concatenate((targets, nontargets))
+        count, sample = 1 << (count.bit_length() - 1), np.concatenate((targets, nontargets))
         pooled = in_order(sample[np.isfinite(sample)])
         if len(pooled) < 2 or np.count_nonzero(pooled[1:] != pooled[:-1]) < _DISTINCT * len(pooled):
             return None
@@ -65,12 +64,13 @@ class Cells(NamedTuple):
         centres, weights = quantiles[:-1] / 2.0 + quantiles[1:] / 2.0, np.sqrt(inside[0] * inside[1])
         weights = weights if weights.any() else np.ones(len(weights))
         middle = _median(centres, weights)
-        width = 1.5 * _median(np.abs(centres - middle), weights)
+        with np.errstate(over="ignore"):
+            width = 1.5 * _median(np.abs(centres - middle), weights)
         if abs(middle) > _LARGE or not 1.0 / _LARGE < width < _LARGE:
             return None
         found = cls(float(np.float32(middle)), float(np.float32(width)), count)
         most = np.bincount(found.numbers(pooled)).max()
-        return found if most <= max(_CROWDED * len(pooled) / count, _FEW) else None
+        return found if most <= max(_CROWDED * len(pooled) / count, _ALLOWED) else None
 
     def numbers(self, scores: Array) -> Numbers:
         """The number of the cell of each score."""
@@ -98,19 +98,22 @@ class Cells(NamedTuple):
             yield rows, numbers[own]
 
     def _number(self, scores: Array, u: NDArray[np.float32], y: NDArray[np.float32], found: Numbers) -> None:
-        """Writes the numbers of the cells; u and y are overwritten. In place, because fresh memory takes longer."""
+        """Writes the numbers of the cells; u and y are overwritten. In place, because fresh memory takes longer.
+
+        A change of these steps must increase RULES (outofcore/files.py): saved parts would not go together.
+        """
         one = np.float32(1.0)
         with np.errstate(over="ignore", under="ignore"):
             np.copyto(u, scores, casting="same_kind")
             u -= np.float32(self.middle)
             u *= np.float32(1.0 / self.width)
-        np.abs(u, out=y)
-        y += one
-        np.divide(one, y, out=y)
-        np.subtract(one, y, out=y)
-        np.copysign(y, u, out=y)
-        y += one
-        y *= np.float32(self.size / 2)
+            np.abs(u, out=y)
+            y += one
+            np.divide(one, y, out=y)
+            np.subtract(one, y, out=y)
+            np.copysign(y, u, out=y)
+            y += one
+            y *= np.float32(self.size / 2)
         np.copyto(found, y, casting="unsafe")
 
     def edges(self) -> Floats:

@@ -241,9 +241,9 @@ class ScannedTraining:
 
     def hull(self) -> tuple[Hull, int]:
         """The hull; scores without limits are ranked as raw ones, which need no sums."""
-        ranked = self.meaning if self.meaning in _LIMITED else "raw"
+        ranked, prior = (self.meaning, self.trained_prior) if self.meaning in _LIMITED else ("raw", None)
         try:
-            summary, _ = two_class_summary(self.passes, np.empty(0), "rocch", ranked, self.trained_prior)
+            summary, _ = two_class_summary(self.passes, np.empty(0), "rocch", ranked, prior)
         except UndefinedError as error:
             why = str(error).partition(": ")[2]  # which class is missing
             raise CalibrationError(f"There is nothing to calibrate: {why}") from None

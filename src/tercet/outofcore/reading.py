@@ -422,6 +422,7 @@ class PartRows:
             for got in self.reader.pieces(file, start, stop):
                 yield start, got
                 start += len(got.scores)
+        release_memory()
 
 
 Item = TypeVar("Item")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +35,7 @@ from tercet.outofcore.bins import (
 from tercet.outofcore.cells import CellCounts, CellRows, Cells
 from tercet.outofcore.runner import CHANGED, Passes
 
+Needed = Callable[["Points"], NDArray[np.bool_]]  # the bins whose rows must be read
 _FEW_ROWS = 1 << 20  # rows that are kept one by one without looking for points among them
 _MORE_POINTS = 1 << 18  # that are looked for at a time
 
@@ -132,9 +135,9 @@ class Points:
         """The bins whose rows must be read, for the hull, for an EER of this definition and for some thresholds."""
         hull = convex_vertices(self.rejected, self.misses, self.targets * self.nontargets)
         chosen = self._hiding(hull) | self._below(hull) | self._around(thresholds)
+        place = self._before_crossing()
+        chosen |= self._below(np.array([place]))  # so that every EER that the result can give has a score as threshold
         if eer != "rocch":
-            place = self._before_crossing()
-            chosen |= self._below(np.array([place]))
             chosen[place] |= self.next[place] < self.top[place + 1]
         return chosen
 
@@ -268,28 +271,28 @@ def _refined(
     trained_prior: float | None,
 ) -> tuple[Tally, dict[str, int]]:
     """The tally of all points that are known after counting and further passes, and what those took."""
+    counted = isinstance(counts, BinCounts)  # then errors at thresholds are known already
+    needed = partial(Points.must_be_seen, eer=eer, thresholds=np.empty(0) if counted else asked)
     if isinstance(counts, BinCounts):
-        points, ranges, took = _narrowed(passes, Points.of(counts), eer, np.empty(0))
-        unit, cells = counts.unit, None
+        points, unit, cells = Points.of(counts), counts.unit, None
     else:
-        points, ranges, took = _narrowed(passes, Points.of_cells(counts), eer, asked)
-        unit, cells = 0, Cells(*counts.cells) if took == 0 else None
+        points, unit, cells = Points.of_cells(counts), 0, Cells(*counts.cells)
+    points, ranges, took = _narrowed(passes, points, needed)
+    cells = cells if took == 0 else None
     rows = _rows(passes, ranges, cells) if ranges.rows else RangeRows.sum(())
     seen, facts = rows.tally(meaning, trained_prior, unit), {"passes": 1 + took + (ranges.rows > 0)}
     facts["revisited"] = ranges.rows
     if (points.mixed() & ~points.chosen(ranges)).any():  # else the AUC is exact
-        points, ranges, seen = _reduced(points, ranges, seen, eer, asked)
+        points, ranges, seen = _reduced(points, ranges, seen, needed, min(_MORE_POINTS, passes.budget.edges))
     return resolved(points, ranges, seen), facts
 
 
-def _reduced(
-    points: Points, ranges: Ranges, seen: Tally, eer: EerDefinition, asked: Floats
-) -> tuple[Points, Ranges, Tally]:
+def _reduced(points: Points, ranges: Ranges, seen: Tally, needed: Needed, count: int) -> tuple[Points, Ranges, Tally]:
     """More points, found among rows that were read, and fewer of these rows: long columns take longer than a search."""
     while len(seen) > _FEW_ROWS:
         _check_rows(points, ranges, seen)
-        finer = points.refined(ranges, seen, points.split(points.chosen(ranges), _MORE_POINTS))
-        fewer = finer.ranges(finer.must_be_seen(eer, asked))
+        finer = points.refined(ranges, seen, points.split(points.chosen(ranges), count))
+        fewer = finer.ranges(needed(finer))
         if fewer.rows > ranges.rows // 2:
             break
         kept = RangeRows.of_tally(seen, fewer.low, fewer.high)
@@ -297,14 +300,14 @@ def _reduced(
     return points, ranges, seen
 
 
-def _narrowed(passes: Passes, points: Points, eer: EerDefinition, asked: Floats) -> tuple[Points, Ranges, int]:
+def _narrowed(passes: Passes, points: Points, needed: Needed) -> tuple[Points, Ranges, int]:
     """The points after as many splits as it takes, the ranges whose rows must be read, and the passes taken."""
     budget, took = passes.budget, 0
-    chosen = points.must_be_seen(eer, asked)
+    chosen = needed(points)
     while (ranges := points.ranges(chosen)).rows > budget.kept:
         edges = points.split(chosen, budget.edges)
         points |= Points.of(passes.total(BinCounts, edges=edges, thresholds=np.empty(0), costs=False))
-        chosen, took = points.must_be_seen(eer, asked), took + 1
+        chosen, took = needed(points), took + 1
     everything = points.ranges(chosen | points.mixed())
     return points, everything if everything.rows <= budget.kept else ranges, took  # the AUC is exact where it can be
 
