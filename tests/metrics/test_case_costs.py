@@ -348,7 +348,7 @@ def test_a_scikit_learn_classifier_decides_with_the_costs_of_each_sample():
 
 @pytest.mark.parametrize("rows", [700, 4096])
 def test_a_scan_of_files_gives_the_bits_of_the_rows_in_memory(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr("tercet.outofcore.scan._MOST_ROWS", rows)
+    monkeypatch.setattr("tercet.outofcore.scan._MOST_CASES", rows)
     rng = np.random.default_rng(rows)
     labels = rng.random(6000) < 0.2
     scores = np.round(rng.normal(size=6000) + 2.0 * labels - 1.0, 2)
@@ -378,7 +378,7 @@ def test_the_minimum_of_a_scan_is_found_where_the_sum_of_costs_overflows(tmp_pat
 
 
 def test_a_part_of_a_scan_may_cost_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("tercet.outofcore.scan._MOST_ROWS", 2)
+    monkeypatch.setattr("tercet.outofcore.scan._MOST_CASES", 2)
     file = tmp_path / "cases.csv"
     file.write_text("score,label,amount,fee\n-3,1,90,10\n4,1,50,10\n2,0,0,0\n-2,0,0,0\n1,0,5,10\n")
     found = tc.evaluate_case_costs(tc.scan(file), tc.CaseCostColumns(0.5, cost_fn="amount", cost_fp="fee"))
@@ -518,7 +518,7 @@ def test_folds_whose_costs_are_all_zero_are_no_obstacle():
 @pytest.mark.parametrize("shift", [2.0, 60.0])
 def test_a_scan_has_the_intervals_of_the_rows_in_memory(tmp_path, monkeypatch, shift):
     """With a shift of 60 nobody is wrong, so that there is room for errors not seen."""
-    monkeypatch.setattr("tercet.outofcore.scan._MOST_ROWS", 170)
+    monkeypatch.setattr("tercet.outofcore.scan._MOST_CASES", 170)
     rng = np.random.default_rng(3)
     labels = rng.random(1000) < 0.3
     scores = np.round(rng.normal(size=1000) + shift * (labels - 0.5), 2)
