@@ -1,4 +1,4 @@
-"""Cells: counts of scores in any order, in ranges whose ends are exact, for a fraction of the price of sorting."""
+"""Cells: scores in any order are counted in ranges whose ends are exact, in far less time than sorting takes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
 
     With u = (score - middle) / width, the number is the share (1 + sign(u) (1 - 1 / (1 + |u|))) / 2 of the size: half
     of the cells lie within a width of the middle. Every step is one operation in single precision, and such an
-    operation never reverses an order: rounding moves the ends of a range, but no score out of its turn.
+    operation never reverses an order: rounding moves the ends of the ranges, but keeps the scores in order.
 
     >>> cells = Cells(0.0, 1.0, 8)
     >>> cells.numbers(np.array([-np.inf, -1.0, 0.0, 0.5, 3.0, np.inf])).tolist()
@@ -88,7 +88,7 @@ class Cells(NamedTuple):
         return found
 
     def blocks(self, scores: Array) -> Iterator[tuple[slice, Numbers]]:
-        """Some rows after the other, and the numbers of their cells in an array that is used again."""
+        """Slices of the rows and the numbers of their cells, in an array that the next slice overwrites."""
         size = min(_BLOCK, len(scores))
         shares, inverses, numbers = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.intp)
         for start in range(0, len(scores), _BLOCK):
