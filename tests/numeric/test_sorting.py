@@ -27,6 +27,13 @@ def numbers(kind, count):
     }.get(kind, values)  # fmt: skip
 
 
+def source(values, marks):
+    def fetch(rows, out):
+        return np.compress(marks[rows], values[rows], out=out[: marks[rows].sum()])
+
+    return Source(values.dtype.type, lambda rows: int(marks[rows].sum()), fetch)
+
+
 @pytest.fixture(params=[True, False], ids=["by cells", "by numpy"])
 def either_way(request, monkeypatch):
     monkeypatch.setattr(sorting, "_sort_is_slow", lambda: request.param)
@@ -39,8 +46,8 @@ def test_many_rows_are_sorted_in_parts(kind):
     marks = np.random.default_rng(6).random(COUNT) < {"one in 10^5": 1e-5, "none": 0.0}.get(kind, 0.3)
     marked, others = ascending(
         COUNT,
-        Source(lambda rows: int(marks[rows].sum()), lambda rows: values[rows][marks[rows]]),
-        Source(lambda rows: int((~marks[rows]).sum()), lambda rows: values[rows][~marks[rows]]),
+        source(values, marks),
+        source(values, ~marks),
     )
     np.testing.assert_array_equal(marked, np.sort(values[marks]))
     np.testing.assert_array_equal(others, np.sort(values[~marks]))
@@ -64,8 +71,7 @@ def test_any_number_of_cores_sorts_alike(monkeypatch, cores, share):
     monkeypatch.setattr(parallel, "CORES", cores)
     monkeypatch.setattr(sorting, "_sort_is_slow", lambda: False)
     values, marks = numbers("random", COUNT), np.random.default_rng(6).random(COUNT) < share
-    columns = [Source(lambda rows, own=own: int(own[rows].sum()), lambda rows, own=own: values[rows][own[rows]])
-               for own in (marks, ~marks)]  # fmt: skip
+    columns = [source(values, own) for own in (marks, ~marks)]
     for found, own in zip(ascending(COUNT, *columns), (marks, ~marks), strict=True):
         np.testing.assert_array_equal(found, np.sort(values[own]))
 

@@ -24,6 +24,7 @@ from tercet._numeric.wide import (
 from tercet._typing import Counts, Floats
 from tercet.errors import UndefinedError
 
+Term = Callable[[Floats, Floats, Floats], Floats]  # of values, with two arrays of their length to write to
 Ratio = tuple[int, int]  # above, below: rounded once, when it is read
 _MOST_SLICES = 2 + (1074 + 1024) // 21  # pieces for doubles of all sizes, at 20 bits and a sign each
 UNIT = 1074  # sums are in units of 2**-UNIT, the smallest double
@@ -34,21 +35,32 @@ _HUGE = 2.0**980  # above this the extraction constant would overflow
 GRID = 49  # bits below the bound that grid_sum keeps: with 13 for the rows and a sign they fit into 64
 
 
-def exact_sum(values: Floats, term: Callable[[Floats], Floats] | None = None) -> int:
-    """Sum of finite doubles, or of term(values), in units of 2**-1074, without any rounding.
+def exact_sum(values: Floats, term: Term | None = None) -> int:
+    """Sum of finite doubles, or of a term of each, in units of 2**-1074, without any rounding.
+
+    The memory that blocks need is asked for once: fresh pages would cost as much as the work done in them.
 
     >>> exact_sum(np.array([1e300, 1.0, -1e300])) == 1 << 1074
     True
     """
-    total = 0
+    total, buffers = 0, np.empty((2, min(_BLOCK, len(values))))
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
-        total += _sum_block(np.array(block) if term is None else term(block))
+        out, spare = buffers[:, : len(block)]
+        total += _sum_block(_terms(block, term, out, spare), spare)
     return total
 
 
-def _sum_block(rest: Floats) -> int:
-    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites rest)."""
+def _terms(values: Floats, term: Term | None, out: Floats, spare: Floats) -> Floats:
+    """The terms of some values, in an array that may be overwritten."""
+    if term is not None:
+        return term(values, out, spare)
+    out[:] = values
+    return out
+
+
+def _sum_block(rest: Floats, slice_: Floats) -> int:
+    """Takes 36 bits off every value at a time: each slice adds exactly in floating point (overwrites both)."""
     total = 0
     low, top = float(np.minimum.reduce(rest)), float(np.maximum.reduce(rest))
     alike = low > 0.0 and math.frexp(top)[1] - math.frexp(low)[1] <= _ALIKE and top < _HUGE
@@ -58,7 +70,6 @@ def _sum_block(rest: Floats) -> int:
         total += sum(int(value) for value in rest[huge]) << UNIT
         rest[huge] = 0.0
         top = _HUGE
-    slice_ = np.empty_like(rest)
     exponent = math.frexp(top)[1] + _BITS  # every value is below 2**(exponent - _BITS)
     rounds = 0
     while rounds < 2 or rest.any():  # two rounds take 72 bits: enough for 53-bit values of like size
@@ -79,8 +90,8 @@ def _sum_block(rest: Floats) -> int:
     return total
 
 
-def exact_dot(values: Floats, weights: Column, term: Callable[[Floats], Floats] | None = None) -> int:
-    """Sum of weight x value, or of weight x term(value), in units of 2**-1074; weights are whole, values finite.
+def exact_dot(values: Floats, weights: Column, term: Term | None = None) -> int:
+    """Sum of weight x value, or of weight x term of the value, in units of 2**-1074; weights are whole, values finite.
 
     >>> exact_dot(np.array([0.1, 0.2]), np.array([3, 1])) == exact_sum(np.array([0.1, 0.1, 0.1, 0.2]))
     True
@@ -88,23 +99,24 @@ def exact_dot(values: Floats, weights: Column, term: Callable[[Floats], Floats] 
     return _dot(values, term, Pieces.of(weights))
 
 
-def exact_dot_steps(values: Floats, running: Column, term: Callable[[Floats], Floats]) -> int:
+def exact_dot_steps(values: Floats, running: Column, term: Term) -> int:
     """The same for weights that are given by their running totals, 0 in front.
 
-    >>> exact_dot_steps(np.array([0.1, 0.2]), np.array([0, 3, 4]), np.sqrt) == exact_dot(
-    ...     np.sqrt(np.array([0.1, 0.2])), np.array([3, 1]))
+    >>> exact_dot_steps(np.array([0.1, 0.2]), np.array([0, 3, 4]), lambda x, out, spare: np.sqrt(x, out=out)) == (
+    ...     exact_dot(np.sqrt(np.array([0.1, 0.2])), np.array([3, 1])))
     True
     """
     return _dot(values, term, Pieces.of(running, steps=True))
 
 
-def _dot(values: Floats, term: Callable[[Floats], Floats] | None, weights: Pieces) -> int:
+def _dot(values: Floats, term: Term | None, weights: Pieces) -> int:
     total = 0
-    slices = np.empty((_MOST_SLICES, min(BLOCK, len(values))))
+    out, spare, *_ = slices = np.empty((2 + _MOST_SLICES, min(BLOCK, len(values))))
     for start in range(0, len(values), BLOCK):
         rows = slice(start, min(start + BLOCK, len(values)))
-        block = np.array(values[rows]) if term is None else term(values[rows])
-        total += _dot_block(block, *weights.of_rows(rows), slices[:, : len(block)])
+        size = rows.stop - start
+        block = _terms(values[rows], term, out[:size], spare[:size])
+        total += _dot_block(block, *weights.of_rows(rows), slices[2:, :size])
     return total
 
 

@@ -46,9 +46,8 @@ class RowKeys:
         self.row_bits = max(count - 1, 0).bit_length()
         self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
 
-        def block(rows: slice) -> Keys:
-            keys = _as_ordered(scores[rows])
-            keys -= low  # as unsigned numbers, wrapped around
+        def block(rows: slice, out: Keys) -> Keys:
+            keys: Keys = np.subtract(_as_ordered(scores[rows]), low, out=out[: length(rows)])  # wraps around, unsigned
             unsigned = keys.view(np.uint64)
             unsigned >>= self.cut
             unsigned <<= self.row_bits
@@ -58,7 +57,9 @@ class RowKeys:
             keys ^= _SIGN
             return keys
 
-        (self.keys,) = ascending(count, Source(length, block))  # no two are equal, so one sort orders the rows
+        (self.keys,) = ascending(
+            count, Source(np.int64, length, block)
+        )  # no two are equal, so one sort orders the rows
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
         """The rows of some of the keys, by ascending score, and their row numbers if they are needed."""

@@ -34,25 +34,34 @@ _FEW_BOUNDS = 8  # to compare with all of them is faster than to find the cell
 _ROW = 256  # numbers that numpy sorts without splitting them
 _WORTHWHILE = 1 << 13  # numbers that cells are made for
 T = TypeVar("T", np.float64, np.float32, np.int64)
-Fetch = Callable[[slice], NDArray[T]]
+Fetch = Callable[[slice, NDArray[T]], NDArray[T]]
 
 
 class Source(NamedTuple, Generic[T]):
-    """Where a column comes from: how many values a slice of rows has, and its values, as an array of their own."""
+    """Where a column comes from: how many values a slice of rows has, and what writes them to the start of an array.
 
+    Memory that is asked for block by block would be given back, and fetched anew, with every block.
+    """
+
+    dtype: type[T]
     count: Callable[[slice], int]
-    fetch: Fetch[T]
+    fetch: Fetch[T]  # returns what it wrote
+
+
+def _values(column: Source[T], rows: slice) -> NDArray[T]:
+    """The values of some rows, in an array of their own."""
+    return column.fetch(rows, np.empty(column.count(rows), column.dtype))
 
 
 def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
     """Columns sorted.
 
-    >>> odd = Source(lambda rows: 3, lambda rows: np.array([3.0, 1.0, 2.0])[rows])
+    >>> odd = column_of(np.array([3.0, 1.0, 2.0]))
     >>> ascending(3, odd)[0].tolist()
     [1.0, 2.0, 3.0]
     """
     if rows < _PART or not (many(rows) or _sort_is_slow()):
-        found = [column.fetch(slice(0, rows, 1)) for column in columns]
+        found = [_values(column, slice(0, rows, 1)) for column in columns]
         for values in found:
             sort(values)
         return found
@@ -67,7 +76,18 @@ def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
 
 def in_order(values: NDArray[T]) -> NDArray[T]:
     """The values sorted."""
-    return ascending(len(values), Source(length, lambda rows: values[rows].copy()))[0]
+    return ascending(len(values), column_of(values))[0]
+
+
+def column_of(values: NDArray[T]) -> Source[T]:
+    """All values of an array."""
+
+    def fetch(rows: slice, out: NDArray[T]) -> NDArray[T]:
+        some = out[: length(rows)]
+        some[:] = values[rows]
+        return some
+
+    return Source(values.dtype.type, length, fetch)
 
 
 def length(rows: slice) -> int:
@@ -78,9 +98,7 @@ def length(rows: slice) -> int:
 def _sorted_at_once(rows: int, spans: Sequence[range], columns: Sequence[Source[T]]) -> list[NDArray[T]]:
     """Every core fetches its rows; a column longer than the share of a core is halved, the others are sorted whole."""
     counts = [[column.count(slice(span.start, span.stop, 1)) for span in spans] for column in columns]
-    found = [
-        np.empty(sum(own), column.fetch(slice(0, 0, 1)).dtype) for own, column in zip(counts, columns, strict=True)
-    ]
+    found = [np.empty(sum(own), column.dtype) for own, column in zip(counts, columns, strict=True)]
     starts = zip(*(accumulate(own[:-1], initial=0) for own in counts), strict=True)
     together([partial(_copy, found, columns, *job) for job in zip(spans, starts, strict=True)], rows)
     most = _MOST_OF_A_SHARE * sum(map(len, found)) / CORES
@@ -98,9 +116,7 @@ def _copy(found: Sequence[NDArray[T]], columns: Sequence[Source[T]], span: range
     for start in span:
         rows = slice(start, min(start + _BLOCK, span.stop), 1)
         for place, (column, values) in enumerate(zip(columns, found, strict=True)):
-            some = column.fetch(rows)
-            values[at[place] : at[place] + len(some)] = some
-            at[place] += len(some)
+            at[place] += len(column.fetch(rows, values[at[place] :]))
 
 
 def _halves(part: NDArray[T]) -> tuple[NDArray[T], NDArray[T]]:
@@ -122,7 +138,7 @@ def _dealt(
     found, dealt = [], []
     for column in columns:
         size = column.count(slice(0, rows, 1))
-        bounds = _bounds(column.fetch(slice(0, rows, max(rows // _SAMPLE, 1))), size)
+        bounds = _bounds(_values(column, slice(0, rows, max(rows // _SAMPLE, 1))), size)
         counted = together([partial(_counted, column.fetch, span, bounds) for span in spans], rows)
         counts = np.array([one.counts for one in counted])
         starts = np.concatenate(([0], np.cumsum(counts.T.ravel()))).astype(np.intp)
@@ -192,8 +208,9 @@ class _Counted(NamedTuple):
 def _counted(fetch: Fetch[T], span: range, bounds: NDArray[T]) -> _Counted:
     """To which part each value belongs."""
     blocks, counts, parts_of = [], np.zeros(len(bounds) + 1, np.intp), _numbering(bounds)
+    block = np.empty(_BLOCK, bounds.dtype)
     for start in span:
-        parts = parts_of(fetch(slice(start, min(start + _BLOCK, span.stop), 1)))
+        parts = parts_of(fetch(slice(start, min(start + _BLOCK, span.stop), 1), block))
         blocks.append((parts, np.bincount(parts, minlength=len(counts))))
         counts += blocks[-1][1]
     return _Counted(blocks, counts)
@@ -203,9 +220,11 @@ def _fill(found: NDArray[T], fetch: Fetch[T], span: range, counted: _Counted, pl
     """Writes the values of every part, part by part, from these places on, and frees what was counted."""
     at: list[int] = places.tolist()
     counted.blocks.reverse()
+    block = np.empty(_BLOCK, found.dtype)
     for start in span:
         parts, counts = counted.blocks.pop()
-        values = fetch(slice(start, min(start + _BLOCK, span.stop), 1)).take(np.argsort(parts, kind="stable"))
+        some = fetch(slice(start, min(start + _BLOCK, span.stop), 1), block)
+        values = some.take(np.argsort(parts, kind="stable"))
         done = 0
         for part, count in enumerate(counts.tolist()):
             found[at[part] : at[part] + count] = values[done : done + count]
@@ -224,7 +243,7 @@ def sort(values: NDArray[T]) -> None:
     if len(values) < _WORTHWHILE or not _sort_is_slow():
         values.sort()
     elif len(values) > _PART:
-        span, fetch = range(0, len(values), _BLOCK), values.__getitem__
+        span, fetch = range(0, len(values), _BLOCK), column_of(values).fetch
         bounds = _bounds(values[:: len(values) // _SAMPLE].copy(), len(values))
         counted = _counted(fetch, span, bounds)
         ends, grouped = np.cumsum(counted.counts), np.empty_like(values)

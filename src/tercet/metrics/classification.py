@@ -376,7 +376,7 @@ def _mean_log(own: Callable[[slice], Floats], count: int) -> float:
             shares = own(slice(start, min(start + _ROWS, part.stop)))
             if not shares.all():
                 return None
-            total += exact_sum(shares, lambda some: np.negative(np.log(some, out=some), out=some))
+            total += exact_sum(shares, lambda some, out, _: np.negative(np.log(some, out=out), out=out))
         return total
 
     sums = over_parts(part_sum, count)

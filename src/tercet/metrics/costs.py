@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
+from tercet._numeric.exact import UNIT, Term, exact_dot, exact_dot_steps, exact_sum, quotients, ratio
 from tercet._numeric.matrices import check_posteriors, whole_weights
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import checked_tuple
@@ -279,11 +279,11 @@ def min_cross_entropy(source: Source, prior: float) -> float:
     return (share * math.fsum(miss.tolist()) + (1.0 - share) * math.fsum(alarm.tolist())) / math.log(2.0)
 
 
-def softplus(x: Floats, *, own: bool = False) -> Floats:
-    """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory."""
+def softplus(x: Floats, out: Floats | None = None, *, own: bool = False) -> Floats:
+    """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory, as `out` does."""
     positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
     mixed = not positive and np.maximum.reduce(x) > 0.0
-    result = np.copysign(x, -1.0) if mixed else -x if positive else np.array(x)
+    result = (np.negative if positive else np.positive)(x, out=out) if not mixed else np.copysign(x, -1.0, out=out)
     np.exp(result, out=result)
     np.log1p(result, out=result)
     if positive or mixed:
@@ -300,12 +300,18 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
     split = int(side.scores.searchsorted(end, "right" if sign < 0.0 else "left"))
     finite = slice(split, len(side.scores)) if sign < 0.0 else slice(0, split)
 
-    def cost(scores: Floats) -> Floats:
-        odds = np.asarray(scores, np.float64) if shift == 0.0 else scores + shift
-        return softplus(-odds if sign < 0.0 else odds)
-
     rest = side.weight_of_lowest(split) if sign < 0.0 else side.total - side.weight_of_lowest(split)
-    return _sum(side, finite, cost), int(rest)
+    return _sum(side, finite, _softplus_term(sign, shift)), int(rest)
+
+
+def _softplus_term(sign: float, shift: float = 0.0) -> Term:
+    """ln(1 + e^(sign (llr + shift))) of each llr."""
+
+    def term(llrs: Floats, out: Floats, spare: Floats) -> Floats:
+        odds = np.multiply(llrs, sign, out=spare, dtype=np.float64)
+        return softplus(odds if shift == 0.0 else np.add(odds, sign * shift, out=odds), out, own=True)
+
+    return term
 
 
 def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
@@ -316,7 +322,7 @@ def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
         if beyond.any():
             infinite += int(np.count_nonzero(beyond))
             llrs = llrs[~beyond]
-        total += exact_sum(llrs, lambda some: softplus(np.multiply(some, sign, dtype=np.float64), own=True))
+        total += exact_sum(llrs, _softplus_term(sign))
     return total, infinite
 
 
@@ -452,8 +458,8 @@ def brier_parts(source: Source, prior: float | None = None) -> Parts:
     share = _share(curve, prior)
     tau = logit(share)
     llr = curve.tally.as_llr()
-    score = share * _mean(llr.targets, lambda s: _sigmoid(-(s + tau)) ** 2)
-    score += (1.0 - share) * _mean(llr.nontargets, lambda s: _sigmoid(s + tau) ** 2)
+    score = share * _mean(llr.targets, lambda s, *_: _sigmoid(-(s + tau)) ** 2)
+    score += (1.0 - share) * _mean(llr.nontargets, lambda s, *_: _sigmoid(s + tau) ** 2)
     hull = curve.hull
     posterior = _sigmoid(hull.llrs + tau)
     targets, nontargets = hull.shares
@@ -820,12 +826,12 @@ def cross_entropy_of_truth(true: object, model: object, *, base: float = 2.0) ->
     return KnownTruth(conditional + divergence, conditional, divergence)
 
 
-def _mean(side: Ranked, cost: Callable[[Floats], Floats]) -> float:
+def _mean(side: Ranked, cost: Term) -> float:
     """Mean of a finite cost over one class, exact but for the cost's own rounding."""
     return ratio(_sum(side, slice(0, len(side.scores)), cost), side.total, UNIT)
 
 
-def _sum(side: Ranked, rows: slice, cost: Callable[[Floats], Floats]) -> int:
+def _sum(side: Ranked, rows: slice, cost: Term) -> int:
     """Sum of weight x cost over some scores of a class, in units of 2**-1074."""
     scores, running = side.scores[rows], side.cumulative
     if running is None:

@@ -15,6 +15,7 @@ after its score, before the next one: until there the reading lags by what it ri
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet._numeric.order import sorted_ranks
-from tercet._numeric.parallel import together
 from tercet._typing import JSON, Counts, Floats
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Ranked, Tally
@@ -48,11 +48,15 @@ STAYS = {"misses": "ms", "false_alarms": "fs"}
 
 
 class _Kept(NamedTuple):
-    """Thresholds to keep, ascending, the llrs they stand for, and whether each class's count stays until them."""
+    """Thresholds to keep, ascending, and the llrs they stand for.
+
+    For both classes, how many scores each rejects, and whether the count of errors stays until it.
+    """
 
     thresholds: Floats
     llrs: Floats
-    stays: tuple[Flags, Flags]
+    ranks: Places
+    stays: Flags
 
 
 class _Points(NamedTuple):
@@ -105,14 +109,16 @@ def _every_point(curve: Curve) -> _Points:
 def _some_points(curve: Curve, rounded: bool) -> _Points:
     tally, path = curve.tally, None
     kept = _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
-    misses, alarms = tally.at(kept.thresholds)
+    misses, rejected = (
+        side.weight_of_lowest(ranks) for side, ranks in zip((tally.targets, tally.nontargets), kept.ranks, strict=True)
+    )
     if tally.gaps is None:  # else rows lie anywhere between two known points
         codes = kept.stays[0] + 2 * kept.stays[1].astype(np.uint8)
         path = "s" + np.frombuffer(_PATHS.encode(), np.uint8)[codes].tobytes().decode()
     return _Points(
         ["-inf", *_listed(kept.thresholds)],
         [0, *misses.tolist()],
-        [curve.nontargets, *alarms.tolist()],
+        [curve.nontargets, *(curve.nontargets - rejected).tolist()],
         None if tally.meaning in ("llr", "raw") else ["-inf", *_listed(kept.llrs)],
         path,
     )
@@ -172,8 +178,8 @@ def _distinct(*parts: Floats) -> Floats:
 
 def _steps(tally: Tally, scores: Floats) -> _Kept:
     """Scores at which both counts step."""
-    stays = np.ones(len(scores), np.bool_)
-    return _Kept(scores, _ascending_llrs(tally, scores), (stays, stays))
+    ranks = np.stack([side.scores.searchsorted(scores, "right") for side in (tally.targets, tally.nontargets)])
+    return _Kept(scores, _ascending_llrs(tally, scores), ranks, np.ones(ranks.shape, np.bool_))
 
 
 def _ascending_llrs(tally: Tally, scores: Floats) -> Floats:
@@ -198,34 +204,30 @@ def _chosen(curve: Curve, rounded: bool) -> _Kept:
     tally = curve.tally
     drawn = _drawn(tally)
     x = llrs_of(tally, drawn)
-    looked = _Looked.over(tally, drawn[np.isfinite(x) & (np.abs(x) > REACH)])
+    looked = _Looked.over(curve, drawn[np.isfinite(x) & (np.abs(x) > REACH)])
     if len(looked.x) < 2:
         return _steps(tally, _distinct(drawn, looked.scores))
     parts = (_steps(tally, drawn[x == -math.inf]), looked.needed(rounded), _steps(tally, drawn[x == math.inf]))
-    thresholds, llrs = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
-    stays = np.concatenate([np.stack(part.stays) for part in parts], axis=1)
-    stays[:, np.count_nonzero(x == -math.inf)] = True  # nothing lies on a line from -inf
-    return _Kept(thresholds, llrs, (stays[0], stays[1]))
+    kept = _Kept(*(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))
+    kept.stays[:, np.count_nonzero(x == -math.inf)] = True  # nothing lies on a line from -inf
+    return kept
 
 
 class _Side(NamedTuple):
     """One class at the scores looked at."""
 
-    at: Floats  # weight of its scores <= each
+    ranks: Places  # number of its scores <= each
+    at: Floats  # and their weight
     under: Floats  # and < each
     middle: Floats  # of the weights between each score and the next
     costly: Floats  # the highest price of one count there, in normalised cost
 
     @classmethod
-    def of(cls, side: Ranked, scores: Floats, lowest: Floats, factors: Floats) -> _Side:
-        """At ascending scores, lowest being the first of those that are the same llr."""
-        upto = sorted_ranks(side.scores, scores, "right")
-        below = upto - (side.scores[upto - 1] == scores)
-        below[upto == 0] = 0
-        tied = np.flatnonzero((side.scores[below - 1] >= lowest) & (below > 0))
-        below[tied] = np.searchsorted(side.scores, lowest[tied])
-        at, under = side.float_weight(upto), side.float_weight(below)
-        return cls(at, under, (at[:-1] + under[1:]) / 2.0, factors / float(side.total))
+    def of(cls, side: Ranked, ranks: tuple[Places, Places], lowest: Places, highest: Places, factors: Floats) -> _Side:
+        """From the ranks in a class; lowest and highest are the places of the scores that are the same llr."""
+        below, upto = ranks[0][lowest], ranks[1][highest]
+        under, at = side.float_weight(below), side.float_weight(upto)
+        return cls(upto, at, under, (at[:-1] + under[1:]) / 2.0, factors / float(side.total))
 
 
 class _Looked(NamedTuple):
@@ -241,21 +243,17 @@ class _Looked(NamedTuple):
     half: Floats  # of the way to the next
 
     @classmethod
-    def over(cls, tally: Tally, more: Floats) -> _Looked:
-        scores = _distinct(*_sampled(tally), more)
+    def over(cls, curve: Curve, more: Floats) -> _Looked:
+        tally = curve.tally
+        scores, ranks = _ranked(curve, _sampled(tally, more))
         x = np.maximum.accumulate(llrs_of(tally, scores))
-        scores, x = scores[np.isfinite(x)], x[np.isfinite(x)]
-        new = x[1:] != x[:-1]  # conversion may merge neighbours
-        lowest = scores[np.append(True, new)[: len(x)]]
-        scores, x = scores[np.append(new, True)[: len(x)]], x[np.append(new, True)[: len(x)]]
+        finite = np.flatnonzero(np.isfinite(x))
+        new = x[finite[1:]] != x[finite[:-1]]  # conversion may merge neighbours
+        lowest, highest = (finite[np.append(*ends)[: len(finite)]] for ends in ((True, new), (new, True)))
+        scores, x = scores[highest], x[highest]
         factors = [np.exp(np.clip(sign * x, 0.0, REACH)) for sign in (-1.0, 1.0)]  # in either class's price
-        one, other = together(
-            [
-                lambda: _Side.of(tally.targets, scores, lowest, factors[0][:-1]),
-                lambda: _Side.of(tally.nontargets, scores, lowest, factors[1][1:]),
-            ],
-            len(tally),
-        )
+        one = _Side.of(tally.targets, ranks[0], lowest, highest, factors[0][:-1])
+        other = _Side.of(tally.nontargets, ranks[1], lowest, highest, factors[1][1:])
         misses, alarms = one.at[:-1] / tally.targets.total, 1.0 - other.under[1:] / tally.nontargets.total
         least = factors[0][1:] * misses + factors[1][:-1] * alarms
         allowed = _TOLERANCE * np.maximum(least, 1.0)
@@ -346,19 +344,18 @@ class _Looked(NamedTuple):
 
     def _follow(self, places: Places) -> Floats:
         """The next score of either class; the score itself where there is none."""
-        scores = self.scores[places]
         follow = np.full(len(places), math.inf)
-        for every in (self.tally.targets.scores, self.tally.nontargets.scores):
-            after = np.searchsorted(every, scores, "right")
-            np.minimum(follow, every[np.minimum(after, len(every) - 1)], out=follow, where=after < len(every))
-        return np.where(np.isfinite(follow), follow, scores)
+        for every, side in zip((self.tally.targets.scores, self.tally.nontargets.scores), self.sides, strict=True):
+            after = side.ranks[places]
+            np.minimum(follow, every.take(after, mode="clip"), out=follow, where=after < len(every))
+        return np.where(np.isfinite(follow), follow, self.scores[places])
 
     def _points(self, marks: Floats, places: Places, rounded: bool) -> _Kept:
         thresholds = marks[places] if self.tally.meaning == "llr" else self.scores[places]
         if rounded and self.tally.meaning != "llr":
             thresholds = shortest(thresholds, self._follow(places))
-        one, other = (np.append(True, self._stays(side, places[:-1], places[1:])) for side in self.sides)
-        return _Kept(thresholds, marks[places], (one, other))
+        stays = [np.append(True, self._stays(side, places[:-1], places[1:])) for side in self.sides]
+        return _Kept(thresholds, marks[places], np.stack([side.ranks[places] for side in self.sides]), np.stack(stays))
 
 
 def shortest(low: Floats, high: Floats) -> Floats:
@@ -369,8 +366,8 @@ def shortest(low: Floats, high: Floats) -> Floats:
     return np.where((short >= low) & (short < high), short, low)
 
 
-def _sampled(tally: Tally) -> list[Floats]:
-    """The scores to examine: enough for the weight between two of a class to be a small part of the tolerance."""
+def _sampled(tally: Tally, more: Floats) -> list[Places]:
+    """Places of each class to examine: enough for little weight to lie between two; those of some scores, too."""
     sides = (tally.targets, tally.nontargets)
     places = [_cells(tally, side) for side in sides]
     weights = [side.float_weight(cells) for side, cells in zip(sides, places, strict=True)]
@@ -381,8 +378,37 @@ def _sampled(tally: Tally) -> list[Floats]:
     for side, cells, weight, factor in zip(sides, places, weights, factors, strict=True):
         bearable = tolerance * (float(side.total) / np.maximum(factor[1:], factor[:-1]))
         every = bearable * np.minimum(_FINE, bearable / _FEW)
-        found.append(side.scores[_marks(side, cells, weight, every)])
+        also = side.scores.searchsorted(more)
+        also = also[side.scores.take(also, mode="clip") == more]
+        found.append(np.sort(np.concatenate((_marks(side, cells, weight, every), also))))
     return found
+
+
+def _ranked(curve: Curve, places: list[Places]) -> tuple[Floats, list[tuple[Places, Places]]]:
+    """The scores at these places of both classes, ascending, and how many of each class are < and <= each of them."""
+    meeting, sides, columns = curve._meeting, (curve.tally.targets, curve.tally.nontargets), []
+    for side, other, own in zip(sides, sides[::-1], places, strict=True):
+        scores = side.scores[own]
+        if meeting.of_targets == (side is sides[0]):
+            known = own if len(meeting.scores) == len(side.scores) else meeting.scores.searchsorted(scores)
+            others = (meeting.low[known], meeting.highs[1:-1][known])
+        else:
+            others = _below_and_upto(other.scores, scores, sorted_ranks(other.scores, scores))
+        ranks = [_below_and_upto(side.scores, scores, own), others]
+        columns.append((scores, *itertools.chain(*(ranks if side is sides[0] else ranks[::-1]))))
+    scores, *found = map(np.concatenate, zip(*columns, strict=True))
+    order = scores.argsort(kind="stable")
+    order = order[np.append(True, scores[order[1:]] != scores[order[:-1]])]
+    found = [rank[order] for rank in found]
+    return scores[order], [(found[0], found[1]), (found[2], found[3])]
+
+
+def _below_and_upto(scores: Floats, values: Floats, places: Places) -> tuple[Places, Places]:
+    """How many scores are < and <= each value: nearly all have no equal but for the score at their place."""
+    below, upto = places.copy(), places + (scores.take(places, mode="clip") == values)
+    tied = np.flatnonzero((scores[below - 1] == values) | (scores.take(upto, mode="clip") == values))
+    below[tied], upto[tied] = (scores.searchsorted(values[tied], side) for side in ("left", "right"))
+    return below, upto
 
 
 def _marks(side: Ranked, places: Places, weights: Floats, every: Floats) -> Places:

@@ -373,10 +373,11 @@ def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source
         hits = int(np.count_nonzero(labels[rows]))
         return hits if target else length(rows) - hits
 
-    def fetch(rows: slice) -> Floats:
-        return scores[rows].compress(labels[rows] if target else ~labels[rows])
+    def fetch(rows: slice, out: Floats) -> Floats:
+        own = (labels[rows] if target else ~labels[rows]).nonzero()[0]
+        return scores[rows].take(own, mode="clip", out=out[: len(own)])
 
-    return Source(count, fetch)
+    return Source(np.float64, count, fetch)
 
 
 def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats, most: float) -> tuple[Ranked, Ranked, int]:
