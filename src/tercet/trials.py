@@ -38,6 +38,7 @@ from tercet._numeric.validation import (
     same_length,
     shown,
     text,
+    unchangeable,
     unlabelled_classes,
 )
 from tercet._numeric.validation import (
@@ -991,13 +992,13 @@ def _assembled(
 
 
 def _freeze(trials: Trials) -> None:
-    """Columns that somebody else could change are copied; those of the functions above are frozen already."""
+    """Columns that somebody could change are copied; those of the functions above are frozen already."""
     for name in ("scores", "labels", "weights", "ids"):
         values = getattr(trials, name)
-        if values is not None and values.flags.writeable:
+        if values is not None and not unchangeable(values):
             object.__setattr__(trials, name, frozen(values.copy()))
-    if type(trials.groups) is not ReadOnly or any(group.flags.writeable for group in trials.groups.values()):
-        groups = {key: frozen(group.copy()) if group.flags.writeable else group for key, group in trials.groups.items()}
+    if type(trials.groups) is not ReadOnly or not all(map(unchangeable, trials.groups.values())):
+        groups = {key: group if unchangeable(group) else frozen(group.copy()) for key, group in trials.groups.items()}
         object.__setattr__(trials, "groups", ReadOnly(groups))
 
 

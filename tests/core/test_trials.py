@@ -671,3 +671,20 @@ def test_labels_of_numpys_variable_length_text_are_compared_with_the_target():
     assert found.ids.tolist() == found.groups["g"].tolist() == labels.tolist()
     missing = np.array(["spoof", "bona fide", np.nan], np.dtypes.StringDType(na_object=np.nan))
     refuses(lambda: tc.Trials.of_llr([1.0, 2.0, 3.0], missing, target="spoof"), "labels must not be missing", "row 2")
+
+
+def test_a_read_only_view_of_memory_that_can_be_changed_is_copied():
+    scores, labels = np.array([1.0, -1.0, 0.5]), np.array([True, False, False])
+    groups = np.array(["a", "b", "b"])
+    columns = [column.view() for column in (scores, labels, groups)]
+    for column in columns:
+        column.flags.writeable = False
+    trials = tc.Trials(
+        columns[0], "llr", columns[1], ("nontarget", "target"), None, None, None, {"speaker": columns[2]}, None
+    )
+    before = tc.evaluate(trials).to_dict()
+    scores[0], labels[1], groups[0] = -5.0, True, "c"
+    assert tc.evaluate(trials).to_dict() == before
+    assert trials.groups["speaker"].tolist() == ["a", "b", "b"]
+    assert not np.shares_memory(trials.scores, scores)
+    assert tc.Trials(*(getattr(trials, name) for name in trials.__dataclass_fields__)).scores is trials.scores

@@ -1,5 +1,8 @@
 """Jobs that run at the same time: results in order, the first error, and no job after it."""
 
+import threading
+import time
+
 import pytest
 
 from tercet._numeric import parallel
@@ -34,6 +37,39 @@ def test_the_error_of_a_job_is_raised_and_an_index_error_is_not_taken_for_the_en
 @pytest.mark.usefixtures("cores")
 def test_jobs_may_give_jobs_of_their_own():
     assert together([lambda k=k: sum(together([lambda: k] * 4, ROWS)) for k in range(6)], ROWS) == [0, 4, 8, 12, 16, 20]
+
+
+def test_jobs_of_jobs_run_on_as_many_threads_as_there_are_cores(cores):
+    seen, waiting = set(), threading.Barrier(cores, timeout=10.0)
+
+    def leaf():
+        seen.add(threading.get_ident())
+        waiting.wait()  # passes when every core runs such a job
+
+    def branch(depth):
+        together([leaf] * cores if depth == 0 else [lambda: branch(depth - 1)], ROWS)
+
+    together([lambda: branch(3), lambda: None], ROWS)
+    assert len(seen) == cores
+
+
+@pytest.mark.usefixtures("cores")
+def test_jobs_of_jobs_never_wait_for_each_other():
+    def tree(depth, k):
+        if depth == 0:
+            return k
+        time.sleep(1e-4 * (k % 3))
+        return sum(together([lambda j=j: tree(depth - 1, 3 * k + j) for j in range(3)], ROWS))
+
+    assert tree(6, 0) == sum(range(3**6))
+
+
+@pytest.mark.usefixtures("cores")
+def test_an_error_of_a_jobs_job_is_raised_where_the_first_jobs_were_given():
+    with pytest.raises(ZeroDivisionError):
+        together([lambda: together([lambda: 1, lambda: 1 // 0], ROWS), lambda: 2], ROWS)
+    assert together([lambda: 1, lambda: 2], ROWS) == [1, 2]  # nothing is left of it
+    assert not [one for one in threading.enumerate() if one.name.endswith("(_help)")]
 
 
 def test_slices_cover_all_rows_once_and_slow_rows_count_more(cores):

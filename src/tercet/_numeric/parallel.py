@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,41 +28,108 @@ def many(rows: int) -> bool:
 def together(jobs: Sequence[Callable[[], T]], rows: int) -> list[T]:
     """The results of the jobs in their order, run at the same time when there are many rows.
 
-    The calling thread takes jobs too: starting one thread fewer is most of what a pool would cost.
+    The calling thread takes jobs too: starting one thread fewer is most of what a pool would cost. Jobs may give jobs
+    of their own, which the same threads take.
     """
     if len(jobs) == 1 or not many(rows):
         return [job() for job in jobs]
-    from threading import Thread
-
-    found: dict[int, T] = {}
-    errors: dict[int, BaseException] = {}
-    waiting = deque(enumerate(jobs))
-
-    def work() -> None:
-        while waiting and not errors:
-            with suppress(IndexError):  # another thread took the last one
-                place, job = waiting.popleft()
-                _run(job, place, found, errors)
-
-    threads = [Thread(target=work) for _ in range(min(CORES, len(jobs)) - 1)]
-    for thread in threads:
-        thread.start()
+    crew: _Crew | None = getattr(_here, "crew", None)
+    if crew is not None:
+        return crew.results(jobs)
+    _here.crew = crew = _Crew()
     try:
-        work()
-        for thread in threads:
-            thread.join()
+        return crew.results(jobs)
     finally:
-        waiting.clear()  # after an interrupt no thread begins another job
-    if errors:
-        raise errors[min(errors)]
-    return [found[place] for place in range(len(jobs))]
+        _here.crew = None
+        crew.dismiss()
 
 
-def _run(job: Callable[[], T], place: int, found: dict[int, T], errors: dict[int, BaseException]) -> None:
-    try:
-        found[place] = job()
-    except BaseException as error:  # an interrupt too: it is raised again where the jobs were given
-        errors[place] = error
+_here = threading.local()  # its crew, in a thread that runs jobs
+
+
+@dataclass(eq=False)
+class _Batch(Generic[T]):
+    waiting: deque[tuple[int, Callable[[], T]]]
+    running: int = 0
+    found: dict[int, T] = field(default_factory=dict)
+    errors: dict[int, BaseException] = field(default_factory=dict)
+
+    def run(self, place: int, job: Callable[[], T]) -> None:
+        try:
+            self.found[place] = job()
+        except BaseException as error:  # an interrupt too: it is raised again where the jobs were given
+            self.errors[place] = error
+            self.waiting.clear()  # no other thread begins a job of these
+
+
+class _Crew:
+    """The threads that run the jobs of one call, and the jobs of those."""
+
+    def __init__(self) -> None:
+        self.batches: list[_Batch[Any]] = []
+        self.threads: list[threading.Thread] = []
+        self.news = threading.Condition()
+        self.dismissed = False
+
+    def results(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
+        """What jobs return, the calling thread taking part."""
+        batch = _Batch(deque(enumerate(jobs)))
+        first = not self.batches  # not inside a job
+        with self.news:
+            self.batches.append(batch)
+            self.news.notify_all()
+        self._hire(len(jobs) - 1)
+        try:
+            # A thread that is inside a job takes no job of others: two threads could otherwise wait for each other.
+            while self._work(batch, helping=first):
+                pass
+        finally:
+            with self.news:
+                batch.waiting.clear()  # after an interrupt no thread begins another job
+                self.batches.remove(batch)
+        if batch.errors:
+            raise batch.errors[min(batch.errors)]
+        return [batch.found[place] for place in range(len(jobs))]
+
+    def dismiss(self) -> None:
+        """Lets the threads end, and waits for them."""
+        with self.news:
+            self.dismissed = True
+            self.news.notify_all()
+        for thread in self.threads:
+            thread.join()
+
+    def _hire(self, count: int) -> None:
+        for _ in range(min(count, CORES - 1 - len(self.threads))):
+            self.threads.append(threading.Thread(target=self._help))
+            self.threads[-1].start()
+
+    def _help(self) -> None:
+        _here.crew = self
+        while self._work():
+            pass
+
+    def _work(self, own: _Batch[Any] | None = None, helping: bool = True) -> bool:
+        """Runs a job of those that were given first, or of its own; False when there is nothing left to wait for."""
+        with self.news:
+            while (batch := self._next(own, helping)) is None:
+                if self.dismissed if own is None else not own.running:
+                    return False
+                self.news.wait()
+            place, job = batch.waiting.popleft()
+            batch.running += 1
+        try:
+            batch.run(place, job)
+        finally:
+            with self.news:
+                batch.running -= 1
+                if not batch.running:
+                    self.news.notify_all()
+        return True
+
+    def _next(self, own: _Batch[Any] | None, helping: bool) -> _Batch[Any] | None:
+        among = self.batches if own is None or helping else [own]
+        return next((batch for batch in among if batch.waiting), None)
 
 
 def over_parts(function: Callable[[slice], T], rows: int, steps: int = 1, pieces: int = 1) -> list[T]:

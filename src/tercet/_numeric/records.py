@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from tercet._numeric.parallel import over_parts
 from tercet._numeric.plain import plain as as_plain
 from tercet._numeric.validation import (
     callback,
@@ -270,8 +271,8 @@ def _whole(value: Value, name: str) -> int:
 def _floats(value: Value, name: str) -> Floats:
     """Doubles of any number of dimensions, none of them NaN; a float64 array is kept as it is."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
-        least = np.minimum.reduce(value, axis=None, initial=0.0)
-        if least != least:
+        least = over_parts(lambda rows: np.minimum.reduce(value[rows], axis=None, initial=0.0), len(value))
+        if any(one != one for one in least):
             raise InputError(f"{name} must not contain NaN.")
         return value
     return numbers(value, name, max(column(value, name).ndim, 1))

@@ -35,6 +35,12 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def unchangeable(array: Array) -> bool:
+    """Whether nobody can write to its memory: it and the array that it is a part of own it and are read-only."""
+    owner = array if array.base is None else array.base
+    return type(owner) is np.ndarray and owner.flags.owndata and not (owner.flags.writeable or array.flags.writeable)
+
+
 def shown(value: object) -> str:
     """A value as an error message shows it: short, and harmless in a terminal."""
     try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from tercet._numeric.exact import UNIT, ratio
+from tercet._numeric.parallel import together
 from tercet._typing import JSON, Counts, EerDefinition, Floats
 from tercet.application import MulticlassApplication
 from tercet.metrics.class_summary import ClassSummary
@@ -66,7 +68,14 @@ class Summary:
         llr, asked = tally.as_llr(), thresholds.copy()
         asked.sort()
         missed, rejected = llr.targets.upto(asked), llr.nontargets.upto(asked)
-        return cls(curve, asked, missed, rejected, (softplus_sum(llr.targets, -1.0), softplus_sum(llr.nontargets, 1.0)))
+
+        def hull() -> tuple[int, int]:  # one core finds it, and the curve keeps it, while the others add
+            return len(curve.hull.thresholds), 0
+
+        sides = ((llr.targets, -1.0), (llr.nontargets, 1.0))
+        jobs: list[Callable[[], tuple[int, int]]] = [hull, *(partial(softplus_sum, *side) for side in sides)]
+        _, *costs = together(jobs, len(tally))
+        return cls(curve, asked, missed, rejected, (costs[0], costs[1]))
 
     @property
     def means_llr(self) -> bool:
