@@ -283,8 +283,8 @@ def softplus(x: Floats, out: Floats | None = None, *, own: bool = False) -> Floa
     """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory, as `out` does."""
     positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
     mixed = not positive and np.maximum.reduce(x) > 0.0
-    result = (np.negative if positive else np.positive)(x, out=out) if not mixed else np.copysign(x, -1.0, out=out)
-    np.exp(result, out=result)
+    below = np.copysign(x, -1.0, out=out) if mixed else np.negative(x, out=out) if positive else x
+    result = np.exp(below, out=out if below is x else below)
     np.log1p(result, out=result)
     if positive or mixed:
         result += np.maximum(x, 0.0, out=x if own else None) if mixed else x
