@@ -18,7 +18,7 @@ from tercet._numeric.order import ranks_and_ties, sorted_ranks
 from tercet._numeric.parallel import over_parts
 from tercet._numeric.records import Record, computed
 from tercet._numeric.validation import chosen, frozen, listed, mapping, number, numbers, shown
-from tercet._numeric.wide import INT64_BITS, Column, Wide, joined, recast, steps_of, take, whole_dot
+from tercet._numeric.wide import INT64_BITS, Column, Wide, steps_of, take, whole_dot
 from tercet._typing import Array, Counts, EerDefinition, Floats
 from tercet.application import Application, normalised_dcf
 from tercet.errors import InputError, UndefinedError
@@ -693,9 +693,7 @@ class _Meeting(NamedTuple):
     def of(cls, targets: Ranked, nontargets: Ranked) -> _Meeting:
         of_targets = len(targets.scores) <= len(nontargets.scores)
         few, many = (targets, nontargets) if of_targets else (nontargets, targets)
-        scores, running = few.groups()
-        totals = _enclosed(running, few.total)
-        del running  # its memory serves the ranks
+        scores, totals = few.enclosed_groups()
         lows, tied = ranks_and_ties(many.scores, scores)
         highs = lows
         if len(tied):
@@ -757,15 +755,6 @@ class _Meeting(NamedTuple):
         if self.of_targets:
             return take(self.totals, slice(0, -1)), self._weight(self.lows)
         return self._weight(self.highs), take(self.totals, slice(1, None))
-
-
-def _enclosed(column: Column, total: int) -> Column:
-    """0, the column and the total, which a column of this form can hold."""
-    if isinstance(column, Wide):
-        return joined(np.zeros(1, np.int64), column, recast(np.array([total], np.object_), total.bit_length()))
-    found = np.zeros(len(column) + 2, np.promote_types(column.dtype, np.int64))
-    found[1:-1], found[-1] = column, total
-    return found
 
 
 def _dot(running: Column, counts: Column, largest: int) -> int:

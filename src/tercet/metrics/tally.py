@@ -117,11 +117,21 @@ class Ranked:
         """The same, the running totals in the form in which they are kept."""
         if self.cumulative is not None:
             return self.scores, self.cumulative
+        scores, totals = self.enclosed_groups()
+        return scores, take(totals, slice(1, -1))
+
+    def enclosed_groups(self) -> tuple[Floats, Column]:
+        """The distinct scores and the running totals of their weights, with 0 twice in front and the last twice."""
+        if self.cumulative is not None:
+            return self.scores, _enclosed(self.cumulative, self.total)
         differ = self.scores[1:] != self.scores[:-1]
         if differ.all():
-            return self.scores, np.arange(len(self.scores) + 1)
-        edges = np.concatenate(([0], np.flatnonzero(differ) + 1, [len(self.scores)]))
-        return self.scores[edges[:-1]], edges
+            scores, totals = self.scores, np.arange(-1, len(self.scores) + 2)
+        else:
+            totals = np.concatenate(([0, 0], np.flatnonzero(differ) + 1, [len(self.scores)] * 2))
+            scores = self.scores[totals[1:-2]]
+        totals[0], totals[-1] = 0, len(self.scores)
+        return scores, totals
 
     def __add__(self, other: Ranked) -> Ranked:
         if self.cumulative is None and other.cumulative is None:
@@ -137,6 +147,15 @@ class Ranked:
             return self
         scores, running = self.groups()
         return Ranked(scores, _frozen(recast(running, self.total.bit_length() + by) << by))
+
+
+def _enclosed(column: Column, total: int) -> Column:
+    """0, the column and the total, which a column of this form can hold."""
+    if isinstance(column, Wide):
+        return joined(np.zeros(1, np.int64), column, recast(np.array([total], np.object_), total.bit_length()))
+    found = np.zeros(len(column) + 2, np.promote_types(column.dtype, np.int64))
+    found[1:-1], found[-1] = column, total
+    return found
 
 
 class Gaps(NamedTuple):
