@@ -20,9 +20,8 @@ from tercet._numeric.records import PlainRecord, ReadOnly, Record, checked_tuple
 from tercet._numeric.validation import chosen, column, group_name, number, shown
 from tercet._typing import Array
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, Interval, clopper_pearson, enough_errors, wilson
+from tercet.metrics.binomial import ENOUGH, FEW, Interval, clopper_pearson, enough_errors, wilson
 from tercet.metrics.curves import Curve
-from tercet.metrics.limits import FEW
 from tercet.metrics.mover import Proportion
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials, probability

@@ -19,7 +19,7 @@ from tercet.application import Application, listed
 from tercet.errors import InputError, UndefinedError
 from tercet.evaluation import Evaluation, MulticlassEvaluation, MulticlassResult, Result, evaluate
 from tercet.metrics.binomial import Interval, clopper_pearson
-from tercet.metrics.mean_cost import without_means
+from tercet.metrics.costs import without_means
 from tercet.metrics.tally import Tally
 from tercet.outofcore.conditions import parted
 from tercet.outofcore.scan import Scan

@@ -32,14 +32,16 @@ from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
     BayesPlot,
+    MeanCost,
     class_prior,
     entropy,
     log_odds_grid,
+    mean_cost,
     min_cllr,
+    without_means,
 )
 from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
-from tercet.metrics.mean_cost import MeanCost, mean_cost, without_means
 from tercet.metrics.summary import HasSummary, Summary
 from tercet.metrics.tally import Tally, as_llr, on_score_scale
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials

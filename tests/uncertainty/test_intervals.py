@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tercet as tc
-from tercet.metrics.binomial import clopper_pearson, rate_interval, wilson
-from tercet.metrics.limits import proportion_limits
+from tercet.metrics.binomial import clopper_pearson, proportion_limits, rate_interval, wilson
 from tercet.metrics.mover import Proportion, Sum
 from tercet.testing import labelled_scores
 from tercet.uncertainty._clusters import Clusters

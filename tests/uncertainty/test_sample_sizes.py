@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import tercet as tc
-from tercet.metrics.limits import proportion_limits
+from tercet.metrics.binomial import proportion_limits
 from tercet.uncertainty.intervals import closed_form_intervals
 
 RNG = np.random.default_rng(8)

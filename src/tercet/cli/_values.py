@@ -15,7 +15,7 @@ from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
 from tercet.cli._command import POINTS
 from tercet.errors import InputError, WordError, did_you_mean
-from tercet.metrics.mean_cost import without_means
+from tercet.metrics.costs import without_means
 
 Facts = JSON
 DEFAULT_PRIORS = (0.001, 0.01, 0.1, 0.5)

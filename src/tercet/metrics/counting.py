@@ -17,10 +17,9 @@ from tercet._numeric.validation import instance, listed, rate
 from tercet._typing import Floats
 from tercet.application import MulticlassApplication
 from tercet.errors import InputError
-from tercet.metrics.binomial import Interval, check_exact, rate_interval, wilson
+from tercet.metrics.binomial import Interval, check_exact, normal_quantile, rate_interval, wilson
 from tercet.metrics.classification import ClassificationReport, classification_report
 from tercet.metrics.confusion import RATES, Confusion, defined
-from tercet.metrics.limits import normal_quantile
 from tercet.metrics.mover import MeanLoss, Share, Sum, cost_scale, mean_loss, mover
 from tercet.trials import probability
 

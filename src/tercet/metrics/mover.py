@@ -11,8 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tercet._typing import Array, Floats, Reals
-from tercet.metrics.binomial import Interval, check_exact
-from tercet.metrics.limits import few_errors, normal_quantile, proportion_limits, student_quantile
+from tercet.metrics.binomial import (
+    Interval,
+    check_exact,
+    few_errors,
+    normal_quantile,
+    proportion_limits,
+    student_quantile,
+)
 
 
 class Share(NamedTuple):

@@ -33,10 +33,7 @@ from tercet.report.schema import faults, schema
 _SLOT = re.compile(r"\{\{(t\.)?(\w+)\}\}")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _KEPT = ("schema_version", "tercet", "title", "conditions", "default_applications", "comparison", "reduced")
-_SCRIPTS = (
-    "numbers", "words", "chart", "systems", "classes", "figures", "compare", "verdict",
-    "page",
-)  # fmt: skip
+_SCRIPTS = ("numbers", "words", "systems", "classes", "figures", "compare", "verdict", "page")
 _KEPT_TOGETHER = re.compile(r"(?<=\d) (?=%|: \d)|(?<=\d :) (?=\d)|(?<=[●○✕·]) ")  # non-breaking spaces
 _CODES = 65534  # steps of 16 bits, one code standing for minus infinity
 _LITERAL = re.compile(  # a string, or a regular expression where no division is possible

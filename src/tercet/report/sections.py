@@ -338,7 +338,7 @@ def _share(count: float, size: float, words: Words) -> str:
         return words.percent(None)
     ends = None
     if float(count).is_integer() and float(size).is_integer():
-        from tercet.metrics.limits import proportion_limits
+        from tercet.metrics.binomial import proportion_limits
 
         low, high = proportion_limits(float(count), float(size), 0.95)
         ends = float(low), float(high)

@@ -16,7 +16,7 @@ import numpy as np
 
 from tercet._typing import Floats, Reals
 from tercet.application import sigmoid
-from tercet.metrics.limits import student_quantile
+from tercet.metrics.binomial import student_quantile
 
 _SMALLEST_P = 1e-15  # levels nearer to 1 than this are rounded away
 _HALVINGS = 40

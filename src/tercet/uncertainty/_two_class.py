@@ -17,10 +17,9 @@ from tercet._typing import Counts, EerDefinition, Floats, Reals
 from tercet.application import Application
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, UndefinedError
-from tercet.metrics.binomial import ENOUGH, delong
+from tercet.metrics.binomial import ENOUGH, FEW, delong, normal_quantile
 from tercet.metrics.costs import softplus
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Hull
-from tercet.metrics.limits import FEW, normal_quantile
 from tercet.metrics.mover import Proportion, Sum, excluding
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import NO_LLR, Trials, logit, to_llr, two_class

@@ -19,6 +19,7 @@ from tercet.application import Application
 from tercet.calibration.two_class import Logistic
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.metrics._case_split import Flags, Side, Split
+from tercet.metrics.binomial import FEW
 from tercet.metrics.case_costs import (
     CaseCostColumns,
     CaseCostEvaluation,
@@ -30,7 +31,6 @@ from tercet.metrics.case_costs import (
     evaluated,
     split_by_class,
 )
-from tercet.metrics.limits import FEW
 from tercet.metrics.mover import MeanLoss, Sum, excluding
 from tercet.trials import Trials, probability
 from tercet.uncertainty._clusters import SampledRows, group_codes, grouping, needs_level

@@ -17,9 +17,8 @@ from tercet._typing import JSON, Floats
 from tercet.application import Application, sigmoid
 from tercet.decision import confusion_of, decide
 from tercet.errors import InputError, UndefinedError
-from tercet.metrics.binomial import clopper_pearson
+from tercet.metrics.binomial import clopper_pearson, normal_quantile
 from tercet.metrics.curves import Curve
-from tercet.metrics.limits import normal_quantile
 from tercet.metrics.mover import Sum
 from tercet.trials import Trials, two_class
 from tercet.uncertainty._clusters import grouping

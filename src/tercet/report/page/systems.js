@@ -1,4 +1,4 @@
-// ---- systems. Counts are exact at the kept thresholds; between them they stay or follow a line, as thin.py promises.
+// ---- systems. Counts are exact at the kept thresholds; between them they stay or follow a line, as metrics/curve_summary.py promises.
 const real = v => v === "inf" ? Infinity : v === "-inf" ? -Infinity : v;
 function doubles(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -193,7 +193,7 @@ function facts(s, w) {
   };
 }
 
-// ---- intervals in closed form, for a threshold fixed beforehand and independent trials: those of metrics/limits.py and metrics/mover.py.
+// ---- intervals in closed form, for a threshold fixed beforehand and independent trials: those of metrics/binomial.py and metrics/mover.py.
 // A rate has Wilson's limits, below 13 errors (or 13 right decisions) Clopper and Pearson's; a cost has MOVER's.
 const EXACT = [[13, 1], [44, 0.9], [150, 0.8]];  // below so many errors limits are exact up to this level
 function atMost(k, n, p) {  // the probability of at most k of n

@@ -33,7 +33,7 @@ from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
-from tercet.report.plots import _curves, _decisions, _forest, _maps, _scores
+from tercet.report.plots import _curves, _decisions, _forest, _scores
 from tercet.report.plots._canvas import Canvas
 from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
 from tercet.uncertainty.case_costs import CaseCostCurve
@@ -98,11 +98,11 @@ KINDS: dict[str, Kind] = {
     "corp": Kind("Reliability (CORP)", _decisions.corp, of=CorpDiagram),
     "brier-curve": Kind("Brier curve", _curves.brier_curve, overlaid=True, needs_llr=True),
     "posteriors": Kind(
-        "Posteriors and decisions", _maps.posteriors, needs_llr=True, options=("application",),
+        "Posteriors and decisions", _scores.posteriors, needs_llr=True, options=("application",),
         of=(Evaluation, GaussianRecognizer),
     ),
-    "score-to-llr": Kind("Calibration map", _maps.score_to_llr, overlaid=True, of=Calibrator),
-    "risk-curve": Kind("Risk along a prior", _maps.risk_curve, overlaid=True, of=RiskCurve),
+    "score-to-llr": Kind("Calibration map", _scores.score_to_llr, overlaid=True, of=Calibrator),
+    "risk-curve": Kind("Risk along a prior", _scores.risk_curve, overlaid=True, of=RiskCurve),
     "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
     "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
     "count": Kind("Decisions by class", _forest.count, options=("normalise",), of=CountReport),
