@@ -47,7 +47,8 @@ class RowKeys:
         self.cut = max((high - low).bit_length() + self.row_bits + (marks is not None) - 64, 0)
 
         def block(rows: slice, out: Keys) -> Keys:
-            keys: Keys = np.subtract(_as_ordered(scores[rows]), low, out=out[: length(rows)])  # wraps around, unsigned
+            keys = _as_ordered(scores[rows], out[: length(rows)])
+            keys -= low  # as unsigned numbers, wrapped around
             unsigned = keys.view(np.uint64)
             unsigned >>= self.cut
             unsigned <<= self.row_bits
@@ -67,11 +68,12 @@ class RowKeys:
         found = Ranking(np.empty(sizes[0], np.int64), np.empty(sizes[1]), np.empty(sizes[2]))
 
         def fill(part: slice) -> list[Places]:
-            descents = []
+            descents, room = [], min(_BLOCK, part.stop - part.start)
+            all_rows, fetched = np.empty(room, np.int64), np.empty(room, self.rows.dtype)
             for start in range(part.start, part.stop, _BLOCK):
                 own = slice(start, min(start + _BLOCK, part.stop))
-                rows = keys[own] & ((1 << self.row_bits) - 1)
-                some = self.rows.take(rows, mode="clip")  # clipping is faster than checking
+                rows = np.bitwise_and(keys[own], (1 << self.row_bits) - 1, out=all_rows[: own.stop - start])
+                some = self.rows.take(rows, mode="clip", out=fetched[: len(rows)])  # clipping is faster than checking
                 found.scores[own] = some.real
                 if self.carried is not None:
                     found.carried[1:][own] = some.imag
@@ -145,10 +147,10 @@ def _pairs(scores: Floats, carried: Floats) -> NDArray[np.complex128]:
     return pairs
 
 
-def _as_ordered(scores: Floats) -> Keys:
+def _as_ordered(scores: Floats, out: Keys | None = None) -> Keys:
     """Whole numbers that ascend as doubles do (without NaN and -0.0)."""
     bits = scores.view(np.int64)
-    flipped = bits >> 63
+    flipped: Keys = np.right_shift(bits, 63, out=out)
     flipped &= _BELOW_SIGN
     flipped ^= bits
     return flipped

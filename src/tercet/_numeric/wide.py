@@ -116,24 +116,25 @@ def smallest_bit(weights: Floats) -> int:
     """
 
     def lowest(part: slice) -> float:
-        return min(_lowest_bit(weights[rows]) for rows in _blocks(part))
+        room = np.empty((2, min(BLOCK, part.stop - part.start)), np.int64)
+        return min(_lowest_bit(weights[rows], *room[:, : rows.stop - rows.start]) for rows in _blocks(part))
 
     return math.frexp(min(over_parts(lowest, len(weights))))[1] - 1
 
 
-def _lowest_bit(weights: Floats) -> float:
-    """The least value of a last bit that is set in these doubles."""
+def _lowest_bit(weights: Floats, spare: Integers, last: Integers) -> float:
+    """The least value of a last bit that is set in these doubles (overwrites what follows them)."""
     if float(weights.max()) < 2.0**52 and float(weights[0]).is_integer():
-        whole = weights.astype(np.int64)
-        if np.array_equal(whole, weights):
-            together = int(np.bitwise_or.reduce(whole))
+        np.copyto(spare, weights, casting="unsafe")
+        if np.array_equal(spare, weights):
+            together = int(np.bitwise_or.reduce(spare))
             return float(together & -together)
     bits = weights.view(np.int64)
-    cleared = bits - 1
-    cleared &= bits  # without its last bit, unless that stands in the exponent: then the double is a power of two
-    last = weights - cleared.view(np.float64)
-    np.copyto(last, weights, where=(bits & ((1 << 52) - 1)) == 0)
-    return float(last.min())
+    np.subtract(bits, 1, out=spare)
+    spare &= bits  # without its last bit, unless that stands in the exponent: then the double is a power of two
+    bit = np.subtract(weights, spare.view(np.float64), out=last.view(np.float64))
+    np.copyto(bit, weights, where=np.bitwise_and(bits, (1 << 52) - 1, out=spare) == 0)
+    return float(bit.min())
 
 
 def fits_limbs(bits: int, unit: int) -> bool:
@@ -190,11 +191,18 @@ def running_doubles(weights: Floats, unit: int, bits: int) -> Column:
     total[:1] = 0
     count = len(weights) - 1
     if bits <= INT64_BITS:
-        for rows in _blocks(slice(0, count)):
-            after = slice(rows.start + 1, rows.stop + 1)
-            sums = _multiples(weights[after], unit).astype(np.int64)
-            sums[0] += total[rows.start]
-            np.cumsum(sums, out=total[after])
+
+        def fill(part: slice) -> slice:
+            before, room = 0, np.empty(min(BLOCK, part.stop - part.start), np.int64)
+            for rows in _blocks(part):
+                after, steps = slice(rows.start + 1, rows.stop + 1), room[: rows.stop - rows.start]
+                np.copyto(steps, _multiples(weights[after], unit), casting="unsafe")
+                steps[0] += before
+                before = int(np.cumsum(steps, out=total[after])[-1])
+            return part
+
+        for part in over_parts(fill, count)[1:]:
+            total[part.start + 1 : part.stop + 1] += total[part.start]
         return total
 
     def fetch(rows: slice) -> tuple[Integers, Integers]:

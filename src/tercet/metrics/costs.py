@@ -832,17 +832,20 @@ def _mean(side: Ranked, cost: Term) -> float:
     return ratio(_sum(side, slice(0, len(side.scores)), cost), side.total, UNIT)
 
 
+_PIECES = 4  # per core: a core that has something else to do leaves more of them to the others
+
+
 def _sum(side: Ranked, rows: slice, cost: Term) -> int:
     """Sum of weight x cost over some scores of a class, in units of 2**-1074."""
     scores, running = side.scores[rows], side.cumulative
     if running is None:
-        return sum(over_parts(lambda part: exact_sum(scores[part], cost), len(scores)))
+        return sum(over_parts(lambda part: exact_sum(scores[part], cost), len(scores), pieces=_PIECES))
     totals = take(running, slice(rows.start, rows.stop + 1))
 
     def part_sum(part: slice) -> int:
         return exact_dot_steps(scores[part], take(totals, slice(part.start, part.stop + 1)), cost)
 
-    return sum(over_parts(part_sum, len(scores)))
+    return sum(over_parts(part_sum, len(scores), pieces=_PIECES))
 
 
 _MOST_POINTS = 1_000_000  # of a Bayes error plot

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tercet._numeric.exact import as_integers
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
-from tercet._numeric.parallel import extremes
+from tercet._numeric.parallel import extremes, over_parts
 from tercet._numeric.records import check_fields, computed
 from tercet._numeric.sorting import Source, ascending, in_order, length
 from tercet._numeric.validation import column, frozen, number, numbers
@@ -124,11 +124,11 @@ class Ranked:
         """The distinct scores and the running totals of their weights, with 0 twice in front and the last twice."""
         if self.cumulative is not None:
             return self.scores, _enclosed(self.cumulative, self.total)
-        differ = self.scores[1:] != self.scores[:-1]
-        if differ.all():
+        if not _has_ties(self.scores):
             scores, totals = self.scores, np.arange(-1, len(self.scores) + 2)
         else:
-            totals = np.concatenate(([0, 0], np.flatnonzero(differ) + 1, [len(self.scores)] * 2))
+            differ = np.flatnonzero(self.scores[1:] != self.scores[:-1])
+            totals = np.concatenate(([0, 0], differ + 1, [len(self.scores)] * 2))
             scores = self.scores[totals[1:-2]]
         totals[0], totals[-1] = 0, len(self.scores)
         return scores, totals
@@ -427,11 +427,16 @@ def _grouped(scores: Floats, weights: Column) -> Ranked:
     return _merged(found.scores, running_totals(weights, found.rows))
 
 
+def _has_ties(ascending: Floats) -> bool:
+    """Whether neighbours are equal."""
+    lower, upper = ascending[:-1], ascending[1:]
+    return any(over_parts(lambda rows: bool((lower[rows] == upper[rows]).any()), len(lower)))
+
+
 def _merged(ascending: Floats, running: Column) -> Ranked:
     """Equal scores made one: the running total at the last of them counts them all."""
-    differ = ascending[1:] != ascending[:-1]
-    if not differ.all():
-        last = np.append(np.flatnonzero(differ), len(ascending) - 1)
+    if _has_ties(ascending):
+        last = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(ascending) - 1)
         ascending, running = ascending[last], take(running, np.append(0, last + 1))
     return Ranked(frozen(ascending), _frozen(running))
 
