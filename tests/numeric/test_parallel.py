@@ -1,5 +1,8 @@
 """Jobs that run at the same time: results in order, the first error, and no job after it."""
 
+import platform
+import subprocess
+import sys
 import threading
 import time
 
@@ -78,3 +81,30 @@ def test_slices_cover_all_rows_once_and_slow_rows_count_more(cores):
     assert slices[-1].stop == ROWS
     assert len(over_parts(lambda rows: rows, 1 << 16)) == 1
     assert len(over_parts(lambda rows: rows, 1 << 16, steps=8)) == cores
+
+
+FAULTS = """
+import resource
+import numpy as np
+from tercet._numeric.parallel import keep_freed_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        arrays = [np.ones(1 << 17) for _ in range(5)]
+        del arrays
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+before = faults()
+keep_freed_memory()
+faults()
+print(before, faults())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives freed memory back at once")
+def test_arrays_are_made_of_freed_memory_instead_of_fresh_pages():
+    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert before > 10_000  # five arrays of 1 MB, a hundred times
+    assert after < before // 10

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from tercet._numeric.parallel import CORES
+from tercet._numeric.parallel import CORES, keep_freed_memory
 from tercet.outofcore.executors import Add, Partial, Plain
 
 
@@ -20,6 +20,7 @@ class Threads:
         self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
     ) -> Iterator[tuple[int, Plain | None]]:
         """Yields (number of the batch, its result) as they are ready; nothing is added on the way."""
+        keep_freed_memory()
         waiting = iter(enumerate(batches))
         running: dict[Future[Plain], int] = {}
         with ThreadPoolExecutor(self.workers, thread_name_prefix="tercet") as pool:
