@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import ratio
+from tercet._numeric.exact import UNIT, ratio
 from tercet._numeric.records import check_fields, checked_tuple, derived
 from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Array, Counts, Floats
@@ -19,7 +19,7 @@ from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts, checked_cases
 from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, matrix_for
-from tercet.metrics.costs import class_sums, squared_distance, surprise
+from tercet.metrics.costs import class_sums, right, squared_distance, surprise
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import least_cost_actions, likelihoods_of, over_blocks, posteriors, priced
 from tercet.trials import Trials, as_trials, two_class
@@ -217,32 +217,15 @@ def class_summary(
         np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
     )
     sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
-    own, sums, problems = (0, 0), [nothing, nothing], [why] * 3
+    sums = [nothing] * 3
     if share is not None:
         try:
-            sums, _ = class_sums(trials, share, surprise, squared_distance)
+            sums, _ = class_sums(trials, share, right, surprise, squared_distance)
         except UndefinedError as error:
-            problems[1] = problems[2] = str(error)
-        try:
-            own = _own_decisions(trials, share)
-        except UndefinedError as error:
-            problems[0] = str(error)
+            why = str(error)
+    hits = sum(total for total, _ in sums[0]) >> UNIT
     rows = tuple(tuple(int(n) for n in table.counts.ravel()) for table in tables)
-    first, second, third = problems
-    return ClassSummary(sizes, unit, rows, own, sums[0], sums[1], (first, second, third), trials.classes)
-
-
-def _own_decisions(trials: Trials, share: Floats) -> tuple[int, int]:
-    """(right, all) decisions with 0-1 costs at these class frequencies; a class of frequency 0 is never decided."""
-    present = share > 0.0
-    if not present.all():
-        numbers = np.cumsum(present) - 1
-        trials = Trials.of_log_likelihoods(
-            trials.log_likelihoods[:, present], numbers[trials.known_labels()], weights=trials.weights,
-            orientation="samples x classes",
-        )  # fmt: skip
-    counts = confusion_of(trials, Application.multiclass(share[present])).counts
-    return int(np.trace(counts)), int(counts.sum())
+    return ClassSummary(sizes, unit, rows, hits, sums[1], sums[2], why, trials.classes)
 
 
 def _as_two_class(trials: Trials) -> Trials:

@@ -47,3 +47,18 @@ def test_a_row_that_rules_out_every_class_that_occurs_is_named():
 def test_labels_of_one_class_alone_leave_no_prior():
     with pytest.raises(tc.UndefinedError, match="own prior"):
         tc.log_loss(tc.Trials.of_posteriors(SHARES, [0, 0, 0, 0], trained_prior=[1 / 3] * 3))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_accuracy_is_that_of_the_decisions_at_the_datas_own_frequencies(seed, weighted):
+    rng = np.random.default_rng(seed)
+    labels = np.append(rng.integers(0, 4, 300), np.arange(4))
+    weights = rng.integers(0, 5, len(labels)) / 4.0 if weighted else None
+    if weighted:
+        weights[-4:] = 1.0
+    rows = rng.integers(0, 3, (len(labels), 4)) * 1.0  # with many ties, of which the first class wins
+    trials = tc.Trials.of_log_likelihoods(rows, labels, weights=weights, orientation="samples x classes")
+    share = np.bincount(labels, weights) / (len(labels) if weights is None else weights.sum())
+    decided = tc.confusion_of(trials, tc.Application.multiclass(share))
+    assert tc.evaluate(trials).accuracy == decided.accuracy

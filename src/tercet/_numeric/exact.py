@@ -47,16 +47,8 @@ def exact_sum(values: Floats, term: Term | None = None) -> int:
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
         out, spare = buffers[:, : len(block)]
-        total += _sum_block(_terms(block, term, out, spare), spare)
+        total += _sum_block(np.positive(block, out=out) if term is None else term(block, out, spare), spare)
     return total
-
-
-def _terms(values: Floats, term: Term | None, out: Floats, spare: Floats) -> Floats:
-    """The terms of some values, in an array that may be overwritten."""
-    if term is not None:
-        return term(values, out, spare)
-    out[:] = values
-    return out
 
 
 def _sum_block(rest: Floats, slice_: Floats) -> int:
@@ -115,8 +107,9 @@ def _dot(values: Floats, term: Term | None, weights: Pieces) -> int:
     for start in range(0, len(values), BLOCK):
         rows = slice(start, min(start + BLOCK, len(values)))
         size = rows.stop - start
-        block = _terms(values[rows], term, out[:size], spare[:size])
-        total += _dot_block(block, *weights.of_rows(rows), slices[2:, :size])
+        block, into = values[rows], out[:size]
+        terms = np.positive(block, out=into) if term is None else term(block, into, spare[:size])
+        total += _dot_block(terms, *weights.of_rows(rows), slices[2:, :size])
     return total
 
 

@@ -48,11 +48,6 @@ class Source(NamedTuple, Generic[T]):
     fetch: Fetch[T]  # returns what it wrote
 
 
-def _values(column: Source[T], rows: slice) -> NDArray[T]:
-    """The values of some rows, in an array of their own."""
-    return column.fetch(rows, np.empty(column.count(rows), column.dtype))
-
-
 def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
     """Columns sorted.
 
@@ -61,7 +56,8 @@ def ascending(rows: int, *columns: Source[T]) -> list[NDArray[T]]:
     [1.0, 2.0, 3.0]
     """
     if rows < _PART or not (many(rows) or _sort_is_slow()):
-        found = [_values(column, slice(0, rows, 1)) for column in columns]
+        every = slice(0, rows, 1)
+        found = [column.fetch(every, np.empty(column.count(every), column.dtype)) for column in columns]
         for values in found:
             sort(values)
         return found
@@ -138,7 +134,8 @@ def _dealt(
     found, dealt = [], []
     for column in columns:
         size = column.count(slice(0, rows, 1))
-        bounds = _bounds(_values(column, slice(0, rows, max(rows // _SAMPLE, 1))), size)
+        some = slice(0, rows, max(rows // _SAMPLE, 1))
+        bounds = _bounds(column.fetch(some, np.empty(column.count(some), column.dtype)), size)
         counted = together([partial(_counted, column.fetch, span, bounds) for span in spans], rows)
         counts = np.array([one.counts for one in counted])
         starts = np.concatenate(([0], np.cumsum(counts.T.ravel()))).astype(np.intp)

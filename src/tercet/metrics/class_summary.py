@@ -26,12 +26,12 @@ class ClassSummary:
         The weight of each class, in units of 2**unit, like all weights here.
     tables : tuple of tuple of int
         For each application the counts of (action, class), row by row.
-    own : pair of int
-        Right decisions at the data's own class frequencies with 0-1 costs, and all decisions.
+    hits : int
+        Right decisions at the data's own class frequencies with 0-1 costs.
     log_loss, brier : tuple of (int, int)
         For each class the sum of the cost where it is finite, in units of 2**-1074, and the weight where it is not.
-    problems : tuple of str
-        Why accuracy, log-loss and Brier score are undefined; empty texts where they are not.
+    problem : str
+        Why accuracy, log-loss and Brier score are undefined; empty where they are not.
     classes : tuple of str
         The names of the classes.
     """
@@ -39,10 +39,10 @@ class ClassSummary:
     sizes: tuple[int, ...]
     unit: int
     tables: tuple[tuple[int, ...], ...]
-    own: tuple[int, int]
+    hits: int
     log_loss: Sums
     brier: Sums
-    problems: tuple[str, str, str]
+    problem: str
     classes: tuple[str, ...]
 
     def __add__(self, other: ClassSummary) -> Self:
@@ -54,11 +54,11 @@ class ClassSummary:
                 return tuple(added(a, b) for a, b in zip(one, another, strict=True))
             return (one << mine) + (another << others)
 
-        names = ("tables", "own", "log_loss", "brier")
-        tables, own, log_loss, brier = (added(getattr(self, name), getattr(other, name)) for name in names)
-        first, second, third = (a or b for a, b in zip(self.problems, other.problems, strict=True))
+        names = ("tables", "hits", "log_loss", "brier")
+        tables, hits, log_loss, brier = (added(getattr(self, name), getattr(other, name)) for name in names)
         sizes = added(self.sizes, other.sizes)
-        return type(self)(sizes, unit, tables, own, log_loss, brier, (first, second, third), self.classes)
+        problem = self.problem or other.problem
+        return type(self)(sizes, unit, tables, hits, log_loss, brier, problem, self.classes)
 
     def share(self) -> Floats:
         """The data's own class frequencies."""
@@ -67,22 +67,22 @@ class ClassSummary:
 
     def accuracy(self) -> float:
         """How often the largest posterior at the data's own frequencies is the true class."""
-        self._check(0)
-        return self.own[0] / self.own[1]
+        self._check()
+        return self.hits / sum(self.sizes)
 
     def mean_log_loss(self) -> float:
         """Mean of -ln p(class | trial) at the data's own frequencies."""
-        self._check(1)
+        self._check()
         return self._mean(self.log_loss)
 
     def mean_brier(self) -> float:
         """Mean squared distance between posteriors and truth at the data's own frequencies."""
-        self._check(2)
+        self._check()
         return self._mean(self.brier)
 
-    def _check(self, place: int) -> None:
-        if self.problems[place]:
-            raise UndefinedError(self.problems[place])
+    def _check(self) -> None:
+        if self.problem:
+            raise UndefinedError(self.problem)
 
     def _mean(self, sums: Sums) -> float:
         means = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from tercet._typing import Array, Counts, Floats
 from tercet.application import ApplicationMean, normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
-from tercet.metrics.posteriors import class_sum, joint, likelihoods_of, over_blocks, prior_of
+from tercet.metrics.posteriors import class_sum, first_marked, joint, likelihoods_of, over_blocks, prior_of
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
@@ -302,17 +302,13 @@ def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, in
     finite = slice(split, len(side.scores)) if sign < 0.0 else slice(0, split)
 
     rest = side.weight_of_lowest(split) if sign < 0.0 else side.total - side.weight_of_lowest(split)
-    return _sum(side, finite, _softplus_term(sign, shift)), int(rest)
+    return _sum(side, finite, partial(_softplus_of, sign=sign, shift=shift)), int(rest)
 
 
-def _softplus_term(sign: float, shift: float = 0.0) -> Term:
+def _softplus_of(llrs: Floats, out: Floats, spare: Floats, sign: float, shift: float = 0.0) -> Floats:
     """ln(1 + e^(sign (llr + shift))) of each llr."""
-
-    def term(llrs: Floats, out: Floats, spare: Floats) -> Floats:
-        odds = np.multiply(llrs, sign, out=spare, dtype=np.float64)
-        return softplus(odds if shift == 0.0 else np.add(odds, sign * shift, out=odds), out, own=True)
-
-    return term
+    odds = np.multiply(llrs, sign, out=spare, dtype=np.float64)
+    return softplus(odds if shift == 0.0 else np.add(odds, sign * shift, out=odds), out, own=True)
 
 
 def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
@@ -323,7 +319,7 @@ def softplus_total(columns: Iterable[Array], sign: float) -> tuple[int, int]:
         if beyond.any():
             infinite += int(np.count_nonzero(beyond))
             llrs = llrs[~beyond]
-        total += exact_sum(llrs, _softplus_term(sign))
+        total += exact_sum(llrs, partial(_softplus_of, sign=sign))
     return total, infinite
 
 
@@ -541,6 +537,11 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     """
     share = class_prior(as_trials(trials), prior, absent=True)
     return _class_means(trials, share, surprise) / _log_base(base)
+
+
+def right(logs: Floats, labels: NDArray[np.intp], _: Floats | None = None) -> Floats:
+    """1 where the most probable class, the first of those that tie, is the true one, and 0 elsewhere."""
+    return np.equal(first_marked(logs == 0.0), labels).astype(np.float64)
 
 
 def surprise(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = None) -> Floats:

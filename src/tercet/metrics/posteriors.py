@@ -170,7 +170,7 @@ def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array
     def fill(rows: slice) -> None:
         if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
             joint = comparable(likelihoods[rows], logs)
-            actions[rows] = _first(joint == joint.max(axis=0))
+            actions[rows] = first_marked(joint == joint.max(axis=0))
         elif single is None:
             actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
         else:
@@ -203,7 +203,7 @@ def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[Arr
     bound = np.float32(1.0 + 4.0 * (weights.shape[1] + 100) * 2.0**-24)
     near = prices <= least * bound
     several = near.sum(axis=0, dtype=np.int8 if len(weights) < 128 else np.int32) > 1
-    return _first(near), np.flatnonzero(several | (least < _SINGLE_TINY))
+    return first_marked(near), np.flatnonzero(several | (least < _SINGLE_TINY))
 
 
 def _product(weights: Array, shares: Array) -> Array:
@@ -226,18 +226,18 @@ def _least_cost(costs: Floats, logs: Floats) -> Array:
     prices = _product(costs, shares)
     least = prices.min(axis=0)
     near = prices <= least * _ROUNDING
-    chosen = _first(near)
+    chosen = first_marked(near)
     unclear = np.flatnonzero((near.sum(axis=0, dtype=np.int32) > 1) | (least < _TINY))
     if len(unclear):
         prices = priced(costs, shares[:, unclear])
-        chosen[unclear] = _first(prices == prices.min(axis=0))
+        chosen[unclear] = first_marked(prices == prices.min(axis=0))
         for row in unclear[(prices < _TINY).sum(axis=0) > 1]:
             with np.errstate(divide="ignore"):
                 chosen[row] = np.logaddexp.reduce(np.log(costs) + logs[:, row], axis=1).argmin()
     return chosen
 
 
-def _first(marks: NDArray[np.bool_]) -> Array:
+def first_marked(marks: NDArray[np.bool_]) -> Array:
     """The row number of each column's first mark (numpy's argmax is slow along short axes)."""
     count = len(marks)
     from_the_end = np.arange(count, 0, -1, dtype=np.int8 if count < 128 else np.int32)[:, None]

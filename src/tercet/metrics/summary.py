@@ -69,12 +69,11 @@ class Summary:
         asked.sort()
         missed, rejected = llr.targets.upto(asked), llr.nontargets.upto(asked)
 
-        def hull() -> tuple[int, int]:  # one core finds it, and the curve keeps it, while the others add
-            return len(curve.hull.thresholds), 0
-
+        # One core finds the hull, which the curve keeps, while the others add.
+        jobs: list[Callable[[], tuple[int, int]]] = [lambda: (len(curve.hull.thresholds), 0)]
         sides = ((llr.targets, -1.0), (llr.nontargets, 1.0))
-        jobs: list[Callable[[], tuple[int, int]]] = [hull, *(partial(softplus_sum, *side) for side in sides)]
-        _, *costs = together(jobs, len(tally))
+        jobs += [partial(softplus_sum, *side) for side in sides]
+        _, *costs = together(jobs, sum(len(side.scores) for side, _ in sides))
         return cls(curve, asked, missed, rejected, (costs[0], costs[1]))
 
     @property

@@ -14,7 +14,7 @@ from tercet._numeric.meanings import TWO_CLASS_MEANINGS, check_meaning
 from tercet._numeric.order import Keys, RowKeys
 from tercet._numeric.parallel import extremes, over_parts
 from tercet._numeric.records import check_fields, computed
-from tercet._numeric.sorting import Source, ascending, in_order, length
+from tercet._numeric.sorting import Source, ascending, in_order
 from tercet._numeric.validation import column, frozen, number, numbers
 from tercet._numeric.wide import (
     INT64_BITS,
@@ -388,15 +388,11 @@ def _known(trials: Trials, targets: Ranked, nontargets: Ranked, unit: int = 0) -
 def _of_class(scores: Floats, labels: NDArray[np.bool_], target: bool) -> Source[np.float64]:
     """The scores of one class."""
 
-    def count(rows: slice) -> int:
-        hits = int(np.count_nonzero(labels[rows]))
-        return hits if target else length(rows) - hits
-
     def fetch(rows: slice, out: Floats) -> Floats:
         own = (labels[rows] if target else ~labels[rows]).nonzero()[0]
         return scores[rows].take(own, mode="clip", out=out[: len(own)])
 
-    return Source(np.float64, count, fetch)
+    return Source(np.float64, lambda rows: int(np.count_nonzero(labels[rows] == target)), fetch)
 
 
 def _weighted(scores: Floats, labels: NDArray[np.bool_], weights: Floats, most: float) -> tuple[Ranked, Ranked, int]:

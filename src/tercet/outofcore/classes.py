@@ -31,7 +31,7 @@ class ClassTotals(ClassSummary, PlainState):
         """The summary of one part, in blocks of rows, because each row has one number per class."""
         if job["labels_only"] and (sizes := part.class_sizes()) is not None:
             nothing = ((0, 0),) * len(sizes[0])
-            return cls(tuple(sizes[0]), 0, (), (0, 0), nothing, nothing, ("", "", ""), sizes[1])
+            return cls(tuple(sizes[0]), 0, (), 0, nothing, nothing, "", sizes[1])
         share = None if job["share"] is None else np.array(job["share"])
         apps = [
             MulticlassApplication(np.array(prior), np.array(costs), tuple(classes), tuple(actions))
