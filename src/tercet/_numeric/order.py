@@ -58,9 +58,7 @@ class RowKeys:
             keys ^= _SIGN
             return keys
 
-        (self.keys,) = ascending(
-            count, Source(np.int64, length, block)
-        )  # no two are equal, so one sort orders the rows
+        (self.keys,) = ascending(count, Source(np.int64, length, block))  # no two are equal: one sort orders the rows
 
     def ranked(self, keys: Keys, *, numbered: bool = True) -> Ranking:
         """The rows of some of the keys, by ascending score, and their row numbers if they are needed."""
