@@ -279,6 +279,10 @@ def test_a_class_without_trials_is_undefined():
         evaluated(Pieces(np.arange(9.0), np.zeros(9, bool)), APPS, budget=TINY)
     with pytest.raises(tc.UndefinedError):
         evaluated(Pieces(np.empty(0), np.zeros(0, bool)), APPS, budget=TINY)
+    nothing = Pieces(np.empty(0), np.zeros(0, bool))
+    nothing.pieces = []
+    with pytest.raises(tc.UndefinedError, match="no targets"):
+        evaluated(nothing, APPS, meaning="posterior", trained_prior=0.3, budget=TINY)
 
 
 def test_a_nan_in_a_chunk_is_named():
