@@ -992,10 +992,13 @@ def _assembled(
 
 
 def _freeze(trials: Trials) -> None:
-    """Columns that somebody could change are copied; those of the functions above are frozen already."""
+    """Columns that somebody could change are copied; those of the functions above are frozen already.
+
+    So are columns with gaps or in reverse: numpy may round exp and log of them differently.
+    """
     for name in ("scores", "labels", "weights", "ids"):
         values = getattr(trials, name)
-        if values is not None and not unchangeable(values):
+        if values is not None and not (values.flags.forc and unchangeable(values)):
             object.__setattr__(trials, name, frozen(values.copy()))
     if type(trials.groups) is not ReadOnly or not all(map(unchangeable, trials.groups.values())):
         groups = {key: group if unchangeable(group) else frozen(group.copy()) for key, group in trials.groups.items()}

@@ -673,6 +673,21 @@ def test_labels_of_numpys_variable_length_text_are_compared_with_the_target():
     refuses(lambda: tc.Trials.of_llr([1.0, 2.0, 3.0], missing, target="spoof"), "labels must not be missing", "row 2")
 
 
+@pytest.mark.parametrize("meaning", ["log-likelihoods", "posteriors"])
+def test_a_reversed_view_of_frozen_scores_has_the_bits_of_its_copy(meaning):
+    shares = np.random.default_rng(0).random((4000, 10)) + 0.01
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares.flags.writeable = False
+    prior = None if meaning == "log-likelihoods" else (0.1,) * 10
+    classes, labels = tuple("abcdefghij"), np.arange(4000) % 10
+    found = [
+        tc.Trials(scores, meaning, labels, classes, prior, None, None, {}, None)
+        for scores in (shares[::-1, ::-1], shares[::-1, ::-1].copy())
+    ]
+    assert np.array_equal(found[0].log_likelihoods, found[1].log_likelihoods)
+    assert tc.evaluate(found[0]).to_dict() == tc.evaluate(found[1]).to_dict()
+
+
 def test_a_read_only_view_of_memory_that_can_be_changed_is_copied():
     scores, labels = np.array([1.0, -1.0, 0.5]), np.array([True, False, False])
     groups = np.array(["a", "b", "b"])

@@ -87,3 +87,43 @@ def test_the_least_risk_has_no_normalised_form_where_the_dummy_costs_nothing():
     assert (found.risk, found.always, found.normalised) == (0.0, "wait", None)
     with pytest.raises(tc.UndefinedError, match="the best dummy costs 0"):
         min_normalised_risk(trials, free)
+
+
+def many_heavy(extra):
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 3 == 0
+    weights = np.where(np.arange(200) % 5 == 0, extra, (rng.random(200) + 0.5) * 2.0**1023)
+    return tc.Trials.of_llr(rng.normal(size=200) + labels, labels, weights=weights)
+
+
+@pytest.mark.parametrize("extra", [0.3, 2.0**1023])
+def test_weights_whose_sum_no_double_holds_are_counted_in_whole_numbers(extra, tmp_path):
+    trials = many_heavy(extra)
+    found = tc.evaluate(trials, [(0.5, 1, 1)])
+    for name, marks in (("targets", trials.labels), ("nontargets", ~trials.labels)):
+        assert found.input[name] == math.floor(sum(map(Fraction, trials.weights[marks].tolist())))
+    assert json.loads(json.dumps(found.to_dict()))["input"] == found.input
+    with pytest.raises(tc.InputError, match="divide them"):
+        tc.report(found, tmp_path / "page.html")
+    with pytest.raises(tc.UndefinedError, match="divide the weights"):
+        tc.evaluate(trials, [(0.5, 1, 1)], ci=0.95)
+
+
+@pytest.mark.parametrize("method", ["Logistic", "Isotonic", "Gaussian", "Beta", "Offset", "Affine"])
+def test_calibration_does_not_depend_on_the_unit_of_the_weights(method):
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 3 == 0
+    scores, weights = rng.normal(size=200) + labels, rng.integers(1, 8, 200) * 1.0
+    found = [
+        getattr(tc, method).fit(tc.Trials.of_llr(scores, labels, weights=weights * unit))._parameters
+        for unit in (1.0, 2.0**1020, 2.0**-1074)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_gaussian_calibration_takes_weights_of_all_sizes():
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 3 == 0
+    scores, weights = rng.normal(size=200) + labels, 10.0 ** rng.uniform(-300, 300, 200)
+    model = tc.Gaussian.fit(tc.Trials.of_llr(scores, labels, weights=weights))
+    assert 0.0 < model.target_deviation == model.nontarget_deviation < 10.0

@@ -83,6 +83,53 @@ def test_slices_cover_all_rows_once_and_slow_rows_count_more(cores):
     assert len(over_parts(lambda rows: rows, 1 << 16, steps=8)) == cores
 
 
+def test_without_more_threads_the_calling_one_does_the_work(cores, monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert together([lambda k=k: sum(together([lambda: k] * 4, ROWS)) for k in range(6)], ROWS) == [0, 4, 8, 12, 16, 20]
+
+
+def test_an_interrupt_while_a_thread_starts_is_raised_as_such(monkeypatch):
+    def interrupt(thread):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parallel, "CORES", 2)
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            together([lambda: 1, lambda: 2], ROWS)
+    assert together([lambda: 1, lambda: 2], ROWS) == [1, 2]
+
+
+def test_an_interrupt_between_taking_a_job_and_running_it_leaves_nobody_waiting(monkeypatch):
+    monkeypatch.setattr(parallel, "CORES", 2)
+    caller, given, run = threading.current_thread(), threading.Event(), parallel._Batch.run
+
+    def interrupted(batch, place, job):
+        if threading.current_thread() is caller and job is wanted:
+            batch.running += 1  # which is never taken back, as if the interrupt came before the first step of run
+            raise KeyboardInterrupt
+        run(batch, place, job)
+
+    def wanted():
+        return 1
+
+    def helper():
+        return together([lambda: given.set() or time.sleep(0.2), wanted], ROWS)
+
+    def branch():
+        if threading.current_thread() is not caller:
+            return helper()
+        return given.wait(10.0)  # then the caller takes the second job of the other thread
+
+    monkeypatch.setattr(parallel._Batch, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        together([branch, branch], ROWS)
+    assert not [one for one in threading.enumerate() if one.name.endswith("(_help)")]
+
+
 FAULTS = """
 import resource
 import numpy as np

@@ -217,6 +217,23 @@ def test_weights_give_the_bits_of_memory(trials, cuts, kind):
     assert low <= truth.auc <= high
 
 
+@pytest.mark.parametrize("unit", [0.125, 1.0, 4.0, 1e-200])
+def test_chunks_with_and_without_weights_give_the_bits_of_memory(unit):
+    rng = np.random.default_rng(0)
+    labels = rng.random(600) < 0.4
+    scores, weights = rng.normal(size=600) + labels, np.where(np.arange(600) < 300, 1.0, unit * rng.integers(1, 9, 600))
+
+    class Mixed:
+        def chunks(self):
+            yield scores[:100], labels[:100]
+            yield scores[100:400], labels[100:400], weights[100:400]
+            yield tc.Trials.of_llr(scores[400:], labels[400:], weights=weights[400:])
+
+    truth = tc.evaluate(tc.Trials.of_llr(scores, labels, weights=weights), APPS)
+    for budget in (TINY, Budget(10**6, 16, 64, 0)):
+        assert_same_bits(evaluated(Mixed(), APPS, budget=budget), truth)
+
+
 def test_trials_are_chunks_too():
     rng = np.random.default_rng(0)
     labels = rng.random(500) < 0.5
@@ -279,6 +296,10 @@ def test_a_class_without_trials_is_undefined():
         evaluated(Pieces(np.arange(9.0), np.zeros(9, bool)), APPS, budget=TINY)
     with pytest.raises(tc.UndefinedError):
         evaluated(Pieces(np.empty(0), np.zeros(0, bool)), APPS, budget=TINY)
+    nothing = Pieces(np.empty(0), np.zeros(0, bool))
+    nothing.pieces = []
+    with pytest.raises(tc.UndefinedError, match="no targets"):
+        evaluated(nothing, APPS, meaning="posterior", trained_prior=0.3, budget=TINY)
 
 
 def test_a_nan_in_a_chunk_is_named():

@@ -94,6 +94,14 @@ def test_every_format_with_weights_gives_the_bits_of_memory(tmp_path, trials, sm
     assert_same_bits(evaluated(path, APPS, weight_column="w"), tc.evaluate(truth, APPS))
 
 
+@pytest.mark.parametrize("meaning", ["posterior", "log-odds"])
+def test_weighted_scores_that_were_made_with_a_prior_have_the_bits_of_memory(tmp_path, trials, small, meaning):
+    scores, *others = trials
+    path, _ = parquet(tmp_path, (1.0 / (1.0 + np.exp(-scores)), *others))
+    more = {"weight_column": "w", "meaning": meaning, "trained_prior": 0.3}
+    assert_same_bits(evaluated(path, APPS, **more), tc.evaluate(tc.read(path, **more), APPS))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -178,6 +178,18 @@ def test_one_score_for_all_is_kept(score):
         assert furthest(curve, kept, attacked(curve, kept)) <= 1.0
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-306, 1e300, 3e307])
+def test_scores_as_close_or_as_far_apart_as_doubles_are_kept_without_warnings(scale):
+    labels = np.arange(3000) % 2 == 0
+    spread = 1000.0 if scale == 5e-324 else 1.0
+    scores = (
+        np.rint(np.clip(np.random.default_rng(0).normal(size=3000) + labels, -5, 5) * spread * 2**20) / 2**20 * scale
+    )
+    curve = tc.Curve.of(tc.Tally.of(tc.Trials.of_llr(scores, labels)))
+    kept = thinned(curve)
+    assert furthest(curve, kept, attacked(curve, kept)) <= 1.0
+
+
 def test_the_promise_would_be_broken_with_fewer_points():
     curve = tc.Curve.of(tc.Tally.of(SHAPES["a million"]()))
     kept = thinned(curve)

@@ -180,6 +180,20 @@ def test_trials_and_their_tally_have_the_same_intervals():
     assert equal_bits(*(bootstrap(t, POINTS, resamples=19, ci=0.9) for t in (trials, tc.Tally.of(trials))))
 
 
+@pytest.mark.parametrize("unit", [0.5, 2.0, 2.0**60, 2.0**-1060, 2.0**1000])
+def test_weighted_trials_and_their_tally_have_the_same_intervals(unit):
+    trials = gaussian()
+    trials = replace(trials, weights=np.random.default_rng(2).integers(1, 9, len(trials)) * unit)
+    assert equal_bits(*(bootstrap(t, POINTS, resamples=19, ci=0.9) for t in (trials, tc.Tally.of(trials))))
+
+
+def test_weights_too_far_apart_are_refused_in_a_tally_too():
+    trials = tc.Trials.of_llr([2.0, -1.0, 0.5, 0.0], [1, 0, 1, 0], weights=[1e-200, 1.0, 3.0, 1e200])
+    for source in (trials, tc.Tally.of(trials)):
+        with pytest.raises(tc.InputError, match="within 150 orders of magnitude"):
+            bootstrap(source, resamples=19, ci=0.9)
+
+
 def test_each_class_keeps_its_size_when_trials_are_drawn():
     trials = gaussian(40, 70)
     for number in range(20):

@@ -89,8 +89,8 @@ class _Crew:
         with self.news:
             self.batches.append(batch)
             self.news.notify_all()
-        self._hire(len(jobs) - 1)
         try:
+            self._hire(len(jobs) - 1)
             # A thread that is inside a job takes no job of others: two threads could otherwise wait for each other.
             while self._work(batch, helping=first):
                 pass
@@ -108,12 +108,16 @@ class _Crew:
             self.dismissed = True
             self.news.notify_all()
         for thread in self.threads:
-            thread.join()
+            if thread.is_alive():  # else an interrupt came while it was started: it finds no job, and ends
+                thread.join()
 
     def _hire(self, count: int) -> None:
         for _ in range(min(count, CORES - 1 - len(self.threads))):
             self.threads.append(threading.Thread(target=self._help))
-            self.threads[-1].start()
+            try:
+                self.threads[-1].start()
+            except RuntimeError:  # the system gives no more threads: those that there are do the work
+                return
 
     def _help(self) -> None:
         _here.crew = self
@@ -121,10 +125,13 @@ class _Crew:
             pass
 
     def _work(self, own: _Batch[Any] | None = None, helping: bool = True) -> bool:
-        """Runs a job of those that were given first, or of its own; False when there is nothing left to wait for."""
+        """Runs a job of those that were given first, or of its own; False when there is nothing left to wait for.
+
+        After an interrupt nobody waits for what runs: the interrupted thread may have left a job that it had taken.
+        """
         with self.news:
             while (batch := self._next(own, helping)) is None:
-                if self.dismissed if own is None else not own.running:
+                if self.dismissed or (own is not None and not own.running):
                     return False
                 self.news.wait()
             place, job = batch.waiting.popleft()

@@ -342,7 +342,8 @@ class Gaussian(Calibrator):
         shared_variance = truth(shared_variance, "shared_variance")
         variances = [one.variance for one in pair]
         if shared_variance:
-            weights = [float(one.weight) for one in pair]
+            unit = 1 << max(max(one.weight.bit_length() for one in pair) - 1000, 0)  # beyond doubles only ratios matter
+            weights = [one.weight / unit for one in pair]
             variances = [(weights[0] * variances[0] + weights[1] * variances[1]) / math.fsum(weights)] * 2
         deviations = [math.sqrt(variance) / factor for variance in variances]
         if not min(deviations) > 0.0:

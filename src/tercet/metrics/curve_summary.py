@@ -207,7 +207,9 @@ def _chosen(curve: Curve, rounded: bool) -> _Kept:
     looked = _Looked.over(curve, drawn[np.isfinite(x) & (np.abs(x) > REACH)])
     if len(looked.x) < 2:
         return _steps(tally, _distinct(drawn, looked.scores))
-    parts = (_steps(tally, drawn[x == -math.inf]), looked.needed(rounded), _steps(tally, drawn[x == math.inf]))
+    with np.errstate(over="ignore", invalid="ignore"):  # on lines of a denormal width, or almost as wide as the doubles
+        needed = looked.needed(rounded)
+    parts = (_steps(tally, drawn[x == -math.inf]), needed, _steps(tally, drawn[x == math.inf]))
     kept = _Kept(*(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))
     kept.stays[:, np.count_nonzero(x == -math.inf)] = True  # nothing lies on a line from -inf
     return kept

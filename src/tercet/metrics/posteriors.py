@@ -121,6 +121,8 @@ def class_weights(trials: Trials, prior: Floats) -> tuple[NDArray[np.intp], Floa
     """Class numbers and xi = prior_y x weight / weight of class y; every class must be there."""
     labels = trials.known_labels().astype(np.intp)
     heavy = np.ones(len(labels)) if trials.weights is None else trials.weights
+    largest = float(heavy.max(initial=0.0))
+    heavy = np.ldexp(heavy, -math.frexp(largest)[1])  # only ratios matter, and sums could overflow
     totals = np.bincount(labels, heavy, minlength=len(prior))
     check_every_class(totals.tolist(), trials.classes)
     return labels, (prior / totals)[labels] * heavy

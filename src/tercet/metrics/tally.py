@@ -374,7 +374,9 @@ class Tally:
         if self.unit >= 0:
             return int(count) << self.unit
         whole, rest = divmod(int(count), 1 << -self.unit)
-        return whole if rest == 0 else int(count) / (1 << -self.unit)
+        if rest == 0 or whole >> 1023:  # near the largest double and beyond, where no double has a fraction
+            return whole
+        return int(count) / (1 << -self.unit)
 
 
 def _known(trials: Trials, targets: Ranked, nontargets: Ranked, unit: int = 0) -> Tally:

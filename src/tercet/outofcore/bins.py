@@ -235,8 +235,13 @@ class RangeRows(PlainState):
         columns: list[Any] = []
         for scores, weights in (("targets", "target_weights"), ("nontargets", "nontarget_weights")):
             columns.append(np.concatenate([np.empty(0), *(getattr(one, scores) for one in several)]))
-            heavy = [(getattr(one, weights), one.unit - unit) for one in several if getattr(one, weights) is not None]
-            columns.append(shifted(np.concatenate([shifted(one, by) for one, by in heavy]), 0) if heavy else None)
+            weighted = any(getattr(one, weights) is not None for one in several)
+            heavy = [
+                shifted(_heavy(getattr(one, weights), getattr(one, scores)), one.unit - unit)
+                for one in several
+                if weighted
+            ]
+            columns.append(shifted(np.concatenate(heavy), 0) if weighted else None)
         return cls(columns[0], columns[2], columns[1], columns[3], unit)
 
     def __add__(self, other: RangeRows) -> Self:
@@ -253,6 +258,11 @@ class RangeRows(PlainState):
                 sides.append(_grouped(scores[order], weights[order]))
         by = 0 if unit is None else self.unit - unit
         return Tally(sides[0].scaled(by), sides[1].scaled(by), meaning, trained_prior, self.unit - by)
+
+
+def _heavy(weights: Counts | None, scores: Floats) -> Counts:
+    """The weights of some scores; a chunk without weights may follow one with weights."""
+    return np.ones(len(scores), np.int64) if weights is None else weights
 
 
 def _grouped(scores: Floats, weights: Counts) -> Ranked:

@@ -13,7 +13,9 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from operator import add as plus
 from pathlib import Path
 from typing import TypeVar
 
@@ -372,13 +374,10 @@ class PartRows:
         pieces = self._columns()
         first = next(pieces, None)
         if first is None:
-            return Tally.empty(self.how["meaning"])
+            return _sorted([], **self.how)
         if first[1].weights is None and first[1].scores.ndim == 1:
             return sorted_classes(self._marked(_chained(first, pieces)), self.file["called"], **self.how)
-        found = Tally.empty(self.how["meaning"])
-        for trials in self._trials(_chained(first, pieces)):
-            found = found + Tally.of(trials)
-        return found
+        return reduce(plus, map(Tally.of, self._trials(_chained(first, pieces))))
 
     def trials(self) -> Iterator[Trials]:
         """The part's trials, some rows at a time."""

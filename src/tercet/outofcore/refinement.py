@@ -253,7 +253,7 @@ def two_class_summary(
     else:
         counts = passes.total(CellCounts, cells=list(cells), costs=not raw)
     if counts is None:
-        return Summary.of(Tally.empty(meaning), asked), {"passes": 1, "revisited": 0}
+        return Summary.of(Tally.empty(), asked), {"passes": 1, "revisited": 0}
     tally, took = _refined(passes, counts, eer, asked, meaning, trained_prior)
     if isinstance(counts, BinCounts):
         missed, rejected = counts.missed, counts.rejected

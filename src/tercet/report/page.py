@@ -12,6 +12,7 @@ import json
 import math
 import re
 import struct
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -48,7 +49,10 @@ _WORDS = re.compile(r"(?:\\.|\$(?!\{)|[^`$\\])+|\$\{", re.DOTALL)
 def page(document: Facts, title: str | None = None, language: str = "en") -> str:
     """The page of a result: the document that `tercet evaluate --json` prints."""
     words = Words(language)
-    return fitted(document, flat(document, words), lambda facts, systems: _written(facts, systems, title, words))
+    systems = flat(document, words)
+    if any(system.get("input", {}).get("trials", 0) > sys.float_info.max for system in systems):
+        raise InputError("The weights add up to more than the largest double, which no page can show: divide them.")
+    return fitted(document, systems, lambda facts, systems: _written(facts, systems, title, words))
 
 
 def _written(document: Facts, systems: Sequence[Facts], title: str | None, words: Words) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -37,6 +38,7 @@ from tercet.uncertainty._limits import Derived, Estimate, Mean, bracket, effecti
 from tercet.uncertainty._out_of_fold import FoldNumbers, Folds, deal_groups, deal_rows
 
 _TOO_MANY = "Integer weights count trials, and 2**63 or more trials have no interval: divide the weights."
+_TOO_LARGE = "Weights that add up to more than the largest double have no interval: divide the weights."
 LEAST_FOR_CLLR = 250  # trials of each class; with fewer, unseen tails dominate, and Cllr has no upper bound
 _TINY = 1e-12
 _ONE = "not estimable: a class has only one trial or one group, which cannot be held out"
@@ -93,13 +95,16 @@ class TwoClassSample:
                 return cls._of_rows(flat, by, fractional, curve)
             source = curve or Tally.of(flat)
         known = Curve.of(source)
-        if max(known.targets, known.nontargets) >= 1 << 63:
+        most = max(known.targets, known.nontargets)
+        if max(most, known.tally.weight(most)) >= 1 << 63:
             raise UndefinedError(_TOO_MANY)
         return cls(known, _tally_folds(known), None)
 
     @classmethod
     def _of_rows(cls, trials: Trials, by: tuple[str, ...], fractional: bool, known: Curve | None) -> TwoClassSample:
         curve, (alarms, hits) = known or Curve.of(trials), class_rows(trials)
+        if curve.tally.weight(max(curve.targets, curve.nontargets)) > sys.float_info.max:
+            raise UndefinedError(_TOO_LARGE)
         rows = (alarms, hits)
         scores = (trials.scores[rows[0]], trials.scores[rows[1]])
         unit = curve.tally.unit

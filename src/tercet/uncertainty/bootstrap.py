@@ -19,7 +19,7 @@ from tercet.errors import InputError, UndefinedError
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import log_odds_grid
 from tercet.metrics.curves import EER_DEFINITIONS
-from tercet.metrics.tally import Tally
+from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, as_trials
 from tercet.uncertainty._clusters import class_rows, flattened, grouping, several
 from tercet.uncertainty._kernel.classes import ManyClasses
@@ -201,7 +201,9 @@ def _check_arguments(
         raise InputError(f"extra must be {{name: function of the trials}}, not {shown(extra)}.")
 
 
-_MOST_APART = 2.0**500  # weights whose products a double still holds
+_TOO_FAR = "weights must lie within 150 orders of magnitude of each other to be resampled."
+_APART = 500  # bits between weights whose products a double still holds
+_MODERATE = 400  # bits of weights that are resampled as they are
 
 
 def _with_moderate_weights(trials: Trials) -> Trials:
@@ -209,11 +211,27 @@ def _with_moderate_weights(trials: Trials) -> Trials:
     if trials.weights is None or not np.any(trials.weights > 0.0):
         return trials
     largest, least = float(trials.weights.max()), float(trials.weights[trials.weights > 0.0].min())
-    if largest / _MOST_APART > least:
-        raise InputError("weights must lie within 150 orders of magnitude of each other to be resampled.")
-    if least > 2.0**-400 and largest < 2.0**400:
+    if largest / 2.0**_APART > least:
+        raise InputError(_TOO_FAR)
+    if least > 2.0**-_MODERATE and largest < 2.0**_MODERATE:
         return trials
-    return replace(trials, weights=frozen(trials.weights * 2.0 ** -math.frexp(largest)[1]))
+    return replace(trials, weights=frozen(np.ldexp(trials.weights, -math.frexp(largest)[1])))
+
+
+def _tally_weights(sides: Sequence[Ranked], unit: int) -> list[Counts | None]:
+    """The same for the scores of a tally: whole numbers where the trials' weights were whole, else real ones."""
+    weights = [None if side.running is None else np.diff(side.running) for side in sides]
+    known = [own for own in weights if own is not None and len(own)]
+    if not known:
+        return weights
+    if unit >= 0 and sum(side.total for side in sides) << unit < 2**53:
+        return [None if own is None else own.astype(np.int64) << unit for own in weights]
+    most, least = max(int(own.max()) for own in known), min(int(own.min()) for own in known)
+    if most >> _APART > least:
+        raise InputError(_TOO_FAR)
+    moderate = least.bit_length() + unit > 1 - _MODERATE and most.bit_length() + unit <= _MODERATE
+    shift = unit if moderate else -most.bit_length()
+    return [None if own is None else np.ldexp(own.astype(np.float64), shift) for own in weights]
 
 
 def _sampled(design: Design, sampling: str) -> Design:
@@ -369,9 +387,7 @@ def _from_tally(tally: Tally, plan: Plan, by: tuple[str, ...]) -> tuple[Design, 
     for side, called in zip(sides, ("non-targets", "targets"), strict=True):
         if side.total == 0:
             raise UndefinedError(f"There is no interval: there are no {called} among the trials.")
-    weights = [None if side.running is None else np.diff(side.running) for side in sides]
-    if tally.unit != 0:
-        weights = [None if own is None else own.astype(np.float64) * 2.0**tally.unit for own in weights]
+    weights = _tally_weights(sides, tally.unit)
     scores = (sides[0].scores, sides[1].scores)
     system = TwoClass.ranked(scores, (None, None), tally.meaning, tally.trained_prior, plan)
     return Design((len(scores[0]), len(scores[1])), tuple(weights), runs=_runs(system, weights)), system
