@@ -233,6 +233,16 @@ def test_every_engine_that_keeps_the_contract_gives_the_bits_of_memory(path, tri
     assert_same_bits(evaluated(path, APPS, engine=engine), in_memory(*trials))
 
 
+def test_a_worker_reads_a_file_again_with_the_columns_of_the_next_scan(tmp_path, trials, small):
+    """Workers keep files open between scans: one that was opened with other columns is another source."""
+    weights = np.random.default_rng(1).integers(1, 9, 4000) / 4.0
+    table = pa.table({"score": trials[0], "label": trials[1], "w": weights, "other": -trials[0]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    for options in ({}, {"weight_column": "w"}, {"score_column": "other"}, {}):
+        found = evaluated(tmp_path / "a.parquet", APPS, engine=Backwards(), **options)
+        assert_same_bits(found, tc.evaluate(tc.read(tmp_path / "a.parquet", **options), APPS))
+
+
 def test_only_plain_data_travels(path, small):
     """What engines are given and give back: text, numbers, lists, dictionaries and arrays."""
     engine = Backwards()

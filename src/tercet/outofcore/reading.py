@@ -97,9 +97,9 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         first = source.columns(0, min(source.rows, 1))
         width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
         largest = max(high - low for low, high in pairwise(source.starts))
+        plain = _plain_options(known) if in_place else {}
         return {
-            "path": str(path), "key": str(FileStamp.of(path)), "called": called,
-            "options": _plain_options(known) if in_place else {},
+            "path": str(path), "key": f"{FileStamp.of(path)} {plain}", "called": called, "options": plain,
             "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
             "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
             "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
