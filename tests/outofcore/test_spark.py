@@ -1,7 +1,9 @@
 """The same bits from a Spark session on two cores of this machine, and a clear word where there is none."""
 
+import operator
 import os
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -77,8 +79,61 @@ def failing(job, batch):
 
 @needs_spark
 def test_a_worker_that_fails_is_an_error_in_one_sentence(session):
-    with pytest.raises(tc.TercetError, match="The Spark job failed"):
+    with pytest.raises(tc.TercetError, match=r"The Spark job failed: KeyError: 1$"):
+        list(spark.Spark(session).collect(operator.getitem, {}, [1], None))
+
+
+@needs_spark
+def test_a_session_that_was_stopped_is_refused_with_the_way_out(session):
+    class Stopped:
+        def createDataFrame(self, *_):
+            raise AttributeError("'NoneType' object has no attribute 'sc'")  # as pyspark 4 says it
+
+    for none in (Stopped(), None):
+        with pytest.raises(tc.InputError, match=r"session is not running: start one \(SparkSession\.builder"):
+            list(spark.Spark(none).collect(failing, {}, [1], None))
+
+
+@needs_spark
+def test_what_the_workers_cannot_import_is_named_with_the_way_out(session):
+    """This module has a parent that workers do not know."""
+    with pytest.raises(tc.InputError, match=r"No module named .*pip install 'tercet\[spark\]' on all workers"):
         list(spark.Spark(session).collect(failing, {}, [1, 2], None))
+
+
+@needs_spark
+def test_an_interrupt_ends_the_job_at_once(session, tmp_path):
+    """Spark cancels it in its own handler, which needs a connection that is free."""
+    code = (
+        "import os, sys, signal, threading, time\n"
+        f"sys.path.insert(0, {str(tmp_path)!r}); os.environ['PYTHONPATH'] = {str(tmp_path)!r}\n"
+        "os.environ['PYSPARK_PYTHON'] = sys.executable\n"
+        "import late\n"
+        "from pyspark.sql import SparkSession\n"
+        "from tercet.outofcore.executors.spark import Spark\n"
+        "build = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false')\n"
+        "build = build.config('spark.driver.host', '127.0.0.1').config('spark.driver.bindAddress', '127.0.0.1')\n"
+        "session = build.getOrCreate()\n"
+        "session.sparkContext.setLogLevel('OFF')\n"
+        "threading.Timer(4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n"
+        "    list(Spark(session).collect(late.waiting, {}, [1, 2], None))\n"
+        "except KeyboardInterrupt:\n"
+        "    time.sleep(1)\n"
+        "    print(list(session.sparkContext.statusTracker().getActiveJobsIds()))\n"
+        "session.stop()\n"
+    )
+    (tmp_path / "late.py").write_text("import time\n\n\ndef waiting(job, batch):\n    time.sleep(60)\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert done.stdout == "[]\n", done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_spark
+@pytest.mark.parametrize("workers", [0, 2.5, "two"])
+def test_a_number_of_workers_that_is_none_is_refused(session, workers):
+    with pytest.raises(tc.InputError, match="workers must be a"):
+        spark.Spark(session, workers)
 
 
 def test_without_a_session_or_pyspark_the_way_out_is_named(monkeypatch):
