@@ -140,7 +140,7 @@ def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster
 
 def test_text_is_not_for_clusters_elsewhere(tmp_path, cluster):
     (tmp_path / "a.csv").write_text("score,label\n1.0,1\n0.5,0\n")
-    with pytest.raises(tc.InputError, match="neither Parquet nor npy, and dask reads these only"):
+    with pytest.raises(tc.InputError, match="neither Parquet nor npy, and other engines than 'local' read only these"):
         evaluated(tmp_path / "a.csv", APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
@@ -261,20 +261,63 @@ def test_a_result_delivered_twice_or_lost_is_an_error(path, small, fault, says):
         evaluated(path, APPS, engine=Backwards(fault))
 
 
-@pytest.mark.parametrize("engine", ["ray", 3, None, object()])
+@pytest.mark.parametrize("engine", ["ray", 3, None, object(), Backwards])
 def test_an_engine_that_is_none_is_refused(path, engine):
     with pytest.raises(tc.InputError, match="engine is one of local, dask, spark, or an Executor"):
         tc.scan(path, engine=engine)
 
 
-def test_a_local_cluster_ends_without_a_traceback(tmp_path, path):
+def ran(folder, lines):
+    """What a script with a local cluster writes, and what it leaves in the temporary folder."""
+    body = "".join(f"    {line}\n" for line in lines)
+    (folder / "run.py").write_text(f"import tercet as tc\nif __name__ == '__main__':\n{body}")
+    (folder / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
+    words = [sys.executable, folder / "run.py"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+    return done.stdout, done.stderr, list((folder / "tmp").iterdir())
+
+
+def test_a_local_cluster_ends_without_a_word_or_a_file(tmp_path, path):
     """Heartbeats that find the scheduler gone stay out of stderr once all results are here."""
-    code = (
-        "import tercet as tc\n"
-        "if __name__ == '__main__':\n"
-        f"    print(tc.evaluate(tc.scan({str(path)!r}, engine='dask', workers=1), [0.5]).auc > 0.5)\n"
+    ask = f"print(tc.evaluate(tc.scan({str(path)!r}, engine='dask', workers=1), [0.5]).auc > 0.5)"
+    assert ran(tmp_path, [ask]) == ("True\n", "", [])
+
+
+SMALL = [
+    "from dataclasses import replace",
+    "from tercet.outofcore.limits import Budget",
+    "small = Budget(kept=1500, edges=128, part=100, at_once=0)",
+]
+
+
+def test_an_error_from_a_local_cluster_comes_without_those_of_dask(tmp_path, trials):
+    """What was still to be counted is given up."""
+    scores = np.where(np.arange(4000) == 3, np.nan, trials[0])
+    pq.write_table(pa.table({"score": scores, "label": trials[1]}), tmp_path / "a.parquet", row_group_size=100)
+    ask = (
+        f"tc.evaluate(replace(tc.scan({str(tmp_path / 'a.parquet')!r}, engine='dask', workers=2), budget=small), [0.5])"
     )
-    (tmp_path / "run.py").write_text(code)
-    done = subprocess.run([sys.executable, tmp_path / "run.py"], capture_output=True, text=True, timeout=120)
-    assert done.stdout == "True\n", done.stderr
-    assert "Traceback" not in done.stderr
+    lines = [*SMALL, "for _ in range(2):", "    try:", f"        {ask}", "    except tc.InputError as error:"]
+    out, err, left = ran(tmp_path, [*lines, "        print(error)"])
+    assert [line.startswith("a.parquet: row 4") for line in out.splitlines()] == [True, True]
+    assert (err, left) == ("", [])
+
+
+@pytest.mark.parametrize("when", ["while the workers start", "between two results"])
+def test_an_interrupt_ends_a_local_cluster(tmp_path, path, when):
+    stop = "os.kill(os.getpid(), signal.SIGINT)"
+    lines = [*SMALL, "import os, signal, subprocess, threading, time"]
+    if when == "while the workers start":
+        lines += ["import distributed", f"threading.Timer(0.5, lambda: {stop}).start()", "progress = None"]
+    else:
+        lines += [f"progress = lambda done, total: {stop}"]
+    lines += [
+        f"scan = tc.scan({str(path)!r}, engine='dask', workers=2, progress=progress)",
+        "try:",
+        "    tc.evaluate(replace(scan, budget=small), [0.5])",
+        "except KeyboardInterrupt:",
+        "    asked = ['ps', '--ppid', str(os.getpid()), '-o', 'args=']",
+        "    print('multiprocessing.spawn' in subprocess.run(asked, capture_output=True, text=True).stdout)",
+    ]
+    assert ran(tmp_path, lines) == ("False\n", "", [])
