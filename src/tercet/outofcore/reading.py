@@ -88,8 +88,8 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         in_place = not apart and _head(path, called) in _IN_PLACE
         if not in_place and workers_elsewhere:
             raise InputError(
-                f"{called} is neither Parquet nor npy, and dask reads these only: write it as Parquet first (duckdb: "
-                f"COPY ... TO), or leave engine out."
+                f"{called} is neither Parquet nor npy, and other engines than 'local' read only these: write it as "
+                f"Parquet first (duckdb: COPY ... TO), or leave engine out."
             )
         names = source.label_names
         if names is None:

@@ -200,7 +200,7 @@ class Where:
     @classmethod
     def of(cls, engine: object, scheduler: str | None, workers: object) -> Where:
         """The place, validated before anything is read."""
-        if not isinstance(engine, str) and isinstance(engine, Executor):
+        if not isinstance(engine, str | type) and isinstance(engine, Executor):
             return cls(engine, None, CORES if workers is None else whole(workers, "workers", 1))
         if not isinstance(engine, str) or engine not in ENGINES:
             raise InputError(f"engine is one of {', '.join(ENGINES)}, or an Executor, not {shown(engine)}.")
