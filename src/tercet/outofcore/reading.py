@@ -7,6 +7,7 @@ keys) are read and checked once, and kept as plain columns in the temporary fold
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import tempfile
 import threading
@@ -410,7 +411,7 @@ class PartRows:
             try:
                 yield trials_of(replace(got, labels=labels), self.how["meaning"], None, self.how["trained_prior"], None)
             except InputError as error:
-                raise InputError(f"{error} (row 0 here is row {start} of the file.)" if start else str(error)) from None
+                raise InputError(_renumbered(str(error), start)) from None
 
     def _marked(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Marked]:
         """The first row of each piece, its scores, and which of them are targets."""
@@ -431,6 +432,11 @@ Item = TypeVar("Item")
 def _chained(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
     yield first
     yield from rest
+
+
+def _renumbered(said: str, start: int) -> str:
+    """What is said of some rows with the row numbers of the file."""
+    return re.sub(r"\brow (\d+)", lambda found: f"row {int(found[1]) + start}", said)
 
 
 def _positions(file: Plain, labels: Array | None) -> NDArray[np.intp]:
