@@ -138,6 +138,16 @@ def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster
         evaluated(bad, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError("no room")])
+def test_an_error_of_a_worker_is_not_taken_for_one_of_the_scheduler(cluster, error):
+    def fails(job, batch):
+        raise error
+
+    with distributed.Client(cluster) as client, pytest.raises(tc.TercetError) as said:
+        list(dask.Dask(client).collect(fails, {}, [[1], [2]]))
+    assert str(said.value) == f"Batch {str(said.value)[6]} failed on a dask worker: {type(error).__name__}: {error}."
+
+
 def test_text_is_not_for_clusters_elsewhere(tmp_path, cluster):
     (tmp_path / "a.csv").write_text("score,label\n1.0,1\n0.5,0\n")
     with pytest.raises(tc.InputError, match="neither Parquet nor npy, and other engines than 'local' read only these"):
@@ -274,7 +284,7 @@ def ran(folder, lines):
     (folder / "tmp").mkdir()
     environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
     words = [sys.executable, folder / "run.py"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment, start_new_session=True)
     return done.stdout, done.stderr, list((folder / "tmp").iterdir())
 
 
@@ -306,7 +316,7 @@ def test_an_error_from_a_local_cluster_comes_without_those_of_dask(tmp_path, tri
 
 @pytest.mark.parametrize("when", ["while the workers start", "between two results"])
 def test_an_interrupt_ends_a_local_cluster(tmp_path, path, when):
-    stop = "os.kill(os.getpid(), signal.SIGINT)"
+    stop = "os.killpg(0, signal.SIGINT)"  # as a terminal does: the workers are sent it too
     lines = [*SMALL, "import os, signal, subprocess, threading, time"]
     if when == "while the workers start":
         lines += ["import distributed", f"threading.Timer(0.5, lambda: {stop}).start()", "progress = None"]

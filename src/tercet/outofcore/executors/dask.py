@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -11,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial as bound
 from importlib import import_module
+from multiprocessing import resource_tracker
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -58,24 +60,35 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Client
 
 
 def _started(distributed: ModuleType, workers: int, folder: str) -> LocalCluster:
-    """A cluster on this machine, started by a thread: an interrupt waits for the thread, and ends what it started."""
+    """A cluster on this machine, started by a thread: an interrupt waits for the thread, and ends what it started.
+
+    A terminal sends Ctrl-C to the workers too. They inherit from the thread that they do not listen to it.
+    """
     start = bound(
         distributed.LocalCluster, n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0,
         dashboard_address=":0", silence_logs=logging.CRITICAL, local_directory=folder,
         scheduler_kwargs={"local_directory": folder},
     )  # fmt: skip
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1, initializer=_deaf) as pool:
         starting = pool.submit(start)
         try:
             return starting.result()
         except KeyboardInterrupt:
-            _closed(starting.result())
+            with suppress(RuntimeError):
+                _closed(starting.result())
             raise
         except RuntimeError as error:  # each worker imports the script that started it
             raise TercetError(
                 f"the workers of engine='dask' did not start ({error}). In a script, call tercet under "
                 f"`if __name__ == '__main__':`, or use engine='local'."
             ) from error
+
+
+def _deaf() -> None:
+    """Blocks Ctrl-C for this thread, for those that it starts, and for their processes, where the system can."""
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # when it starts, it unblocks
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextmanager
@@ -206,6 +219,10 @@ def _result(future: Future, called: str) -> Plain:
             f"{called} failed: {_RETRIES} or more dask workers died while computing it ({error}). "
             f"Give the workers more memory, or lower memory_limit."
         ) from None
+    except (OSError, MemoryError) as error:
+        if future.status != "error":  # not of the worker, but of the connection
+            raise
+        raise TercetError(f"{called} failed on a dask worker: {type(error).__name__}: {error}.") from None
     except ModuleNotFoundError as error:
         raise InputError(f"The dask workers cannot load {error.name}: install tercet on all of them.") from None
 
