@@ -2,13 +2,17 @@
 
 import http.server
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -260,6 +264,15 @@ def test_only_plain_data_travels(path, small):
         ask(replace(tc.scan(path, engine=engine), budget=Budget(1500, 64, 1000, 0)))
     assert len(engine.plain) > 10
     assert all(engine.plain)
+
+
+def test_the_engine_that_the_documentation_shows_gives_the_bits_of_memory(path, trials, small):
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n([^`]*class Processes:.*?)```", page, re.S)
+    names = {}
+    exec(code, names)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert_same_bits(evaluated(path, APPS, engine=names["Processes"](pool), workers=2), in_memory(*trials))
 
 
 @pytest.mark.parametrize(
