@@ -16,7 +16,9 @@ from tercet.outofcore.executors import Executor, spark
 from tercet.outofcore.limits import Budget
 from tercet.outofcore.plain_data import of_bytes, to_bytes
 
-from .helpers import APPS, assert_same_bits, evaluated, in_memory
+from .helpers import APPS, assert_same_bits, evaluated, fitted, in_memory
+
+KINDS = (tc.Logistic, tc.Isotonic, tc.Gaussian)
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # pyspark's own, about pandas and sockets
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
@@ -59,6 +61,33 @@ def small(monkeypatch):
 def test_a_spark_session_gives_the_bits_of_memory(session, path, trials, small):
     assert isinstance(spark.Spark(session), Executor)
     assert_same_bits(evaluated(path, APPS, engine="spark"), in_memory(*trials))
+
+
+CLASSES = {"meaning": "logits", "trained_prior": [1 / 3] * 3, "class_columns": ["a", "b", "c"], "label_column": "class"}
+
+
+@needs_spark
+def test_weights_classes_and_calibrators_of_several_files_are_those_of_one_machine(session, tmp_path, trials, small):
+    rng = np.random.default_rng(1)
+    names = np.array(list("abc"))[rng.integers(0, 3, 4000)]
+    columns = {name: rng.normal(size=4000) + (names == name) for name in "abc"}
+    table = pa.table(
+        {"score": trials[0], "label": trials[1], "w": rng.integers(1, 9, 4000) / 4.0, **columns, "class": names}
+    )
+    for place in range(3):
+        rows = table.slice(1400 * place, 1400)
+        pq.write_table(rows, tmp_path / f"{place}.parquet", row_group_size=200)
+    asks = [
+        lambda **how: evaluated(tmp_path / "*.parquet", APPS, weight_column="w", **how).applications,
+        lambda **how: (
+            evaluated(tmp_path / "*.parquet", [tc.Application.multiclass([1 / 3] * 3)], **CLASSES, **how).log_loss
+        ),
+        lambda **how: tc.Affine.fit(tc.scan(tmp_path / "*.parquet", **CLASSES, **how)),
+        *(lambda kind=kind, **how: fitted(kind, tmp_path / "*.parquet", weight_column="w", **how) for kind in KINDS),
+    ]
+    with np.printoptions(precision=17, threshold=10**6):
+        for ask in asks:
+            assert repr(ask(engine="spark")) == repr(ask())
 
 
 @needs_spark
