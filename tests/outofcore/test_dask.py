@@ -2,13 +2,17 @@
 
 import http.server
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -138,9 +142,19 @@ def test_an_error_of_a_part_comes_back_as_it_is(tmp_path, trials, small, cluster
         evaluated(bad, APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError("no room")])
+def test_an_error_of_a_worker_is_not_taken_for_one_of_the_scheduler(cluster, error):
+    def fails(job, batch):
+        raise error
+
+    with distributed.Client(cluster) as client, pytest.raises(tc.TercetError) as said:
+        list(dask.Dask(client).collect(fails, {}, [[1], [2]]))
+    assert str(said.value) == f"Batch {str(said.value)[6]} failed on a dask worker: {type(error).__name__}: {error}."
+
+
 def test_text_is_not_for_clusters_elsewhere(tmp_path, cluster):
     (tmp_path / "a.csv").write_text("score,label\n1.0,1\n0.5,0\n")
-    with pytest.raises(tc.InputError, match="neither Parquet nor npy, and dask reads these only"):
+    with pytest.raises(tc.InputError, match="neither Parquet nor npy, and other engines than 'local' read only these"):
         evaluated(tmp_path / "a.csv", APPS, engine="dask", scheduler=cluster.scheduler_address)
 
 
@@ -233,6 +247,16 @@ def test_every_engine_that_keeps_the_contract_gives_the_bits_of_memory(path, tri
     assert_same_bits(evaluated(path, APPS, engine=engine), in_memory(*trials))
 
 
+def test_a_worker_reads_a_file_again_with_the_columns_of_the_next_scan(tmp_path, trials, small):
+    """Workers keep files open between scans: one that was opened with other columns is another source."""
+    weights = np.random.default_rng(1).integers(1, 9, 4000) / 4.0
+    table = pa.table({"score": trials[0], "label": trials[1], "w": weights, "other": -trials[0]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    for options in ({}, {"weight_column": "w"}, {"score_column": "other"}, {}):
+        found = evaluated(tmp_path / "a.parquet", APPS, engine=Backwards(), **options)
+        assert_same_bits(found, tc.evaluate(tc.read(tmp_path / "a.parquet", **options), APPS))
+
+
 def test_only_plain_data_travels(path, small):
     """What engines are given and give back: text, numbers, lists, dictionaries and arrays."""
     engine = Backwards()
@@ -240,6 +264,15 @@ def test_only_plain_data_travels(path, small):
         ask(replace(tc.scan(path, engine=engine), budget=Budget(1500, 64, 1000, 0)))
     assert len(engine.plain) > 10
     assert all(engine.plain)
+
+
+def test_the_engine_that_the_documentation_shows_gives_the_bits_of_memory(path, trials, small):
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n([^`]*class Processes:.*?)```", page, re.S)
+    names = {}
+    exec(code, names)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert_same_bits(evaluated(path, APPS, engine=names["Processes"](pool), workers=2), in_memory(*trials))
 
 
 @pytest.mark.parametrize(
@@ -251,20 +284,63 @@ def test_a_result_delivered_twice_or_lost_is_an_error(path, small, fault, says):
         evaluated(path, APPS, engine=Backwards(fault))
 
 
-@pytest.mark.parametrize("engine", ["ray", 3, None, object()])
+@pytest.mark.parametrize("engine", ["ray", 3, None, object(), Backwards])
 def test_an_engine_that_is_none_is_refused(path, engine):
     with pytest.raises(tc.InputError, match="engine is one of local, dask, spark, or an Executor"):
         tc.scan(path, engine=engine)
 
 
-def test_a_local_cluster_ends_without_a_traceback(tmp_path, path):
+def ran(folder, lines):
+    """What a script with a local cluster writes, and what it leaves in the temporary folder."""
+    body = "".join(f"    {line}\n" for line in lines)
+    (folder / "run.py").write_text(f"import tercet as tc\nif __name__ == '__main__':\n{body}")
+    (folder / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
+    words = [sys.executable, folder / "run.py"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment, start_new_session=True)
+    return done.stdout, done.stderr, list((folder / "tmp").iterdir())
+
+
+def test_a_local_cluster_ends_without_a_word_or_a_file(tmp_path, path):
     """Heartbeats that find the scheduler gone stay out of stderr once all results are here."""
-    code = (
-        "import tercet as tc\n"
-        "if __name__ == '__main__':\n"
-        f"    print(tc.evaluate(tc.scan({str(path)!r}, engine='dask', workers=1), [0.5]).auc > 0.5)\n"
+    ask = f"print(tc.evaluate(tc.scan({str(path)!r}, engine='dask', workers=1), [0.5]).auc > 0.5)"
+    assert ran(tmp_path, [ask]) == ("True\n", "", [])
+
+
+SMALL = [
+    "from dataclasses import replace",
+    "from tercet.outofcore.limits import Budget",
+    "small = Budget(kept=1500, edges=128, part=100, at_once=0)",
+]
+
+
+def test_an_error_from_a_local_cluster_comes_without_those_of_dask(tmp_path, trials):
+    """What was still to be counted is given up."""
+    scores = np.where(np.arange(4000) == 3, np.nan, trials[0])
+    pq.write_table(pa.table({"score": scores, "label": trials[1]}), tmp_path / "a.parquet", row_group_size=100)
+    ask = (
+        f"tc.evaluate(replace(tc.scan({str(tmp_path / 'a.parquet')!r}, engine='dask', workers=2), budget=small), [0.5])"
     )
-    (tmp_path / "run.py").write_text(code)
-    done = subprocess.run([sys.executable, tmp_path / "run.py"], capture_output=True, text=True, timeout=120)
-    assert done.stdout == "True\n", done.stderr
-    assert "Traceback" not in done.stderr
+    lines = [*SMALL, "for _ in range(2):", "    try:", f"        {ask}", "    except tc.InputError as error:"]
+    out, err, left = ran(tmp_path, [*lines, "        print(error)"])
+    assert [line.startswith("a.parquet: row 4") for line in out.splitlines()] == [True, True]
+    assert (err, left) == ("", [])
+
+
+@pytest.mark.parametrize("when", ["while the workers start", "between two results"])
+def test_an_interrupt_ends_a_local_cluster(tmp_path, path, when):
+    stop = "os.killpg(0, signal.SIGINT)"  # as a terminal does: the workers are sent it too
+    lines = [*SMALL, "import os, signal, subprocess, threading, time"]
+    if when == "while the workers start":
+        lines += ["import distributed", f"threading.Timer(0.5, lambda: {stop}).start()", "progress = None"]
+    else:
+        lines += [f"progress = lambda done, total: {stop}"]
+    lines += [
+        f"scan = tc.scan({str(path)!r}, engine='dask', workers=2, progress=progress)",
+        "try:",
+        "    tc.evaluate(replace(scan, budget=small), [0.5])",
+        "except KeyboardInterrupt:",
+        "    asked = ['ps', '--ppid', str(os.getpid()), '-o', 'args=']",
+        "    print('multiprocessing.spawn' in subprocess.run(asked, capture_output=True, text=True).stdout)",
+    ]
+    assert ran(tmp_path, lines) == ("False\n", "", [])

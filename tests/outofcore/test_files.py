@@ -315,6 +315,35 @@ def test_posteriors_outside_their_range_are_named(tmp_path, trials, small):
         evaluated(path, APPS, meaning="posterior", trained_prior=0.5)
 
 
+@pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
+def test_a_weight_that_is_none_is_named_by_its_row_of_the_file_as_in_memory(tmp_path, trials, small, weight):
+    scores, labels = trials
+    path = tmp_path / "a.parquet"
+    weights = np.where(np.arange(ROWS) == 2130, weight, 1.0)
+    pq.write_table(pa.table({"score": scores, "label": labels, "w": weights}), path, row_group_size=250)
+    with pytest.raises(tc.InputError, match=r"a\.parquet.* row 213[01]\b") as memory:
+        tc.read(path, weight_column="w")
+    with pytest.raises(tc.InputError) as scanned:
+        evaluated(path, APPS, weight_column="w")
+    assert str(scanned.value) == str(memory.value)
+
+
+@pytest.mark.parametrize("what", ["columns", "first rows"])
+def test_what_the_system_cannot_read_is_named(tmp_path, trials, small, monkeypatch, what):
+    """Also a file that is deleted while a thread reads it."""
+    path, real = write(tmp_path / "a.parquet", *trials), Reader.pieces
+
+    def pieces(self, file, start, stop):
+        if (what == "first rows") == (stop - start < 250):
+            raise OSError(5, "Input/output error", str(path))
+        return real(self, file, start, stop)
+
+    monkeypatch.setattr(runner, "_SAMPLED_ROWS", 200)
+    monkeypatch.setattr(Reader, "pieces", pieces)
+    with pytest.raises(tc.InputError, match=r"a\.parquet cannot be read: Input/output error"):
+        evaluated(path, APPS)
+
+
 def test_a_part_that_cannot_be_read_is_named(tmp_path, trials, small):
     scores, labels = trials
     write(tmp_path / "a.parquet", scores, labels)

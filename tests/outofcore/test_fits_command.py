@@ -67,7 +67,7 @@ def test_a_pattern_and_a_prior_are_taken(tmp_path, files):
         (("--engine", "local", "--weight-column", "w"), "has no column 'w'"),
         (("--engine", "local", "--group-column", "g"), "--group-column has no effect without --by"),
         (("--engine", "local", "--memory-limit", "1MB"), "too small to work with"),
-        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "dask reads these only"),
+        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "other engines than 'local' read only these"),
     ],
 )
 def test_what_does_not_go_together_is_refused_and_nothing_is_written(tmp_path, files, words, says):

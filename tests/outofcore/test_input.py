@@ -1,5 +1,8 @@
 """What comes in is judged as in memory: chunks, labels, edges, limits, saved parts; refused in a sentence or right."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -214,3 +217,22 @@ def test_a_score_with_an_underscore_is_no_number(tmp_path):
     (tmp_path / "a.csv").write_text("score,label\n1_0,1\n2,0\n")
     with pytest.raises(tc.InputError, match=r"a\.csv: line 2, column 'score' is '1_0': not a number"):
         evaluated(tmp_path / "a.csv", APPS)
+
+
+@pytest.mark.parametrize("kind", ["600 orders of magnitude", "one tiny", "sums above the doubles"])
+def test_weights_whose_sums_no_double_holds_give_the_bits_of_memory(tmp_path, trials, small, kind):
+    scores, labels = trials
+    weights = 10.0 ** np.random.default_rng(1).uniform(-300, 300, ROWS)
+    if kind != "600 orders of magnitude":
+        weights = np.full(ROWS, 1.0 if kind == "one tiny" else 1.7e308)
+        weights[7] = 5e-324 if kind == "one tiny" else 1.0
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"score": scores, "label": labels, "w": weights}), path, row_group_size=20)
+    found, truth = evaluated(path, APPS, weight_column="w"), tc.read(path, weight_column="w")
+    assert_same_bits(found, tc.evaluate(truth, APPS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(found.to_dict()["curve"]["thresholds"]) > 2
+    for shared in (False, True):
+        one = fitted(Gaussian, path, weight_column="w", shared_variance=shared)
+        assert one == Gaussian.fit(replace(truth, meaning="raw"), shared_variance=shared)

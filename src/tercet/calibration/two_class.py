@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import log_ratio
+from tercet._numeric.exact import log_ratio, ratio
 from tercet._numeric.matrices import check_posteriors, prior_vector
 from tercet._numeric.newton import check_converged
 from tercet._numeric.parallel import over_parts
@@ -342,8 +342,8 @@ class Gaussian(Calibrator):
         shared_variance = truth(shared_variance, "shared_variance")
         variances = [one.variance for one in pair]
         if shared_variance:
-            unit = 1 << max(max(one.weight.bit_length() for one in pair) - 1000, 0)  # beyond doubles only ratios matter
-            weights = [one.weight / unit for one in pair]
+            excess = max(max(one.weight for one in pair).bit_length() - 1000, 0)  # beyond the range of doubles
+            weights = [ratio(one.weight, 1, excess) for one in pair]
             variances = [(weights[0] * variances[0] + weights[1] * variances[1]) / math.fsum(weights)] * 2
         deviations = [math.sqrt(variance) / factor for variance in variances]
         if not min(deviations) > 0.0:

@@ -75,8 +75,7 @@ def thinned(curve: Curve, rounded: bool = True) -> JSON:
     A threshold may be any number from its score up to the next one; it is the shortest unless rounded is false.
     """
     tally, hull = curve.tally, curve.hull
-    huge = max(curve.targets, curve.nontargets).bit_length() > 1000  # no double holds the sums
-    complete = (len(tally) <= _ALL or huge) and tally.gaps is None
+    complete = (len(tally) <= _ALL or _huge(curve)) and tally.gaps is None
     points = _every_point(curve) if complete else _some_points(curve, rounded and tally.gaps is None)
     result = {
         "targets": curve.targets,
@@ -99,6 +98,11 @@ def thinned(curve: Curve, rounded: bool = True) -> JSON:
     return result
 
 
+def _huge(curve: Curve) -> bool:
+    """Whether no double holds the sums of the weights."""
+    return max(curve.targets, curve.nontargets).bit_length() > 1000
+
+
 def _every_point(curve: Curve) -> _Points:
     llrs = None
     if curve.tally.meaning not in ("llr", "raw"):
@@ -108,7 +112,7 @@ def _every_point(curve: Curve) -> _Points:
 
 def _some_points(curve: Curve, rounded: bool) -> _Points:
     tally, path = curve.tally, None
-    kept = _plain(curve) if tally.meaning == "raw" else _chosen(curve, rounded)
+    kept = _plain(curve) if tally.meaning == "raw" or _huge(curve) else _chosen(curve, rounded)
     misses, rejected = (
         side.weight_of_lowest(ranks) for side, ranks in zip((tally.targets, tally.nontargets), kept.ranks, strict=True)
     )
@@ -486,7 +490,9 @@ def _histogram_of_points(tally: Tally) -> JSON:
 def _rank(side: Ranked, share: float) -> int:
     """The place of the score that a share of a class does not exceed."""
     _, running = side.distinct()
-    return min(int(np.searchsorted(running[1:], math.ceil(share * side.total))), len(side.scores) - 1)
+    excess = max(side.total.bit_length() - 1000, 0)  # beyond the range of doubles
+    least = math.ceil(share * (side.total >> excess)) << excess
+    return min(int(np.searchsorted(running[1:], least)), len(side.scores) - 1)
 
 
 def _binned(side: Ranked, edges: Floats, tally: Tally) -> JSON:

@@ -7,6 +7,7 @@ keys) are read and checked once, and kept as plain columns in the temporary fold
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import tempfile
 import threading
@@ -90,8 +91,8 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         in_place = not apart and _head(path, called) in _IN_PLACE
         if not in_place and workers_elsewhere:
             raise InputError(
-                f"{called} is neither Parquet nor npy, and dask reads these only: write it as Parquet first (duckdb: "
-                f"COPY ... TO), or leave engine out."
+                f"{called} is neither Parquet nor npy, and other engines than 'local' read only these: write it as "
+                f"Parquet first (duckdb: COPY ... TO), or leave engine out."
             )
         names = source.label_names
         if names is None:
@@ -99,9 +100,9 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         first = source.columns(0, min(source.rows, 1))
         width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
         largest = max(high - low for low, high in pairwise(source.starts))
+        plain = _plain_options(known) if in_place else {}
         return {
-            "path": str(path), "key": str(FileStamp.of(path)), "called": called,
-            "options": _plain_options(known) if in_place else {},
+            "path": str(path), "key": f"{FileStamp.of(path)} {plain}", "called": called, "options": plain,
             "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
             "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
             "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
@@ -409,7 +410,7 @@ class PartRows:
             try:
                 yield trials_of(replace(got, labels=labels), self.how["meaning"], None, self.how["trained_prior"], None)
             except InputError as error:
-                raise InputError(f"{error} (row 0 here is row {start} of the file.)" if start else str(error)) from None
+                raise InputError(_renumbered(str(error), start)) from None
 
     def _marked(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Marked]:
         """The first row of each piece, its scores, and which of them are targets."""
@@ -430,6 +431,11 @@ Item = TypeVar("Item")
 def _chained(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
     yield first
     yield from rest
+
+
+def _renumbered(said: str, start: int) -> str:
+    """What is said of some rows with the row numbers of the file."""
+    return re.sub(r"\brow (\d+)", lambda found: f"row {int(found[1]) + start}", said)
 
 
 def _positions(file: Plain, labels: Array | None) -> NDArray[np.intp]:

@@ -173,9 +173,20 @@ def _counted(job: Plain, batch: Sequence[Plain], reader: Reader, *, elsewhere: b
     how = {"meaning": job["meaning"], "trained_prior": job["trained_prior"]}
     found = []
     for part in batch:
-        rows = PartRows(reader, job["files"][part["file"]], part, how)
-        found.append(Counted(kind.of_part(rows, job), ((part["number"], part["number"] + 1),), job["plan"]))
+        file = job["files"][part["file"]]
+        with _naming(file):
+            state = kind.of_part(PartRows(reader, file, part, how), job)
+        found.append(Counted(state, ((part["number"], part["number"] + 1),), job["plan"]))
     return reduce(plus, found)
+
+
+@contextmanager
+def _naming(file: Plain) -> Iterator[None]:
+    """Names the file that the operating system does not read."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{file['called']} cannot be read: {error.strerror or error}.") from None
 
 
 def _check_worker(job: Plain) -> None:
@@ -200,7 +211,7 @@ class Where:
     @classmethod
     def of(cls, engine: object, scheduler: str | None, workers: object) -> Where:
         """The place, validated before anything is read."""
-        if not isinstance(engine, str) and isinstance(engine, Executor):
+        if not isinstance(engine, str | type) and isinstance(engine, Executor):
             return cls(engine, None, CORES if workers is None else whole(workers, "workers", 1))
         if not isinstance(engine, str) or engine not in ENGINES:
             raise InputError(f"engine is one of {', '.join(ENGINES)}, or an Executor, not {shown(engine)}.")
@@ -354,7 +365,8 @@ class FilePasses:
 
     def _head(self, reader: Reader, part: Plain) -> tuple[Floats, NDArray[np.bool_]]:
         file, stop = self.plan.files[part["file"]], min(part["stop"], part["start"] + _SAMPLED_ROWS)
-        got = next(reader.pieces(file, part["start"], stop))
+        with _naming(file):
+            got = next(reader.pieces(file, part["start"], stop))
         return np.asarray(got.scores, np.float64), _marks(file, got.labels)
 
 

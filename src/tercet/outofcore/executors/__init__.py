@@ -3,10 +3,11 @@
 Every pass over the rows has four steps, whose meaning an executor need not know:
 
 1. *plan*: `tercet.outofcore.reading.planned` cuts the files into numbered parts and groups them into batches.
-2. *partial*: ``partial(job, batch)`` reads a batch and returns its result. It is a module-level function.
+2. *partial*: ``partial(job, batch)`` reads a batch and returns its result.
 3. *add*: ``add(results)`` returns the sum of several results. It is associative and commutative.
 4. *finish*: `tercet.outofcore.runner` checks that every part was counted exactly once and goes on from the sum.
 
+Both are module-level functions (`add` with its first argument bound by functools.partial) and may run in any process.
 Jobs, batches and results are plain data: text, numbers, lists, dictionaries and arrays. `Executor` is all that an
 engine has to provide; an object with its method may be given as ``tercet.scan(..., engine=...)``.
 """
@@ -27,26 +28,26 @@ Add = Callable[[Sequence[Plain]], Plain]
 class Executor(Protocol):
     """Something that applies a function to batches, anywhere and in any order.
 
-    It may run a batch again after a failure. It must deliver each batch's result once, or raise. It need not be
-    trusted: what it delivers is checked by the numbers of the parts.
+    It may run a batch again after a failure. It must deliver each batch's result once, or raise; errors of `partial`
+    should come as they are. It need not be trusted: what it delivers is checked by the numbers of the parts.
     """
 
     def collect(
         self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None
     ) -> Iterator[tuple[int, Plain | None]]:
-        """Yields (number of the batch, its result) as they are ready.
+        """Yields (number of the batch, its result) as they are ready; called once per pass, and closed early on errors.
 
         Parameters
         ----------
         partial : callable
-            ``partial(job, batch)``, a function of a module.
+            ``partial(job, batch)``.
         job : dict
             What is asked, the same for all batches.
         batches : sequence
             Plain data.
         add : callable or None
-            If given, results may be added where they are computed, and None then stands for a result that a
-            later one includes.
+            If given, lists of results may be added where they are computed, and None then stands for a result that
+            a later one includes.
         """
 
 

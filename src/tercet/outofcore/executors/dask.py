@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial as bound
 from importlib import import_module
+from multiprocessing import resource_tracker
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tercet.outofcore.executors.dask")
 _PATIENCE = 5  # seconds after which a scheduler that does not answer, or has no workers, is an error
+_CLOSING = 20  # seconds that a cluster started here may take to end: it kills a busy worker after 4, and waits 5 more
 _LOOK = 2  # seconds between two checks of the workers while no result arrives
 _LONGEST = 30  # seconds without any worker after which the scan fails
 _RETRIES = 3  # workers that may die over one batch
@@ -36,7 +41,8 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Client
         raise InputError("engine='dask' needs dask.distributed: pip install 'tercet[dask]'.") from None
     with ExitStack() as stack:
         if scheduler is None:
-            cluster = _started(distributed, workers)
+            folder = TemporaryDirectory(prefix="tercet-dask-", ignore_cleanup_errors=True)
+            cluster = _started(distributed, workers, stack.enter_context(folder))
             stack.callback(_closed, cluster)
             yield stack.enter_context(distributed.Client(cluster))
             return
@@ -53,17 +59,36 @@ def connected(scheduler: str | None = None, workers: int = 2) -> Iterator[Client
         yield client
 
 
-def _started(distributed: ModuleType, workers: int) -> LocalCluster:
-    try:
-        return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )  # fmt: skip
-    except RuntimeError as error:  # each worker imports the script that started it
-        raise TercetError(
-            f"the workers of engine='dask' did not start ({error}). In a script, call tercet under "
-            f"`if __name__ == '__main__':`, or use engine='local'."
-        ) from error
+def _started(distributed: ModuleType, workers: int, folder: str) -> LocalCluster:
+    """A cluster on this machine, started by a thread: an interrupt waits for the thread, and ends what it started.
+
+    A terminal sends Ctrl-C to the workers too. They inherit from the thread that they do not listen to it.
+    """
+    start = bound(
+        distributed.LocalCluster, n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0,
+        dashboard_address=":0", silence_logs=logging.CRITICAL, local_directory=folder,
+        scheduler_kwargs={"local_directory": folder},
+    )  # fmt: skip
+    with ThreadPoolExecutor(1, initializer=_deaf) as pool:
+        starting = pool.submit(start)
+        try:
+            return starting.result()
+        except KeyboardInterrupt:
+            with suppress(RuntimeError):
+                _closed(starting.result())
+            raise
+        except RuntimeError as error:  # each worker imports the script that started it
+            raise TercetError(
+                f"the workers of engine='dask' did not start ({error}). In a script, call tercet under "
+                f"`if __name__ == '__main__':`, or use engine='local'."
+            ) from error
+
+
+def _deaf() -> None:
+    """Blocks Ctrl-C for this thread, for those that it starts, and for their processes, where the system can."""
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # when it starts, it unblocks
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextmanager
@@ -79,8 +104,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _closed(cluster: LocalCluster) -> None:
-    with _quiet():
-        cluster.close(timeout=_PATIENCE)
+    with _quiet(), suppress(TimeoutError):  # which would hide what ended the scan, such as an interrupt
+        cluster.close(timeout=_CLOSING)
 
 
 def _check_scheduler(distributed: ModuleType, address: str) -> None:
@@ -151,8 +176,8 @@ def _collect(
             f"keep what is done."
         ) from None
     finally:
-        with suppress(OSError, TimeoutError):  # a scheduler that is gone has nothing to cancel
-            client.cancel([*left])
+        for future in left:  # nobody else wants them; to cancel some that others of them need is an error of dask
+            future.release()
 
 
 def _completed(client: Client, futures: Sequence[Future]) -> Iterator[Future]:
@@ -194,6 +219,10 @@ def _result(future: Future, called: str) -> Plain:
             f"{called} failed: {_RETRIES} or more dask workers died while computing it ({error}). "
             f"Give the workers more memory, or lower memory_limit."
         ) from None
+    except (OSError, MemoryError) as error:
+        if future.status != "error":  # not of the worker, but of the connection
+            raise
+        raise TercetError(f"{called} failed on a dask worker: {type(error).__name__}: {error}.") from None
     except ModuleNotFoundError as error:
         raise InputError(f"The dask workers cannot load {error.name}: install tercet on all of them.") from None
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial as bound
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tercet import errors
+from tercet._numeric.validation import whole
 from tercet.errors import InputError, TercetError
 from tercet.outofcore.executors import Add, Partial, Plain
 from tercet.outofcore.plain_data import of_bytes, to_bytes
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 _ROW = "number int, content binary"
+_START = "start one (SparkSession.builder.getOrCreate())"
 _TASKS = 2  # tasks per worker, so that a slow one does not keep the others waiting for long
 
 
@@ -29,8 +32,8 @@ def active_session() -> SparkSession:
         raise InputError("engine='spark' needs pyspark: pip install 'tercet[spark]'.") from None
     if found is None:
         raise InputError(
-            "engine='spark' works on a Spark session that is running, and there is none: start one "
-            "(SparkSession.builder.getOrCreate()), or use engine='local'."
+            f"engine='spark' works on a Spark session that is running, and there is none: {_START}, or use "
+            f"engine='local'."
         )
     return found
 
@@ -50,6 +53,9 @@ class Spark:
     session: SparkSession
     workers: int = 2
 
+    def __post_init__(self) -> None:
+        whole(self.workers, "workers", 1)
+
     def collect(
         self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
     ) -> Iterator[tuple[int, Plain | None]]:
@@ -59,13 +65,25 @@ class Spark:
         rows = [(number, to_bytes({"batch": batch})) for number, batch in enumerate(batches)]
         tasks = min(len(rows), _TASKS * self.workers)
         work = bound(_worked, to_bytes({"partial": _named(partial), "add": _named(add), "job": to_bytes(job).hex()}))
-        frame = self.session.createDataFrame(rows, _ROW).repartition(tasks)
         try:
-            found = frame.mapInArrow(work, _ROW).collect()
+            frame = self.session.createDataFrame(rows, _ROW).repartition(tasks)
+            found = _collected(self.session, frame.mapInArrow(work, _ROW))
+        except AttributeError as error:  # Spark has taken the session apart
+            raise InputError(f"The Spark session is not running: {_START}.") from error
         except Exception as error:  # errors of the session or its machines; those of tercet arrive as results
-            raise TercetError(f"The Spark job failed: {_last_line(error)}") from error
+            raise _failure(_last_line(error)) from error
         for number, content in found:
             yield number, _result(bytes(content))
+
+
+def _collected(session: SparkSession, frame: DataFrame) -> list[Row]:
+    """The rows of a frame, by a thread: only where the main thread is free can Spark cancel the job at an interrupt."""
+    pyspark, collect = import_module("pyspark"), frame.collect
+    inherit = pyspark.inheritable_thread_target  # the thread is to have the caller's pool, job group and tags
+    tagged = not pyspark.__version__.startswith("3.") or import_module("pyspark.sql.utils").is_remote()
+    with ThreadPoolExecutor(1, thread_name_prefix="tercet") as pool:
+        found: list[Row] = pool.submit(inherit(session)(collect) if tagged else inherit(collect)).result()
+        return found
 
 
 def _named(function: Callable[..., object] | None) -> Plain | None:
@@ -107,6 +125,12 @@ def _result(content: bytes) -> Plain | None:
     if "error" in plain:
         raise getattr(errors, plain["error"], TercetError)(plain["says"])
     return plain
+
+
+def _failure(line: str) -> TercetError:
+    if "No module named" in line:
+        return InputError(f"The Spark workers cannot run: {line}. pip install 'tercet[spark]' on all workers.")
+    return TercetError(f"The Spark job failed: {line}")
 
 
 def _last_line(error: Exception) -> str:
