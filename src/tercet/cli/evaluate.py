@@ -251,6 +251,7 @@ def _with_intervals(one: System, asked: Sequence[object], draws: Facts, with_ban
         drawn |= {"prior": one.calibration.prior.get("prior")}
         facts = beside(facts, bootstrap(one.read, asked, progress=progress_bar(), **drawn))
     if with_bands and isinstance(one.evaluation, Evaluation):
+        drawn["method"] = "percentile" if draws["resamples"] else None
         own = bands(one.read, asked, progress=progress_bar(), **drawn)
         facts = facts | {"bands": own.to_dict()}
     return replace(one, facts=facts, bands=own)
