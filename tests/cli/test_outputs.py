@@ -118,6 +118,25 @@ def test_scores_that_look_otherwise_give_a_hint(rows, hint, tmp_path, monkeypatc
     assert quiet.stdout == found.stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("decide", "s.csv", "--app", "0.5", "-o", "d.csv"),
+        ("compare", "s.csv", "t.csv", "--app", "0.5"),
+        ("gaps", "s.csv", "--app", "0.5", "--between", "site"),
+        ("primary", "s.csv", "--points", "sre16"),
+        ("forensics", "report", "s.csv", "--bootstrap", "39"),
+    ],
+)
+def test_every_command_that_needs_llrs_hints_at_probabilities(words, tmp_path, monkeypatch):
+    for name in "st":
+        rows = [f"{((i * 7) % 11) / 25 + 0.1 + 0.2 * (i % 2):.4f},{i % 2},{'xy'[i % 3 == 0]}" for i in range(90)]
+        (tmp_path / f"{name}.csv").write_text("score,label,site\n" + "\n".join(rows) + "\n")
+    found = run(tmp_path, *words, monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert "s: hint: all scores lie in 0..1 and were taken as llrs" in found.stderr
+
+
 # Every JSON has its schema
 
 FIELD_CALLS = {

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from tercet._numeric.validation import shown
-from tercet.cli._systems import System
+from tercet.cli._output import Facts, say
+from tercet.cli._systems import System, name_of, read_trials
 from tercet.evaluation import Evaluation
 from tercet.trials import Trials
 
@@ -29,22 +30,40 @@ def hints_about(one: System) -> Iterator[str]:
             f"{one.name}: hint: there are several labels beside the target {shown(one.trials.classes[-1])}, and all of "
             f"them were taken as non-targets. Drop rows whose class is not known."
         )
-    if found.meaning != "llr" or not isinstance(one.trials, Trials) or not len(one.trials):
+    if isinstance(one.trials, Trials):
+        yield from _hints_about_llrs(one.name, one.trials)
+
+
+def read_as_llrs(path: str, source: Facts) -> Trials:
+    """The trials of a file, with what suggests that scores taken as llrs are something else."""
+    trials = read_trials(path, source)
+    say_if_not_llrs(name_of(path), trials)
+    return trials
+
+
+def say_if_not_llrs(name: str, trials: Trials) -> None:
+    """Says what suggests that scores taken as llrs are something else."""
+    for hint in _hints_about_llrs(name, trials):
+        say(hint)
+
+
+def _hints_about_llrs(name: str, trials: Trials) -> Iterator[str]:
+    if trials.meaning != "llr" or not len(trials):
         return
-    low, high = float(one.trials.scores.min()), float(one.trials.scores.max())
+    low, high = float(trials.scores.min()), float(trials.scores.max())
     if low >= 0.0 and high <= 1.0:
         yield (
-            f"{one.name}: hint: all scores lie in 0..1 and were taken as llrs. If they are posteriors, use --meaning "
+            f"{name}: hint: all scores lie in 0..1 and were taken as llrs. If they are posteriors, use --meaning "
             f"posterior --trained-prior P."
         )
     elif low >= 0.0:
         yield (
-            f"{one.name}: hint: no score is negative, and they were taken as llrs. If they are likelihood ratios, use "
+            f"{name}: hint: no score is negative, and they were taken as llrs. If they are likelihood ratios, use "
             f"--meaning lr; if they are raw, --meaning raw."
         )
     largest = max((abs(value) for value in (low, high) if math.isfinite(value)), default=0.0)
     if largest > _LARGE:
         yield (
-            f"{one.name}: hint: llrs as large as {largest:.3g} claim near certainty. If these are raw scores, use "
+            f"{name}: hint: llrs as large as {largest:.3g} claim near certainty. If these are raw scores, use "
             f"--meaning raw, or calibrate them."
         )

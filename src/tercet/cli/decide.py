@@ -9,6 +9,7 @@ from tercet._typing import Value
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
+from tercet.cli._hints import read_as_llrs
 from tercet.cli._models import saved_model
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_of, read_trials, write_decided
@@ -43,7 +44,8 @@ def command(scores: str, source: Facts, out: str, layout: Value, **options: Valu
     if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:
         raise click.UsageError("decide takes exactly one operating point (--app or --priors), --fpr-at-most or --rule.")
     columns = cost_columns(options, apps)
-    trials = read_trials(scores, with_columns(source, columns.values()))
+    read = read_as_llrs if apps and options["calibrator"] is None else read_trials
+    trials = read(scores, with_columns(source, columns.values()))
     if options["calibrator"] is not None:
         trials = saved_model(options["calibrator"])(trials)
     if options["rule"] is not None:
