@@ -286,6 +286,8 @@ def _sentence(error: Exception, command: click.Command) -> str:
 def in_options(message: str, command: click.Command) -> str:
     """A message of a Python function with its parameters named as the options of this command."""
     flags = {str(one.name): max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
+    if method := next((flag for flag in ("--method", "--calibrate-with") if flag in flags.values()), None):
+        message = re.sub(r"\buse Isotonic\b", f"use {method} isotonic", message)
     return in_flags(message, flags | {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags})
 
 

@@ -69,9 +69,9 @@ def _by_cost(trials: Trials, app: object) -> Facts:
 
 def _by_bound(trials: Trials, bound: float, seed: int) -> Facts:
     rule = neyman_pearson(Curve.of(Tally.of(trials)), bound)
-    below = "everything below" if rule.lower is None else f"the scores above {rule.lower:.17g}"
+    below = "everything below" if rule.lower is None else f"those in ({rule.lower!r}, {rule.upper!r}]"
     say(
-        f"accepting scores above {rule.upper:.17g}, and {below} with probability {rule.probability:.6g}: "
+        f"accepting scores above {rule.upper!r}, and {below} with probability {rule.probability:.6g}: "
         f"FPR {rule.fpr:.6g}, TPR {rule.tpr:.6g} on these trials."
     )
     return {"decision": names_of(rule(trials, seed=seed), trials.classes)}
