@@ -221,3 +221,9 @@ def test_a_parameter_out_of_range_is_refused(words):
 def test_metrics_must_be_a_list_of_names(wrong):
     with pytest.raises(tc.InputError, match="metrics"):
         evaluation().metrics(wrong)
+
+
+def test_a_threshold_at_which_prior_and_costs_cancel_is_0_in_a_table():
+    one = facts(apps=((0.1, 0.9, 0.1), (0.01, 10, 1)))
+    assert one["applications"][0]["threshold"] != 0.0
+    assert [str(row[4]) for row in tables.costs([one]).rows] == ["0", "2.293"]

@@ -12,7 +12,7 @@ from html import escape
 from typing import Literal
 
 from tercet._typing import JSON, Value
-from tercet.report.numbers import percent
+from tercet.report.numbers import llr_shown, percent
 from tercet.report.quantities import Quantity, is_larger_better, value_of
 from tercet.report.text import count, frequency, harmless, number, short, verdict
 
@@ -97,7 +97,7 @@ def costs(systems: Sequence[Facts]) -> Table:
             own = [] if scale is None else [_threshold(app.get("threshold_score"))]
             rows.append([
                 name_of(system), frequency(app["prior"]), number(app["cost_fn"]), number(app["cost_fp"]),
-                _threshold(None if system["meaning"] == "raw" else app["threshold"]), *own,
+                _threshold(None if system["meaning"] == "raw" else llr_shown(app["threshold"])), *own,
                 *(_between(app, key) for key in ("dcf", "min_dcf", "calibration_loss")), _remark(app),
             ])  # fmt: skip
     return _with_remarks(head, rows, settings=(2, 3))
