@@ -130,3 +130,7 @@ def test_columns_of_words_are_broken_over_lines_before_a_table_is_given_up(folde
     lines = printed(folder, CALLS["count"], 120, monkeypatch).splitlines()
     assert re.match(r"rate +value +low +high +also +method", lines[0])
     assert re.match(r"tpr +[\d.]+ +[\d.]+ +[\d.]+  sensitivity, recall, hit_rate", lines[1])
+
+
+def test_a_block_of_lines_that_begins_with_a_number_says_what_it_is(folder, monkeypatch):
+    assert printed(folder, CALLS["sensitivity labels"], 60, monkeypatch).startswith("wrong_targets 0\n")

@@ -253,7 +253,8 @@ def _print_records(table: Table, wide: int) -> None:
     """One block per row: the first cell, then a line for each column."""
     label = max(_cells(head) for head in table.head) + 2
     for row in table.rows:
-        print_lines([_cut(row[0].words, wide)], wide)
+        number = row[0].words[:1].isdigit()  # says nothing without its name
+        print_lines([_cut(f"{table.head[0]} {row[0].words}" if number else row[0].words, wide)], wide)
         for head, cell in zip(table.head[1:], row[1:], strict=True):
             if str(cell):
                 print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"], wide, " " * min(label + 2, wide // 2))
