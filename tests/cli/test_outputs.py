@@ -137,6 +137,21 @@ def test_every_command_that_needs_llrs_hints_at_probabilities(words, tmp_path, m
     assert "s: hint: all scores lie in 0..1 and were taken as llrs" in found.stderr
 
 
+@pytest.mark.parametrize("command", [("evaluate",), ("decide", "-o", "d.csv"), ("compare", "t.csv")])
+def test_the_second_of_two_columns_is_the_target_and_a_hint_says_so(command, tmp_path, monkeypatch):
+    """Alphabetical order, which scikit-learn gives its columns, made "ok" the target and turned the costs round."""
+    rows = [f"{0.2 + 0.4 * (i % 2) + (i * 7 % 11) / 50:.4f},{'ok' if i % 3 else 'fraud'}" for i in range(90)]
+    for name in "st":
+        lines = [f"{p},{1 - float(p):.4f},{label}" for p, label in (row.split(",") for row in rows)]
+        (tmp_path / f"{name}.csv").write_text("fraud,ok,label\n" + "\n".join(lines) + "\n")
+    words = (command[0], "s.csv", *command[1:], "--meaning", "posteriors", "--app", "0.005,200,5")
+    found = run(tmp_path, *words, "--trained-prior", "0.3,0.7", monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert "the second, 'ok', was taken as the target. If 'fraud' is, give --class-columns" in found.stderr
+    ordered = (*words, "--trained-prior", "0.7,0.3", "--class-columns", "ok,fraud")
+    assert "was taken as the target" not in run(tmp_path, *ordered, monkeypatch=monkeypatch).stderr
+
+
 # Every JSON has its schema
 
 FIELD_CALLS = {

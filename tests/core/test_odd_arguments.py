@@ -87,6 +87,7 @@ def test_a_training_function_that_returns_nothing_is_named(called):
         (lambda: tc.io.write_text_atomically(None, "x"), "path must be the name of a file"),
         (lambda: tc.io.columns_like(ROWS, id_column=[1.5]), "id_column must be text"),
         (lambda: tc.by_condition(ROWS, "site", (0.5, 1, 1), ci=0.9, by={}), "by is None, the name"),
+        (lambda: tc.Trials.of_posteriors([[0.4, 0.6]], target="a"), r"posteriors\[:, k\]; of more, name the classes"),
         (lambda: tc.report(TRIALS, "page.html"), "what tercet.evaluate returns, not Trials"),
         (lambda: tc.compare([TRIALS, TRIALS], applications=[0.1]), r"compare\(\*systems\)"),
         (lambda: tc.compare([TRIALS, TRIALS]), r"compare\(\*systems\)"),

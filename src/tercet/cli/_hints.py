@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tercet._numeric.validation import shown
+from tercet._numeric.validation import STANDARD_PAIRS, shown
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import System, name_of, read_trials
 from tercet.evaluation import Evaluation
@@ -15,7 +15,7 @@ _LARGE = 50.0  # an llr above this claims odds of 10^21 to 1
 _LOW_AUC = 0.4
 
 
-def hints_about(one: System) -> Iterator[str]:
+def hints_about(one: System, source: Facts) -> Iterator[str]:
     """What suggests that a two-class system's scores have another meaning or target."""
     found = one.evaluation
     if not isinstance(found, Evaluation):
@@ -31,23 +31,30 @@ def hints_about(one: System) -> Iterator[str]:
             f"them were taken as non-targets. Drop rows whose class is not known."
         )
     if isinstance(one.trials, Trials):
-        yield from _hints_about_llrs(one.name, one.trials)
+        yield from _hints_about_llrs(one.name, one.trials, source)
 
 
 def read_as_llrs(path: str, source: Facts) -> Trials:
     """The trials of a file, with what suggests that scores taken as llrs are something else."""
     trials = read_trials(path, source)
-    say_if_not_llrs(name_of(path), trials)
+    say_if_not_llrs(name_of(path), trials, source)
     return trials
 
 
-def say_if_not_llrs(name: str, trials: Trials) -> None:
+def say_if_not_llrs(name: str, trials: Trials, source: Facts) -> None:
     """Says what suggests that scores taken as llrs are something else."""
-    for hint in _hints_about_llrs(name, trials):
+    for hint in _hints_about_llrs(name, trials, source):
         say(hint)
 
 
-def _hints_about_llrs(name: str, trials: Trials) -> Iterator[str]:
+def _hints_about_llrs(name: str, trials: Trials, source: Facts) -> Iterator[str]:
+    given = source.get("class_columns") or source.get("classes")
+    if trials.is_matrix and not given and tuple(map(str.lower, trials.classes)) not in STANDARD_PAIRS:
+        first, second = trials.classes
+        yield (
+            f"{name}: hint: of the two classes, the second, {shown(second)}, was taken as the target. If "
+            f"{shown(first)} is, give --class-columns and the priors in the other order."
+        )
     if trials.meaning != "llr" or not len(trials):
         return
     low, high = float(trials.scores.min()), float(trials.scores.max())

@@ -73,8 +73,9 @@ def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Va
     asked: Sequence[object] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     if columns:
         asked = [case_costs(systems[0].used(), app, columns) for app in apps]
-    for system in systems:
-        say_if_not_llrs(system.name, system.used())
+    two = source["meaning"] not in SEVERAL or (apps and isinstance(apps[0], Application))
+    for system in systems if two else ():
+        say_if_not_llrs(system.name, system.used(), source)
     by = grouping(source)
     found = _compared(systems, asked, by, options)
     margins = () if options["margin"] is None else found.margin_tests(options["margin"])

@@ -6,6 +6,7 @@ import click
 
 from tercet._numeric.validation import rate
 from tercet._typing import Value
+from tercet.application import Application
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
@@ -44,7 +45,8 @@ def command(scores: str, source: Facts, out: str, layout: Value, **options: Valu
     if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:
         raise click.UsageError("decide takes exactly one operating point (--app or --priors), --fpr-at-most or --rule.")
     columns = cost_columns(options, apps)
-    read = read_as_llrs if apps and options["calibrator"] is None else read_trials
+    one = apps and isinstance(apps[0], Application)  # not of several classes
+    read = read_as_llrs if one and options["calibrator"] is None else read_trials
     trials = read(scores, with_columns(source, columns.values()))
     if options["calibrator"] is not None:
         trials = saved_model(options["calibrator"])(trials)
