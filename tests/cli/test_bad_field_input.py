@@ -74,6 +74,14 @@ REFUSED = {
         "rule fit plain.csv --fpr-at-most 0.001 --confidence 95 -o rule.json", 1,
         ("30 non-targets", "9.5 %", "needs at least 2995"),
     ),
+    "a prior in per cent": (
+        "evaluate plain.csv --app 0.5%,200,5", 2, ("--app must be numbers", "0.5 % is 0.005"),
+    ),
+    "a prior alone in per cent": ("evaluate plain.csv --app 1%", 2, ("'1%' is not a known", "1 % is 0.01")),
+    "a rate in per cent": (
+        "decide plain.csv --fpr-at-most 5%", 2, ("'--fpr-at-most': '5%' is not a number. 5 % is 0.05",),
+    ),
+    "a decimal comma": ("decide plain.csv --fpr-at-most 0,05", 2, ("decimal point, not a comma",)),
     "separable classes": (
         "calibrate fit separable.csv -o rule.json", 1, ("--penalty 1e-3", "or use --method isotonic"),
     ),

@@ -63,6 +63,23 @@ _SECTIONS = {  # of --help, below the options that are a command's own
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
 
 
+def as_number(words: str) -> str:
+    """A number that was written in per cent or with a decimal comma, as the way out of a message."""
+    if found := re.search(r"(\d+(?:\.\d+)?) ?%", words):
+        return f" {found[1]} % is {float(found[1]) / 100.0:g}."
+    return " Write a decimal point, not a comma." if re.fullmatch(r"\d+,\d+", words) else ""
+
+
+class _Number(click.types.FloatParamType):
+    """A number, whose message says how to write it."""
+
+    def convert(self, value: Value, param: click.Parameter | None, ctx: click.Context | None) -> Value:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a number.{as_number(str(value))}", param, ctx)
+
+
 class Option(click.Option):
     """An option that declares what it goes with.
 
@@ -86,6 +103,7 @@ class Option(click.Option):
         **attributes: Value,
     ) -> None:
         super().__init__(*declarations, **attributes)
+        self.type = _Number() if self.type is click.FLOAT else self.type
         self.needs, self.excludes, self.meanings, self.parse = tuple(needs), tuple(excludes), meanings, parse
         self.reads, self.writes, self.folder = reads, writes, folder
 
