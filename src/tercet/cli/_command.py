@@ -23,7 +23,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource, augment_usage_errors
@@ -67,17 +67,14 @@ def as_number(words: str) -> str:
     """A number that was written in per cent or with a decimal comma, as the way out of a message."""
     if found := re.search(r"(\d+(?:\.\d+)?) ?%", words):
         return f" {found[1]} % is {float(found[1]) / 100.0:g}."
-    return " Write a decimal point, not a comma." if re.fullmatch(r"\d+,\d+", words) else ""
+    return " Write a decimal point, not a comma." if re.match(r"'?\d+,\d+'?(?: |$)", words) else ""
 
 
 class _Number(click.types.FloatParamType):
     """A number, whose message says how to write it."""
 
-    def convert(self, value: Value, param: click.Parameter | None, ctx: click.Context | None) -> Value:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is not a number.{as_number(str(value))}", param, ctx)
+    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
+        super().fail(message.replace("a valid float", "a number") + as_number(message), param, ctx)
 
 
 class Option(click.Option):

@@ -146,7 +146,7 @@ def command(scores: tuple[str, ...], source: Facts, **options: Value) -> None:
             systems, conditions = way(files, asked, source, options, style)
     _check_wanted(systems, style)
     for one in systems:
-        for hint in hints_about(one, source):
+        for hint in hints_about(one.name, one.trials, source, one.evaluation):
             say(hint)
     _deliver(arranged(systems, options["sort"]), conditions, points_of(asked), options, style)
     if by_default and style.output == "table" and not style.wanted:
