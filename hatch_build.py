@@ -1,4 +1,4 @@
-"""The README that package indexes show, whose links and pictures lead to the repository; and a wheel packed tightly."""
+"""The README that package indexes show, with links to the repository, and wheels that are compressed further."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class ReadmeHook(MetadataHookInterface):
         metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text)}
 
 
-class TightWheel(BuildHookInterface[Any]):
-    """Compresses the files of the wheel as far as its format can."""
+class CompressionHook(BuildHookInterface[Any]):
+    """Compresses the files of a wheel again, as small as deflate makes them; hatchling leaves it at the default."""
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Called by hatchling."""
-        with ZipFile(artifact_path) as archive:
-            files = [(one, archive.read(one)) for one in archive.infolist()]
-        with ZipFile(artifact_path, "w") as archive:
+        """Called by hatchling when the wheel is written."""
+        with ZipFile(artifact_path) as written:
+            files = [(one, written.read(one)) for one in written.infolist()]
+        with ZipFile(artifact_path, "w") as small:
             for one, content in files:
-                archive.writestr(one, content, ZIP_DEFLATED, compresslevel=9)
+                small.writestr(one, content, ZIP_DEFLATED, 9)

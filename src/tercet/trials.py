@@ -368,7 +368,7 @@ class Trials(Shown):
         target : optional
             The label of the target, for one column.
         classes : iterable, optional
-            Names of the K classes in the order of the columns, for K columns.
+            Names of the K classes in the order of the columns, for K columns; of two, the second is the target.
         orientation : {"samples x classes", "classes x samples"}, optional
             Which way round the table is, for K columns.
         weights : array_like of shape (n,), optional
@@ -392,7 +392,10 @@ class Trials(Shown):
         """
         if column(posteriors, "scores").ndim == 2:
             if target is not None:
-                raise InputError("target belongs to one column of posteriors: with K columns name the classes.")
+                raise InputError(
+                    "target belongs to one column of posteriors: of two, give the target's own, posteriors[:, k]; of "
+                    "more, name the classes (classes=...)."
+                )
             return matrix_trials(
                 "posteriors", posteriors, labels, trained_prior=trained_prior, classes=classes,
                 orientation=orientation, weights=weights, ids=ids, groups=groups, name=name,
@@ -426,7 +429,8 @@ class Trials(Shown):
         labels : array_like of shape (n,), optional
             True classes: numbers 0..K-1, or the names in `classes`.
         classes : iterable, optional
-            Names of the K classes in the order of the columns; priors and costs follow this order.
+            Names of the K classes in the order of the columns; priors and costs follow this order. Of two, the second
+            is the target.
         orientation : {"samples x classes", "classes x samples"}, optional
             Which way round the table is, where its shape leaves it open.
         weights : array_like of shape (n,), optional
@@ -478,7 +482,8 @@ class Trials(Shown):
         trained_prior : array_like of shape (K,)
             The class priors that the scores were made with; they are taken out.
         classes : iterable, optional
-            Names of the K classes in the order of the columns; priors and costs follow this order.
+            Names of the K classes in the order of the columns; priors and costs follow this order. Of two, the second
+            is the target.
         orientation : {"samples x classes", "classes x samples"}, optional
             Which way round the table is, where its shape leaves it open.
         weights : array_like of shape (n,), optional

@@ -21,6 +21,7 @@ def folder(tmp_path_factory):
         (made / f"{name}.csv").write_text(f"score,{head}\n" + "\n".join(lines) + "\n")
 
     write("plain", "label,id", lambda k: (LABELS[k], f"t{k}"))
+    (made / "separable.csv").write_text("score,label\n" + "".join(f"{k},{k // 10}\n" for k in range(20)))
     write("spoofless", "label", lambda k: ("target" if LABELS[k] else "nontarget",))
     kinds = ("print", "Print", "mask")
     write("species", "label,pai", lambda k: ("bonafide", "-") if LABELS[k] else ("attack", kinds[k // 2 % 3]))
@@ -72,6 +73,20 @@ REFUSED = {
     "a promise that no threshold keeps": (
         "rule fit plain.csv --fpr-at-most 0.001 --confidence 95 -o rule.json", 1,
         ("30 non-targets", "9.5 %", "needs at least 2995"),
+    ),
+    "a prior in per cent": (
+        "evaluate plain.csv --app 0.5%,200,5", 2, ("--app must be numbers", "0.5 % is 0.005"),
+    ),
+    "a prior alone in per cent": ("evaluate plain.csv --app 1%", 2, ("'1%' is not a known", "1 % is 0.01")),
+    "a rate in per cent": (
+        "decide plain.csv --fpr-at-most 5%", 2, ("'--fpr-at-most': '5%' is not a number. 5 % is 0.05",),
+    ),
+    "a decimal comma": ("decide plain.csv --fpr-at-most 0,05", 2, ("decimal point, not a comma",)),
+    "separable classes": (
+        "calibrate fit separable.csv -o rule.json", 1, ("--penalty 1e-3", "or use --method isotonic"),
+    ),
+    "a folder that does not exist": (
+        "decide plain.csv --app 0.1 -o nowhere/d.csv", 1, ("nowhere", "Make this folder first"),
     ),
     "no trial of a class": ("evaluate targets.csv --app 0.5", 1, ("no non-targets among the trials",)),
 }  # fmt: skip

@@ -201,6 +201,8 @@ def test_decide_meets_a_bound_on_false_alarms(scores, tmp_path):
     accepted = np.array([line.split(",")[1] == "target" for line in out.read_text().splitlines()[1:]])
     assert code == 0
     assert "FPR 0.05" in err
+    rule = tc.neyman_pearson(tc.Curve.of(tc.Trials.of_llr(scores[1], labels)), 0.05)
+    assert f"above {rule.upper!r}" in err  # as in the file, not with 17 digits
     assert accepted[~labels].mean() <= 0.05 + 1 / (~labels).sum()
 
 

@@ -118,6 +118,40 @@ def test_scores_that_look_otherwise_give_a_hint(rows, hint, tmp_path, monkeypatc
     assert quiet.stdout == found.stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("decide", "s.csv", "--app", "0.5", "-o", "d.csv"),
+        ("compare", "s.csv", "t.csv", "--app", "0.5"),
+        ("gaps", "s.csv", "--app", "0.5", "--between", "site"),
+        ("primary", "s.csv", "--points", "sre16"),
+        ("forensics", "report", "s.csv", "--bootstrap", "39"),
+    ],
+)
+def test_every_command_that_needs_llrs_hints_at_probabilities(words, tmp_path, monkeypatch):
+    for name in "st":
+        rows = [f"{((i * 7) % 11) / 25 + 0.1 + 0.2 * (i % 2):.4f},{i % 2},{'xy'[i % 3 == 0]}" for i in range(90)]
+        (tmp_path / f"{name}.csv").write_text("score,label,site\n" + "\n".join(rows) + "\n")
+    found = run(tmp_path, *words, monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert "s: hint: all scores lie in 0..1 and were taken as llrs" in found.stderr
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("decide", "-o", "d.csv"), ("compare", "t.csv")])
+def test_the_second_of_two_columns_is_the_target_and_a_hint_says_so(command, tmp_path, monkeypatch):
+    """Alphabetical order, which scikit-learn gives its columns, made "ok" the target and turned the costs round."""
+    rows = [f"{0.2 + 0.4 * (i % 2) + (i * 7 % 11) / 50:.4f},{'ok' if i % 3 else 'fraud'}" for i in range(90)]
+    for name in "st":
+        lines = [f"{p},{1 - float(p):.4f},{label}" for p, label in (row.split(",") for row in rows)]
+        (tmp_path / f"{name}.csv").write_text("fraud,ok,label\n" + "\n".join(lines) + "\n")
+    words = (command[0], "s.csv", *command[1:], "--meaning", "posteriors", "--app", "0.005,200,5")
+    found = run(tmp_path, *words, "--trained-prior", "0.3,0.7", monkeypatch=monkeypatch)
+    assert found.exit_code == 0, found.stderr
+    assert "the second, 'ok', was taken as the target. If 'fraud' is, give --class-columns" in found.stderr
+    ordered = (*words, "--trained-prior", "0.7,0.3", "--class-columns", "ok,fraud")
+    assert "was taken as the target" not in run(tmp_path, *ordered, monkeypatch=monkeypatch).stderr
+
+
 # Every JSON has its schema
 
 FIELD_CALLS = {

@@ -124,3 +124,13 @@ def test_no_word_or_number_is_split_from_60_to_200_columns(called, folder, monke
 
 def test_p_values_are_not_below_what_the_resamples_can_show(folder, monkeypatch):
     assert "< 0.02" in printed(folder, CALLS["compare resampled"], 120, monkeypatch)
+
+
+def test_columns_of_words_are_broken_over_lines_before_a_table_is_given_up(folder, monkeypatch):
+    lines = printed(folder, CALLS["count"], 120, monkeypatch).splitlines()
+    assert re.match(r"rate +value +low +high +also +method", lines[0])
+    assert re.match(r"tpr +[\d.]+ +[\d.]+ +[\d.]+  sensitivity, recall, hit_rate", lines[1])
+
+
+def test_a_block_of_lines_that_begins_with_a_number_says_what_it_is(folder, monkeypatch):
+    assert printed(folder, CALLS["sensitivity labels"], 60, monkeypatch).startswith("wrong_targets 0\n")

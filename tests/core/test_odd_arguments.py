@@ -87,6 +87,10 @@ def test_a_training_function_that_returns_nothing_is_named(called):
         (lambda: tc.io.write_text_atomically(None, "x"), "path must be the name of a file"),
         (lambda: tc.io.columns_like(ROWS, id_column=[1.5]), "id_column must be text"),
         (lambda: tc.by_condition(ROWS, "site", (0.5, 1, 1), ci=0.9, by={}), "by is None, the name"),
+        (lambda: tc.Trials.of_posteriors([[0.4, 0.6]], target="a"), r"posteriors\[:, k\]; of more, name the classes"),
+        (lambda: tc.report(TRIALS, "page.html"), "what tercet.evaluate returns, not Trials"),
+        (lambda: tc.compare([TRIALS, TRIALS], applications=[0.1]), r"compare\(\*systems\)"),
+        (lambda: tc.compare([TRIALS, TRIALS]), r"compare\(\*systems\)"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_its_name(call, words):
@@ -106,3 +110,21 @@ def test_what_cannot_be_meant_is_refused_by_its_name(call, words):
 def test_a_level_in_per_cent_is_refused_with_the_number_that_is_meant(ask):
     with pytest.raises(tc.InputError, match=r"ci must lie strictly between 0 and 1, not 95\.0\. 95 % is 0\.95\."):
         ask()
+
+
+@pytest.mark.parametrize("method", [tc.Logistic, tc.Isotonic, tc.Gaussian, tc.Beta, tc.Offset, tc.KernelDensity])
+def test_arrays_in_the_place_of_trials_are_named_and_not_the_prior(method):
+    """Their labels stand where the prior does, as in scikit-learn's fit(X, y)."""
+    with pytest.raises(tc.InputError, match="trials must be Trials, not 'list': say what the scores mean"):
+        method.fit([1.0, 2.0, 0.0, -1.0], [1, 1, 0, 0])
+
+
+def test_large_results_are_shown_in_a_few_lines():
+    trials = tc.Trials.of_llr([2.0, 1.0, -0.5, 0.3, -1.0, -2.0], [1, 1, 1, 0, 0, 0], groups={"site": list("aabbab")})
+    gaps = repr(tc.group_gaps(trials, "site", (0.5, 1, 1))).splitlines()
+    assert gaps[0] == "GroupGaps: 'site', 95 % intervals"
+    assert gaps[1].startswith("  fnr: 'a' - 'b' -1.0000 (")
+    sheet = repr(tc.forensics.validation(trials, resamples=39)).splitlines()
+    assert sheet[0] == "Validation: 'system', 3 same-source, 3 different-source trials, 95 % intervals"
+    assert sheet[1].startswith("  Cllr (bits): 0.")
+    assert len(sheet) == 6

@@ -81,3 +81,13 @@ def test_a_long_name_is_cut_where_it_is_shown():
 def test_error_messages_escape_what_they_quote(make):
     message = refuses(make)
     assert not set(message) & set("\x1b\x00\u202e\n")
+
+
+@pytest.mark.parametrize("name", ["détecté", "欺诈", "мошенник", "απάτη", "أصلي"])
+def test_letters_of_any_language_are_readable_in_a_message(name):
+    assert f"'{name}'" in refuses(lambda: llr([1.0, 2.0], [name, "7"], target="3"))
+
+
+@pytest.mark.parametrize("name", ["e\u0301te", "fr\u0430ud", "\u202eabc", "\uff11", "a\u200bb", "x\u2028"])
+def test_what_looks_like_other_letters_or_harms_a_terminal_is_escaped(name):
+    assert ascii(name) in refuses(lambda: llr([1.0, 2.0], [name, "7"], target="3"))

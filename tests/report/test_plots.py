@@ -642,3 +642,19 @@ def test_the_posteriors_of_a_recognizer_are_drawn_at_equal_priors_by_default():
     equal = tc.Application.multiclass([1.0 / 3.0] * 3)
     found, wanted = plots.plot(model, "posteriors").data, plots.plot(model, "posteriors", application=equal).data
     assert all(np.array_equal(found[key], wanted[key]) for key in wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("precision-recall", "Precision (prevalence of each)"), ("reliability", "Forecast probability (prior of each)")],
+)
+def test_an_axis_names_no_prevalence_that_is_not_that_of_every_system(kind, label):
+    """It named that of the last one, such as 0.259 of four classes of 0.244 to 0.259."""
+    found = [
+        tc.evaluate(tc.Trials.of_llr(np.r_[np.arange(k) + 2.5, np.arange(6.0)], [1] * k + [0] * 6, name=f"s{k}"))
+        for k in (2, 3, 4)
+    ]
+    axes = plots.plot(found, kind).ax_
+    assert label in (axes.get_xlabel(), axes.get_ylabel())
+    alone = plots.plot(found[0], kind).ax_
+    assert "0.25)" in alone.get_xlabel() + alone.get_ylabel()

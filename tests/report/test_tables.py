@@ -9,6 +9,7 @@ import tercet as tc
 from tercet.report import tables
 from tercet.report.quantities import QUANTITIES, chosen, facts_of, with_quantities
 from tercet.report.terminal import print_table
+from tercet.report.text import short
 
 NAMES = ["short", "a_rather_long_name_of_a_system_with_sixty_four_letters_in_all_okay", "third"]
 
@@ -221,3 +222,13 @@ def test_a_parameter_out_of_range_is_refused(words):
 def test_metrics_must_be_a_list_of_names(wrong):
     with pytest.raises(tc.InputError, match="metrics"):
         evaluation().metrics(wrong)
+
+
+def test_a_threshold_at_which_prior_and_costs_cancel_is_0_in_a_table():
+    one = facts(apps=((0.1, 0.9, 0.1), (0.01, 10, 1)))
+    assert one["applications"][0]["threshold"] != 0.0
+    assert [str(row[4]) for row in tables.costs([one]).rows] == ["0", "2.293"]
+
+
+def test_what_rounds_to_0_has_no_sign():
+    assert [short(value) for value in (-0.0004, 0.0004, -0.0006, None)] == ["0.000", "0.000", "-0.001", "undefined"]

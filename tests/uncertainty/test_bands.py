@@ -52,3 +52,22 @@ def test_raw_scores_without_a_calibrator_have_no_reliability():
 def test_bins_that_are_no_number_of_bins_are_refused(bins):
     with pytest.raises(tc.InputError, match="bins"):
         reliability(tc.Trials.of_llr(SCORES, LABELS), bins=bins)
+
+
+def test_the_band_of_costs_has_the_intervals_of_evaluate_and_keeps_its_width_without_errors():
+    """No target scores below -3, so resamples hold no miss there, and their band ended at 0.84."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(400) % 3 == 0
+    trials = tc.Trials.of_llr(np.maximum(rng.normal(size=400) + 2.4 * labels - 1.2, -2.9), labels)
+    band, own = bands(trials, resamples=99).bayes_plot, tc.evaluate(trials, [], ci=0.95).intervals
+    for bound, name in ((band.actual, "bayes_plot.dcf"), (band.least, "bayes_plot.min_dcf")):
+        assert bound.low.tolist() == own[name].low.tolist()
+        assert bound.high.tolist() == own[name].high.tolist()
+    assert band.actual.high[-1] > 1.05 * band.actual.value[-1]
+
+
+def test_resampled_bands_of_costs_are_drawn_where_they_are_asked_for():
+    trials = tc.Trials.of_llr(SCORES + np.arange(20) / 5 - 2, LABELS)
+    found = bands(trials, resamples=39, method="percentile")
+    assert found.bayes_plot.actual.method == "percentile bootstrap"
+    assert bands(trials, resamples=39, calibrate=tc.Isotonic).bayes_plot.actual.method == "BCa bootstrap"

@@ -142,3 +142,10 @@ def test_precision_of_nothing_accepted_and_of_groups_is_words():
     none = tc.Trials.of_llr([-3.0, -2.0, -4.0, -5.0], [1, 1, 0, 0], groups={"g": list("abab")})
     assert "nothing is accepted" in tc.evaluate(none, [0.5], ci=0.95).intervals.missing["applications.0.ppv"]
     assert "bootstrap" in tc.evaluate(none, [0.5], ci=0.95, by="g").intervals.missing["applications.0.f1"]
+
+
+@pytest.mark.parametrize("size", [tc.sample_size_for_rate, tc.sample_size_for_auc])
+def test_a_half_width_in_per_cent_is_refused(size):
+    """It gave 1 trial of a rate, and 6 of an AUC."""
+    with pytest.raises(tc.InputError, match=r"half_width must lie strictly between 0 and 1, not 5\.0\. 5 % is 0\.05"):
+        size(0.8, 5)

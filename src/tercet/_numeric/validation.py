@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numbers as abstract
 import operator
+import re
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -25,6 +27,7 @@ from tercet.errors import InputError, did_you_mean
 
 _BLOCK = 1 << 17  # numbers that stay in the cache while they are judged
 TINY = float(np.finfo(np.float64).tiny)  # below lie the subnormal numbers, whose reciprocals overflow
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u052f]").search
 _NEVER_MISSING = {str, int, bool, bytes, tuple}
 STANDARD_PAIRS = (("0", "1"), ("false", "true"), ("nontarget", "target"))
 
@@ -44,7 +47,7 @@ def unchangeable(array: Array) -> bool:
 def shown(value: object) -> str:
     """A value as an error message shows it: short, and harmless in a terminal."""
     try:
-        text = ascii(value)
+        text = _visible(value)
     except Exception:  # third-party reprs may raise anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 64 else text[:61] + "..."
@@ -56,9 +59,16 @@ def some(values: Iterable[object], most: int = 6) -> str:
     return ", ".join(map(shown, given[:most])) + (", ..." if len(given) > most else "")
 
 
+def _visible(value: object) -> str:
+    """Letters of every language as they are, but escaped in words that may look like others, or harm a terminal."""
+    text = repr(value)
+    alike = not unicodedata.is_normalized("NFKC", text) or (re.search("[A-Za-z]", text) and _GREEK_OR_CYRILLIC(text))
+    return ascii(value) if alike or not text.isprintable() else text
+
+
 def shown_path(path: object) -> str:
     """A path as an error message shows it: a long one loses its beginning, because its end tells files apart."""
-    text = ascii(str(path))
+    text = _visible(str(path))
     return text if len(text) <= 128 else f"'...{text[-120:]}"
 
 

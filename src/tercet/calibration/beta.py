@@ -20,10 +20,11 @@ from tercet.calibration.training import (
     check_finite,
     check_overlap,
     training_data,
+    training_prior,
 )
 from tercet.calibration.two_class import Calibrator, non_negative
 from tercet.errors import CalibrationError, InputError
-from tercet.trials import Trials, logit, probability
+from tercet.trials import Trials, logit
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Beta(Calibrator):
         Beta
             The trained map.
         """
-        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        share, ridge = training_prior(trials, prior), non_negative(penalty, "penalty")
         with training_data(trials) as data:
             ends, meaning = data.ends, data.facts["meaning"]
             if meaning == "raw" and not (min(ends) >= 0.0 and max(ends) <= 1.0):
@@ -194,7 +195,7 @@ class Offset(Calibrator):
         Offset
             The trained map.
         """
-        share = probability(prior, "prior")
+        share = training_prior(trials, prior)
         with training_data(trials) as data:
             best = data.best_offset(share)
             facts = data.facts

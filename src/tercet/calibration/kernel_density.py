@@ -12,11 +12,18 @@ from tercet._numeric.serialization import damaged, finite, reals
 from tercet._numeric.validation import frozen, positive
 from tercet._typing import Facts, Floats
 from tercet.calibration._logistic_sums import Ends, Moments
-from tercet.calibration.training import FACTS, HasTrainingData, check_finite, training_facts, two_classes
+from tercet.calibration.training import (
+    FACTS,
+    HasTrainingData,
+    check_finite,
+    training_facts,
+    training_prior,
+    two_classes,
+)
 from tercet.calibration.two_class import Calibrator
 from tercet.errors import CalibrationError, InputError
 from tercet.metrics.tally import Ranked
-from tercet.trials import Trials, as_trials, probability
+from tercet.trials import Trials, as_trials
 
 RULE = "normal reference"
 MOST_SCORES = 20_000  # distinct ones per class: a saved map holds them, and each new score is compared with all
@@ -105,7 +112,7 @@ class KernelDensity(Calibrator):
         KernelDensity
             The trained map.
         """
-        probability(prior, "prior")
+        training_prior(trials, prior)
         width = None if bandwidth is None else positive(bandwidth, "bandwidth")
         if isinstance(trials, HasTrainingData):
             raise InputError(

@@ -20,7 +20,7 @@ from tercet.calibration._logistic_sums import Ends, Moments, Side, Standard, ter
 from tercet.errors import CalibrationError
 from tercet.metrics.curves import Curve, Hull
 from tercet.metrics.tally import Ranked, Tally
-from tercet.trials import Trials, as_trials, logit, two_class
+from tercet.trials import Trials, as_trials, logit, probability, two_class
 
 FACTS = ("trials", "targets", "nontargets", "meaning", "trained_prior")
 _SAMPLE = 1 << 17  # quantiles per class that give the first Newton point of a long fit
@@ -82,6 +82,13 @@ def training_data(trials: Trials | HasTrainingData) -> Iterator[TrainingData]:
             yield found
     else:
         yield _InMemory.of(as_trials(trials))
+
+
+def training_prior(trials: object, prior: object) -> float:
+    """The prior to train for. Arrays in the place of the trials are refused first: their labels stand for the prior."""
+    if not isinstance(trials, HasTrainingData):
+        as_trials(trials)
+    return probability(prior, "prior")
 
 
 @contextmanager

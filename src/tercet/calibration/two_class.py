@@ -30,6 +30,7 @@ from tercet.calibration.training import (
     check_overlap,
     one_column,
     training_data,
+    training_prior,
     two_classes,
 )
 from tercet.errors import CalibrationError, InputError
@@ -124,7 +125,7 @@ class Logistic(Calibrator):
         Logistic
             The trained map.
         """
-        share, ridge = probability(prior, "prior"), non_negative(penalty, "penalty")
+        share, ridge = training_prior(trials, prior), non_negative(penalty, "penalty")
         with training_data(trials) as data:
             check_finite(data.ends, "Logistic")
             standard = Standard.of(Moments.sum(data.moments()), data.ends.factor)
@@ -233,7 +234,7 @@ class Isotonic(Calibrator):
         Isotonic
             The trained map.
         """
-        probability(prior, "prior")
+        training_prior(trials, prior)
         errors = 0 if truth(raw, "raw") else whole(pseudo_errors, "pseudo_errors", 0, 1_000_000_000)
         linear = chosen(interpolation, "interpolation", ("step", "linear")) == "linear"
         with training_data(trials) as data:
@@ -335,7 +336,7 @@ class Gaussian(Calibrator):
         Gaussian
             The trained map.
         """
-        probability(prior, "prior")
+        training_prior(trials, prior)
         with training_data(trials) as data:
             check_finite(data.ends, "Gaussian")
             pair, factor, facts = data.moments(), data.ends.factor, data.facts

@@ -23,7 +23,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource, augment_usage_errors
@@ -63,6 +63,20 @@ _SECTIONS = {  # of --help, below the options that are a command's own
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
 
 
+def as_number(words: str) -> str:
+    """A number that was written in per cent or with a decimal comma, as the way out of a message."""
+    if found := re.search(r"(\d+(?:\.\d+)?) ?%", words):
+        return f" {found[1]} % is {float(found[1]) / 100.0:g}."
+    return " Write a decimal point, not a comma." if re.match(r"'?\d+,\d+'?(?: |$)", words) else ""
+
+
+class _Number(click.types.FloatParamType):
+    """A number, whose message says how to write it."""
+
+    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
+        super().fail(message.replace("a valid float", "a number") + as_number(message), param, ctx)
+
+
 class Option(click.Option):
     """An option that declares what it goes with.
 
@@ -86,6 +100,7 @@ class Option(click.Option):
         **attributes: Value,
     ) -> None:
         super().__init__(*declarations, **attributes)
+        self.type = _Number() if self.type is click.FLOAT else self.type
         self.needs, self.excludes, self.meanings, self.parse = tuple(needs), tuple(excludes), meanings, parse
         self.reads, self.writes, self.folder = reads, writes, folder
 
@@ -286,6 +301,8 @@ def _sentence(error: Exception, command: click.Command) -> str:
 def in_options(message: str, command: click.Command) -> str:
     """A message of a Python function with its parameters named as the options of this command."""
     flags = {str(one.name): max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)}
+    if method := next((flag for flag in ("--method", "--calibrate-with") if flag in flags.values()), None):
+        message = re.sub(r"\buse Isotonic\b", f"use {method} isotonic", message)
     return in_flags(message, flags | {name: flags[alias] for name, alias in _ALIASES.items() if alias in flags})
 
 

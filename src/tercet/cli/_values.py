@@ -13,7 +13,7 @@ from tercet._numeric.matrices import prior_vector
 from tercet._numeric.validation import chosen, number, probability, shown
 from tercet._typing import JSON, Value
 from tercet.application import Application, MulticlassApplication
-from tercet.cli._command import POINTS
+from tercet.cli._command import POINTS, as_number
 from tercet.errors import InputError, WordError, did_you_mean
 from tercet.metrics.costs import without_means
 
@@ -31,7 +31,7 @@ def numbers(words: str, flag: str, count: int | None = None) -> list[float]:
     try:
         values = [float(word) for word in words.split(",")]
     except ValueError:
-        raise InputError(f"{flag} must be numbers separated by commas, not {shown(words)}.") from None
+        raise InputError(f"{flag} must be numbers separated by commas, not {shown(words)}.{as_number(words)}") from None
     if count is not None and len(values) != count:
         raise InputError(f"{flag} takes {count} numbers separated by commas, not {shown(words)}.")
     return values
@@ -242,7 +242,7 @@ def _point(words: str, flag: str, own: tuple[str, ...]) -> Application:
     try:
         prior = float(words)
     except ValueError:
-        hint = did_you_mean(words, known) or f" Known: {', '.join(known)}."
+        hint = as_number(words) or did_you_mean(words, known) or f" Known: {', '.join(known)}."
         raise InputError(f"{flag}: {shown(words)} is not a known operating point.{hint}") from None
     return Application.of(prior)
 

@@ -14,6 +14,7 @@ from tercet.application import Application
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
+from tercet.cli._hints import say_hints
 from tercet.cli._options import SEVERAL, TWO_CLASS
 from tercet.cli._output import Facts, draw, print_json, printable
 from tercet.cli._systems import System, distinct_names, named, read_systems
@@ -72,6 +73,9 @@ def command(scores: tuple[str, ...], source: Facts, as_json: bool, **options: Va
     asked: Sequence[object] = apps or ([] if source["meaning"] in SEVERAL else [Application(0.5)])
     if columns:
         asked = [case_costs(systems[0].used(), app, columns) for app in apps]
+    two = source["meaning"] not in SEVERAL or (apps and isinstance(apps[0], Application))
+    for system in systems if two else ():
+        say_hints(system.name, system.used(), source)
     by = grouping(source)
     found = _compared(systems, asked, by, options)
     margins = () if options["margin"] is None else found.margin_tests(options["margin"])

@@ -33,7 +33,10 @@ from tercet.deployment.abstention import RiskCoverage, compare_risk_coverage, ri
 @shared.figure_option
 @shared.format_options
 def command(scores: tuple[str, ...], source: Facts, ci: float, output: str, **options: Value) -> None:
-    """Error and cost of answering only the surest cases: risk, coverage and the area under their curve."""
+    """Error and cost of answering only the surest cases: risk, coverage and the area under their curve.
+
+    Means are over the cases as they are; the prior of --app decides, and does not weight them.
+    """
     app = at_most_one(options, "coverage")
     if options["paired"] and len(scores) < 2:
         raise click.UsageError("--compare takes at least two files of scores.")

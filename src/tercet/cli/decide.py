@@ -6,9 +6,11 @@ import click
 
 from tercet._numeric.validation import rate
 from tercet._typing import Value
+from tercet.application import Application
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
 from tercet.cli._decision_facts import case_cost_options, case_costs, cost_columns
+from tercet.cli._hints import read_as_llrs
 from tercet.cli._models import saved_model
 from tercet.cli._output import Facts, say
 from tercet.cli._systems import names_of, read_trials, write_decided
@@ -43,7 +45,9 @@ def command(scores: str, source: Facts, out: str, layout: Value, **options: Valu
     if len(apps) + (bound is not None) + (options["rule"] is not None) != 1:
         raise click.UsageError("decide takes exactly one operating point (--app or --priors), --fpr-at-most or --rule.")
     columns = cost_columns(options, apps)
-    trials = read_trials(scores, with_columns(source, columns.values()))
+    one = apps and isinstance(apps[0], Application)  # not of several classes
+    read = read_as_llrs if one and options["calibrator"] is None else read_trials
+    trials = read(scores, with_columns(source, columns.values()))
     if options["calibrator"] is not None:
         trials = saved_model(options["calibrator"])(trials)
     if options["rule"] is not None:
@@ -67,9 +71,9 @@ def _by_cost(trials: Trials, app: object) -> Facts:
 
 def _by_bound(trials: Trials, bound: float, seed: int) -> Facts:
     rule = neyman_pearson(Curve.of(Tally.of(trials)), bound)
-    below = "everything below" if rule.lower is None else f"the scores above {rule.lower:.17g}"
+    below = "everything below" if rule.lower is None else f"those in ({rule.lower!r}, {rule.upper!r}]"
     say(
-        f"accepting scores above {rule.upper:.17g}, and {below} with probability {rule.probability:.6g}: "
+        f"accepting scores above {rule.upper!r}, and {below} with probability {rule.probability:.6g}: "
         f"FPR {rule.fpr:.6g}, TPR {rule.tpr:.6g} on these trials."
     )
     return {"decision": names_of(rule(trials, seed=seed), trials.classes)}

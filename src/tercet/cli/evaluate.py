@@ -146,7 +146,7 @@ def command(scores: tuple[str, ...], source: Facts, **options: Value) -> None:
             systems, conditions = way(files, asked, source, options, style)
     _check_wanted(systems, style)
     for one in systems:
-        for hint in hints_about(one):
+        for hint in hints_about(one.name, one.trials, source, one.evaluation):
             say(hint)
     _deliver(arranged(systems, options["sort"]), conditions, points_of(asked), options, style)
     if by_default and style.output == "table" and not style.wanted:
@@ -251,6 +251,7 @@ def _with_intervals(one: System, asked: Sequence[object], draws: Facts, with_ban
         drawn |= {"prior": one.calibration.prior.get("prior")}
         facts = beside(facts, bootstrap(one.read, asked, progress=progress_bar(), **drawn))
     if with_bands and isinstance(one.evaluation, Evaluation):
+        drawn["method"] = "percentile" if draws["resamples"] else None
         own = bands(one.read, asked, progress=progress_bar(), **drawn)
         facts = facts | {"bands": own.to_dict()}
     return replace(one, facts=facts, bands=own)

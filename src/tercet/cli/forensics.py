@@ -12,6 +12,7 @@ from tercet._typing import Value
 from tercet.calibration.methods import TWO_CLASS_METHODS, method_of
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
+from tercet.cli._hints import read_as_llrs
 from tercet.cli._models import saved_model
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, print_rows, save, working
@@ -39,7 +40,7 @@ def report(scores: str, source: Facts, out: str | None, title: str | None, outpu
     """The validation sheet: Cllr, devPAV, misleading evidence, bounds; --group-column resamples whole sources."""
     from tercet.forensics import validation
 
-    by, trials = one_group(source), read_trials(scores, source)
+    by, trials = one_group(source), read_as_llrs(scores, source)
     with working(f"validating {name_of(scores)}"):
         found = validation(trials, name=name_of(scores), by=by, **draws)
     if out is not None:

@@ -8,9 +8,9 @@ from tercet._typing import Value
 from tercet.application import Application
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
+from tercet.cli._hints import read_as_llrs
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, both_ends, draw, print_rows, say, working
-from tercet.cli._systems import read_trials
 from tercet.cli._values import one_group, resamples, with_columns
 from tercet.deployment.gaps import QUANTITIES, Gap, group_gaps
 from tercet.report.numbers import percent
@@ -34,7 +34,7 @@ def command(scores: str, source: Facts, between: str, app: Application, output: 
     """Differences and ratios of error rates, acceptance rates and costs between groups."""
     by, asked = one_group(source), {key: options[key] for key in ("reference", "ci", "seed")}
     asked["resamples"] = options["resamples"] or 0
-    trials = read_trials(scores, with_columns(source, [between]))
+    trials = read_as_llrs(scores, with_columns(source, [between]))
     with working(f"comparing the groups of {between}"):
         found = group_gaps(trials, between, app, by=by, **asked)
     for group in found.groups:

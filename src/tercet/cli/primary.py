@@ -6,9 +6,10 @@ import click
 
 from tercet.cli import _options as shared
 from tercet.cli._command import new_command, option
+from tercet.cli._hints import read_as_llrs
 from tercet.cli._options import TWO_CLASS
 from tercet.cli._output import Facts, Row, ends, print_rows, working
-from tercet.cli._systems import name_of, read_trials
+from tercet.cli._systems import name_of
 from tercet.cli._values import mean_name, one_group, with_columns
 
 
@@ -30,7 +31,7 @@ def command(
     rows: list[Row] = []
     facts: list[Facts] = []
     for path in scores:
-        trials = read_trials(path, with_columns(source, partitions))
+        trials = read_as_llrs(path, with_columns(source, partitions))
         with working(f"evaluating {name_of(path)}"):
             found = c_primary(trials, points, partitions=partitions, **limits)
         row: Row = {"system": name_of(path), "c_primary": found.actual, "min_c_primary": found.minimum}

@@ -139,6 +139,14 @@ class GroupGaps(Record):
     level: float
     worst_in: dict[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        rows = [
+            f"  {gap.quantity}: {shown(gap.first)} - {shown(gap.second)} {gap.difference:+.4f} "
+            f"({gap.difference_ci.low:+.4f} to {gap.difference_ci.high:+.4f}), adjusted p = {gap.adjusted:.2g}"
+            for gap in self.gaps
+        ]
+        return "\n".join([f"GroupGaps: {shown(self.column)}, {100 * self.level:g} % intervals", *rows])
+
     def of(self, quantity: str) -> tuple[Gap, ...]:
         """The gaps in one quantity.
 

@@ -23,8 +23,8 @@ from tercet.trials import Trials, probability, two_class
 
 Method = Literal["em", "rogan-gladen"]
 ASSUMPTION = (
-    "Only the share of targets has changed: the scores of targets, and those of non-targets, are distributed as in the "
-    "labelled trials."
+    "This assumes that only the share of targets has changed: the scores of targets, and those of non-targets, are "
+    "distributed as in the labelled trials."
 )
 _FIXED = "the llrs are assumed to be perfectly calibrated, so the interval ignores the uncertainty of the calibration"
 _FAR = 40.0  # log-odds beyond which a share is 0 or 1 in double precision

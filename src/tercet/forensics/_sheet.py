@@ -10,7 +10,7 @@ import numpy as np
 
 from tercet._numeric.plain import plain
 from tercet._numeric.records import ReadOnly, Record
-from tercet._numeric.validation import text, whole
+from tercet._numeric.validation import shown, text, whole
 from tercet._typing import JSON, Floats
 from tercet.calibration.cross_fit import cross_fit
 from tercet.calibration.two_class import Isotonic
@@ -132,6 +132,15 @@ class Validation(Record):
     by: str | None = None
     resamples: int = 0
     seed: int = 0
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count:g} {name.replace('_', '-')}" for name, count in self.counts.items())
+        rows = [
+            f"  {one.name}: {'undefined' if one.value is None else f'{one.value:.4f}'}"
+            + (f" ({one.interval.low:.4f} to {one.interval.high:.4f})" if one.interval is not None else "")
+            for one in self.measures
+        ]
+        return "\n".join([f"Validation: {shown(self.name)}, {counts} trials, {100 * self.level:g} % intervals", *rows])
 
     def to_dict(self) -> JSON:
         """The numbers as plain values and text, without the figures' data.

@@ -323,9 +323,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield out
     except OSError as error:
         why = error.strerror or str(error)
+        remedy = "Free space there" if target.parent.is_dir() else "Make this folder first"
         raise InputError(
-            f"{target.name} cannot be written into {shown_path(target.parent)}: {why}. Free space there, or name "
-            f"another folder."
+            f"{target.name} cannot be written into {shown_path(target.parent)}: {why}. {remedy}, or name another "
+            f"folder."
         ) from error
 
 

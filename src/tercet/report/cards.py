@@ -17,7 +17,7 @@ from tercet._numeric.validation import whole
 from tercet._typing import JSON, Floats
 from tercet.report import tables, verdict
 from tercet.report.markup import tag, text
-from tercet.report.numbers import percent
+from tercet.report.numbers import llr_shown, percent
 from tercet.report.numbers import short as number
 from tercet.report.text import count, frequency
 
@@ -237,7 +237,7 @@ def _application(app: Application) -> Card:
         ["cost of deciding without the scores", number(app.dummy_cost)],
     ]  # fmt: skip
     cost_ratio = app.cost_fp / (app.cost_fn + app.cost_fp)
-    told = f"Accept where the llr is above {number(app.threshold)}: where a target is more probable than "
+    told = f"Accept where the llr is above {number(llr_shown(app.threshold))}: where a target is more probable than "
     named = f"{app.name}: " if app.name else ""
     return Card(text(f"{named}{told}{percent(cost_ratio)}.", 300), ("", ""), rows)
 
@@ -261,7 +261,7 @@ def _confusion(table: Confusion) -> Card:
 def _result(row: Result) -> Card:
     facts = row.to_dict()
     rows = [
-        ["llr threshold", number(facts["threshold"])],
+        ["llr threshold", number(llr_shown(facts["threshold"]))],
         *([name, number(facts[key])] for key, name in _RESULT_WORDS.items() if facts.get(key) is not None),
     ]
     costs = [key for key in ("dcf", "min_dcf") if isinstance(facts.get(key), float)]

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
+from tercet._typing import Value
+
 _THREE = Context(prec=3, rounding=ROUND_HALF_EVEN)
 _MOST_DIGITS = 6  # decimals that distinguish a number from the whole number next to it
+NO_EVIDENCE = 1e-12  # of an llr, far below what any model's scores mean
 UNDEFINED = {"en": "undefined", "it": "non definito"}
 _SWAPPED = str.maketrans(".,", ",.")
 
@@ -30,6 +33,15 @@ def short(value: object, language: str = "en") -> str:
         return "∞" if number > 0 else "−∞"
     size = Decimal(repr(abs(number)))
     return ("−" if number < 0 else "") + localised(_positive(size, beside_one=number > 0), language)
+
+
+def llr_shown(value: Value) -> Value:
+    """An llr as it is shown: 0 for what binary fractions leave of it where prior and costs cancel, as 0.1, 0.9, 0.1 do.
+
+    >>> llr_shown(-3e-17), llr_shown(0.25)
+    (0.0, 0.25)
+    """
+    return 0.0 if isinstance(value, float) and abs(value) < NO_EVIDENCE else value
 
 
 def percent(value: object, language: str = "en") -> str:

@@ -113,6 +113,10 @@ def document_of(evaluations: object, posteriors: object = None, comparison: obje
     from tercet.uncertainty import Comparison
 
     kinds: Any = (Evaluation, MulticlassEvaluation, dict)
+    if (kind := type(evaluations).__name__) in ("Trials", "Scan"):
+        raise InputError(
+            f"evaluations must be what tercet.evaluate returns, not {kind}: report(evaluate(trials), path)."
+        )
     given = [evaluations] if isinstance(evaluations, kinds) else listed(evaluations, "evaluations")
     if not given:
         raise InputError("evaluations must hold at least one evaluation.")

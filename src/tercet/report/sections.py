@@ -10,6 +10,7 @@ from tercet.report import markup
 from tercet.report.fitting import is_coarse
 from tercet.report.language import Words
 from tercet.report.markup import Facts, Ready, table, tag, text
+from tercet.report.numbers import llr_shown
 from tercet.report.verdict import known_ends, point_words, real
 
 _HEAT = 30  # classes that a heat map can show
@@ -184,10 +185,10 @@ def applications(systems: Sequence[Facts], words: Words) -> str:
 
 def _threshold(system: Facts, app: Facts, words: Words) -> str:
     """On the scale of the scores, the llr beside it where that is another."""
-    score = app.get("threshold_score", app["threshold"])
+    score, llr = app.get("threshold_score", app["threshold"]), words.number(llr_shown(real(app["threshold"])))
     if system["meaning"] in ("llr", "raw") or score is None:
-        return words.number(real(app["threshold"]))
-    return Ready(text(words.number(real(score))) + tag("small", text(f"llr {words.number(real(app['threshold']))}")))
+        return llr
+    return Ready(text(words.number(real(score))) + tag("small", text(f"llr {llr}")))
 
 
 def _gap(app: Facts) -> float | None:

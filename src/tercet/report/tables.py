@@ -12,7 +12,7 @@ from html import escape
 from typing import Literal
 
 from tercet._typing import JSON, Value
-from tercet.report.numbers import percent
+from tercet.report.numbers import NO_EVIDENCE, percent
 from tercet.report.quantities import Quantity, is_larger_better, value_of
 from tercet.report.text import count, frequency, harmless, number, short, verdict
 
@@ -94,7 +94,7 @@ def costs(systems: Sequence[Facts]) -> Table:
     rows: list[list[Cell | str]] = []
     for system in systems:
         for app in system["applications"]:
-            own = [] if scale is None else [_threshold(app.get("threshold_score"))]
+            own = [] if scale is None else [_threshold(app.get("threshold_score"), 0.0)]
             rows.append([
                 name_of(system), frequency(app["prior"]), number(app["cost_fn"]), number(app["cost_fp"]),
                 _threshold(None if system["meaning"] == "raw" else app["threshold"]), *own,
@@ -189,8 +189,8 @@ def _other_scale(systems: Sequence[Facts]) -> str | None:
     return None if not meanings else meanings.pop() if len(meanings) == 1 else "score"
 
 
-def _threshold(value: float | str | None) -> str:
-    return "none" if value is None else number(value)
+def _threshold(value: float | str | None, least: float = NO_EVIDENCE) -> str:
+    return "none" if value is None else number(0.0 if isinstance(value, float) and abs(value) < least else value)
 
 
 def _class_costs(systems: Sequence[Facts]) -> Table:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Facts = JSON
 WIDTH_IN_A_PIPE = 120
 _NARROWEST = 60
+_FOLD = 20  # columns that a column of many words needs at least
 _MARKS = {"harmful": "!", "few errors": "*", "no better than the dummy": "="}
 
 
@@ -106,7 +107,29 @@ def print_one(table: Table, wide: int) -> None:
                 print_lines([] if one is table else settings, wide)
                 _print_rich(laid, wide)
                 return
-    _print_records(table, wide)
+    folded = _folded(_Laid.of(table, _LAYOUTS[0]), wide)
+    if folded is None:
+        _print_records(table, wide)
+    else:
+        _print_rich(folded, wide)
+
+
+def _folded(laid: _Laid, wide: int) -> _Laid | None:
+    """The table with its columns of many words broken over lines, or None if that leaves them too narrow."""
+    long = [place for place, own in enumerate(laid.widths) if own > _FOLD and place > 0]
+    rest = sum(own for place, own in enumerate(laid.widths) if place not in long)
+    room = (wide - rest - laid.gap * (len(laid.widths) - 1)) // max(len(long), 1)
+    if not long or laid.table.remarks or room < _FOLD:
+        return None
+    cells = [
+        ["\n".join(_wrapped(cell, room, "")) if place in long else cell for place, cell in enumerate(row)]
+        for row in laid.cells
+    ]
+    widths = list(laid.widths)
+    for place in long:
+        widths[place] = max(_longest(row[place], "\n") for row in cells)
+    fits = all(widths[place] <= room for place in long)
+    return replace(laid, cells=cells, widths=widths, folded=tuple(long)) if fits else None
 
 
 def _without_settings(table: Table) -> tuple[Table, list[str]]:
@@ -142,6 +165,7 @@ class _Laid:
     cells: list[list[str]]
     widths: list[int]
     gap: int
+    folded: tuple[int, ...] = ()  # columns of words that are broken over lines
 
     @classmethod
     def of(cls, table: Table, layout: _Layout) -> _Laid:
@@ -214,7 +238,7 @@ def _rich(laid: _Laid, encoding: str | None) -> RichTable:
     )
     last = len(laid.widths) - 1
     for place, (head, wide) in enumerate(zip(laid.table.head, laid.widths, strict=True)):
-        left = place < laid.table.left or (laid.table.remarks and place == last)
+        left = place < laid.table.left or place in laid.folded or (laid.table.remarks and place == last)
         found.add_column(Text(head), justify="left" if left else "right", width=wide, vertical="top")
     for row in laid.cells:
         harm = laid.table.remarks and row[-1].startswith(("harmful", "!"))
@@ -229,7 +253,8 @@ def _print_records(table: Table, wide: int) -> None:
     """One block per row: the first cell, then a line for each column."""
     label = max(_cells(head) for head in table.head) + 2
     for row in table.rows:
-        print_lines([_cut(row[0].words, wide)], wide)
+        number = row[0].words[:1].isdigit()  # says nothing without its name
+        print_lines([_cut(f"{table.head[0]} {row[0].words}" if number else row[0].words, wide)], wide)
         for head, cell in zip(table.head[1:], row[1:], strict=True):
             if str(cell):
                 print_lines([f"  {head}{' ' * (label - _cells(head))}{cell}"], wide, " " * min(label + 2, wide // 2))

@@ -41,7 +41,7 @@ def verdict(dcf: float | str | None) -> str:
 
 def short(value: float | str | None) -> str:
     """A cost or rate with three decimals."""
-    return "undefined" if value is None else value if isinstance(value, str) else f"{value:.3f}"
+    return "undefined" if value is None else value if isinstance(value, str) else f"{value:z.3f}"
 
 
 def number(value: float | str | None) -> str:

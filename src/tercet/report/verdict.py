@@ -17,7 +17,7 @@ from tercet.metrics.curve_summary import count_at
 from tercet.metrics.mover import Proportion, Sum
 from tercet.report.language import Words
 from tercet.report.markup import Facts, tag, text
-from tercet.report.numbers import apportioned
+from tercet.report.numbers import apportioned, llr_shown
 
 Ends = tuple[float, float]
 _SIZES = {"misses": "targets", "false_alarms": "nontargets"}
@@ -257,10 +257,12 @@ def advice(system: Facts, point: Point, words: Words, several: bool) -> str:
     named = words("for_system", name=name) if several else ""
     if system["meaning"] == "raw":
         return words.rich("r.raw", threshold=words.number(found.threshold), several=named)
-    beside = "" if system["meaning"] == "llr" or found.llr is None else f"; llr {words.number(found.llr)}"
+    llr = None if found.llr is None else llr_shown(found.llr)
+    used = llr if system["meaning"] == "llr" else found.threshold
+    beside = "" if system["meaning"] == "llr" or llr is None else f"; llr {words.number(llr)}"
     scale = words(f"scale.{system['meaning']}") + beside
     key = "r.harm" if cost_sentence(found, words)[0] in _HARMS else "r.use"
-    told = words.rich(key, threshold=words.number(found.threshold), scale=scale, several=named)
+    told = words.rich(key, threshold=words.number(used), scale=scale, several=named)
     if found.loss is None or not found.loss[1][0] > 0.0:
         return told
     value, ends = found.loss

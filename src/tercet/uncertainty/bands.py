@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
@@ -23,7 +23,7 @@ from tercet.uncertainty._kernel.draws import Design, row_weights
 from tercet.uncertainty._kernel.percentiles import order_statistic
 from tercet.uncertainty._kernel.refit import Fit
 from tercet.uncertainty.bootstrap import BootstrapOptions, DrawOptions, band_points, bootstrap
-from tercet.uncertainty.intervals import Bound, Intervals
+from tercet.uncertainty.intervals import Bound, Intervals, closed_form_intervals
 from tercet.uncertainty.simultaneous import simultaneous_miss_rates
 
 _EACH = "take trials.versus(class) for each class"  # of several
@@ -129,7 +129,7 @@ class Bands:
     roc : RocBand
         Band of the ROC.
     bayes_plot : CostBand
-        Bands of the Bayes error plot.
+        Bands of the Bayes error plot: those of evaluate(..., ci=), or resampled if `method` or `calibrate` was given.
     reliability : Reliability or None
         The reliability diagram; None for raw scores.
 
@@ -222,7 +222,7 @@ def bands(
         flat, applications, roc=rates, bins=edges, quantities=named, bayes_plot=bayes_plot, **options
     )  # fmt: skip
     grid = log_odds_grid(bayes_plot)
-    costs = CostBand(grid, found.bounds.get("bayes_plot.dcf"), found["bayes_plot.min_dcf"])
+    costs = _cost_band(flat, grid, found, resampled=not {"method", "calibrate"}.isdisjoint(_given(options)))
     used = _calibrated(flat, **options)
     diagram = None if edges is None else _diagram(used, found, share, edges)
     return Bands(found, _roc(rates, found, _targets(flat)), costs, diagram)
@@ -272,6 +272,22 @@ def roc_band(
         return RocBand(points, *simultaneous_miss_rates(Curve.of(flat), points, level))
     found = bootstrap(flat, roc=rates, quantities=(), bayes_plot=None, **options)
     return _roc(rates, found, _targets(flat))
+
+
+def _given(options: Mapping[str, object]) -> set[str]:
+    return {name for name, value in options.items() if value is not None}
+
+
+def _cost_band(trials: Trials, grid: Floats, found: Intervals, *, resampled: bool) -> CostBand:
+    """The costs with the intervals that evaluate(..., ci=) gives, or the resampled ones where those were asked for.
+
+    Resamples contain no error where none was seen, so a resampled interval is far too short there.
+    """
+    bounds = dict(found.bounds)
+    if not resampled:
+        wanted = frozenset({"bayes_plot"})
+        bounds |= closed_form_intervals(trials, (), level=found.level, by=found.by, grid=grid, wanted=wanted).bounds
+    return CostBand(grid, bounds.get("bayes_plot.dcf"), bounds["bayes_plot.min_dcf"])
 
 
 def _targets(trials: Trials) -> int:

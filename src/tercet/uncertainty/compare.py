@@ -380,6 +380,8 @@ def _corrected(rows: Sequence[Difference], correction: str) -> tuple[Difference,
 def _arguments(systems: Sequence[object], applications: object) -> tuple[list[Trials], list[object]]:
     """The systems, and the applications, which may stand last among the arguments."""
     given, checked = list(systems), list[Trials]()
+    if given and isinstance(given[0], list | tuple):
+        raise InputError("systems must be arguments of their own, not a list of Trials: compare(*systems).")
     if given and not isinstance(given[-1], Trials) and applications is None:
         applications = given.pop()
     for place, trials in enumerate(given):

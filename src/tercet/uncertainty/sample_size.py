@@ -180,7 +180,8 @@ def sample_size_for_rate(
     >>> sample_size_for_rate(0.1, 0.02, assurance=0.5)
     1013
     """
-    p, plan = _inside(rate, "rate"), _Plan.of(half_width, level, assurance, design_effect)
+    plan = _Plan.of(probability(half_width, "half_width"), level, assurance, design_effect)
+    p = _inside(rate, "rate")
 
     def fits(size: float) -> bool:
         count, spread = math.ceil(size), math.sqrt(p * (1.0 - p) / math.ceil(size))
@@ -252,7 +253,7 @@ def sample_size_for_auc(
     area, share = number(auc, "auc"), probability(targets_share, "targets_share")
     if not 0.5 < area < 1.0:
         raise InputError(f"auc must be the area you expect, strictly between 0.5 and 1, not {area}.")
-    plan = _Plan.of(half_width, level, assurance, design_effect)
+    plan = _Plan.of(probability(half_width, "half_width"), level, assurance, design_effect)
     quantile = _quantile(plan.assurance)
 
     def fits(size: float) -> bool:

@@ -211,6 +211,19 @@ def test_a_threshold_that_does_harm_is_not_recommended(browser, folder):
         assert "Use threshold" not in told
 
 
+def test_a_threshold_at_which_prior_and_costs_cancel_is_shown_as_0(browser, folder):
+    """0.1, 0.9 and 0.1 are no binary fractions, so the threshold is -3e-17."""
+    scores, labels = simulated(900, 0.3)
+    evaluation = tc.evaluate(tc.Trials.of_llr(scores, labels), [(0.1, 0.9, 0.1)], ci=0.95)
+    browser.get(written(evaluation, folder, "cancelled"))
+    live = browser.execute_script("return document.querySelector('main').textContent")
+    static = re.sub("<[^>]+>", "", page(document_of(evaluation)).split("<main>")[1].split("</main>")[0])
+    assert browser.execute_script("return document.getElementById('n-threshold').textContent") == "0"
+    for told in (live, static):
+        assert "Use threshold 0 (llr)" in told
+        assert "e-17" not in told
+
+
 TYPE = """
 const [rule, box, entries] = arguments, $ = id => document.getElementById(id);
 window.requestAnimationFrame = draw => draw();

@@ -148,7 +148,8 @@ function update() {
   const s = SYSTEMS[state.s], found = now();
   fillVerdicts(s, found);
   const about = found.about ? t("about") : "", certain = key => found.open?.[key]?.[0] === found.open?.[key]?.[1] && found.open?.[key];
-  for (const key of ["min", "threshold", "best"]) show(`n-${key}`, found[key]);
+  for (const key of ["min", "best"]) show(`n-${key}`, found[key]);
+  show("n-threshold", found.threshold, scoreWords(s, found.threshold));
   show("l-threshold", found.llr, asLlr(s, found.llr));
   show("l-best", llrOf(s, found.best), asLlr(s, llrOf(s, found.best)));
   for (const [key, words] of Object.entries({...INTERVALS, loss: short})) if (key !== "min") show(`n-${key}`, found[key], (certain(key) ? "" : about) + words(found[key]));

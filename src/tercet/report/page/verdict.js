@@ -4,9 +4,12 @@ function show(id, value, text) {
   node.textContent = text ?? short(value);
   node.title = node.dataset.value = String(value);
 }
-// A threshold is on the scale of the scores; where these are not llrs themselves, the llr stands beside.
-const asLlr = (s, llr) => !stated(s) || llr === null || Number.isNaN(llr) ? "" : `llr ${short(llr)}`;
-const thresholdWords = (s, score, llr) => short(score) + (asLlr(s, llr) ? ` (${asLlr(s, llr)})` : "");
+// A threshold is on the scale of the scores; where these are not llrs themselves, the llr stands beside. An llr of 1e-17 is
+// what binary fractions leave of 0.
+const shortLlr = llr => short(llr !== null && Math.abs(llr) < 1e-12 ? 0 : llr);
+const asLlr = (s, llr) => !stated(s) || llr === null || Number.isNaN(llr) ? "" : `llr ${shortLlr(llr)}`;
+const scoreWords = (s, score) => (stated(s) || s.raw ? short : shortLlr)(score);
+const thresholdWords = (s, score, llr) => scoreWords(s, score) + (asLlr(s, llr) ? ` (${asLlr(s, llr)})` : "");
 // A threshold by hand is on one system's scale, so it moves that system only.
 const isOther = s => state.rule === "manual" && s.place !== state.s;
 const factsHere = s => facts(s, isOther(s) ? {...state, rule: "bayes"} : state);
@@ -46,7 +49,7 @@ function advice(node, s, now) {  // which threshold to use, always on the user's
   const several = SYSTEMS.length > 1 ? t("for_system", {name: called(s.name)}) : "";
   if (s.raw) return void rich(node, "r.raw", {threshold: short(now.best), several});
   const bayes = now.rule === "bayes" ? now : facts(s, {...state, rule: "bayes"}), scale = t(SCALES[s.facts.meaning]) + (asLlr(s, bayes.llr) ? `; ${asLlr(s, bayes.llr)}` : "");
-  rich(node, now.rule !== "bayes" ? "r.would" : HARMS.includes(costSentence(now)[0]) ? "r.harm" : "r.use", {threshold: short(bayes.threshold), scale, several});
+  rich(node, now.rule !== "bayes" ? "r.would" : HARMS.includes(costSentence(now)[0]) ? "r.harm" : "r.use", {threshold: scoreWords(s, bayes.threshold), scale, several});
   const {lost} = bayes;  // a system is blamed for its calibration only where the cross-fitted loss is above 0 beyond doubt
   if (!lost || !(lost.ends[0] > 0)) return;
   const times = lost.value > MANY, words = times ? short : percent;

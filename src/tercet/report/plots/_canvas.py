@@ -112,10 +112,19 @@ class Canvas:
 
     def words(self, across: str, up: str) -> None:
         """Names of the axes, as plain text."""
-        self.axes.set_xlabel(across)
-        self.axes.set_ylabel(up)
+        self.axes.set_xlabel(_for_all(self.axes.get_xlabel(), across))
+        self.axes.set_ylabel(_for_all(self.axes.get_ylabel(), up))
         for text in (self.axes.xaxis.label, self.axes.yaxis.label):
             text.set_parse_math(False)
+
+
+def _for_all(before: str, words: str) -> str:
+    """The name of an axis that several systems share, without a number in brackets that is not the same for all."""
+    named, bracket, inside = words.rpartition(" (")
+    what = inside.rpartition(" ")[0]
+    if before == words or not what or not before.startswith(f"{named}{bracket}{what} "):
+        return words
+    return f"{named} ({what} of each)"
 
 
 def in_legend(name: str | None) -> str:
