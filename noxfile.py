@@ -7,8 +7,10 @@
 They run in the environment that CONTRIBUTING.md sets up.
 """
 
+import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import nox
@@ -73,6 +75,17 @@ def installed(session: nox.Session) -> None:
     (wheel,) = Path(folder).glob("*.whl")
     session.install(f"{wheel}[dev]")
     session.run("python", "-P", "-m", "pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(default=False, venv_backend="venv")
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the oldest libraries that pyproject.toml admits; further words go to pytest."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    # click and scikit-learn stand twice: tests need later versions than users.
+    oldest = {re.split("[>;]", one)[0]: one.replace(">=", "==") for one in wanted if ">=" in one}
+    session.install("-e", ".", *oldest.values())
+    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs)
 
 
 if __name__ == "__main__":

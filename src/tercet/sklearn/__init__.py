@@ -10,7 +10,9 @@ try:
 except ImportError as error:
     if str(error.name).partition(".")[0] != "sklearn":
         raise
-    raise ImportError("tercet.sklearn needs scikit-learn: pip install 'tercet[sklearn]'.", name="sklearn") from error
+    raise ImportError(
+        "tercet.sklearn needs scikit-learn 1.6 or later: pip install 'tercet[sklearn]'.", name="sklearn"
+    ) from error
 
 __all__ = [
     "BayesClassifier",
