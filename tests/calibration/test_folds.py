@@ -110,6 +110,7 @@ def test_classes_and_options_are_passed_on():
     ("call", "error", "message"),
     [
         (lambda t: cross_fit(Logistic, t.select(slice(0, 4)), folds=5), InputError, "4 trials for 5 folds"),
+        (lambda t: cross_fit(Logistic, t.select(t.labels), folds=2), CalibrationError, "there are no trials of class"),
         (lambda t: cross_fit(Logistic, t, folds=1), InputError, "folds must be"),
         (lambda t: cross_fit(Logistic, t, folds=2.5), InputError, "folds must be"),
         (lambda t: cross_fit(Logistic, t, scheme="random"), InputError, "scheme must be"),

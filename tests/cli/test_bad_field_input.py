@@ -42,7 +42,7 @@ REFUSED = {
         "biometrics attacks species.csv --target bonafide", 1, ("'Print' (10 attacks)", "Spell it in one way"),
     ),
     "an id of two trials": (
-        "compare twice.csv plain.csv --id-column id --app 0.5", 1, ("30 trials repeat an id ('t0'", "--unpaired"),
+        "compare twice.csv plain.csv --id-column id --app 0.5", 1, ("Repeated in 30 of 60 rows: 't0'", "--unpaired"),
     ),
     "ids that nothing uses": ("evaluate twice.csv --id-column id --app 0.5", 2, ("--id-column has no effect",)),
     "a map without an utterance": (

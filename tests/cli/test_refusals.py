@@ -73,7 +73,7 @@ REFUSED = [  # words, exit code, what the sentence holds
         "At most two",
     ),
     ("gaps a.csv --between trial --app 0.5 --group-column speaker --group-column room", 2, "resamples by one group"),
-    ("evaluate a.csv --priors 0.5,0.5 --costs 0-1 --costs 0-1", 2, "--costs was given 2 times"),
+    ("evaluate a.csv --priors 0.5,0.5 --costs 0-1 --costs 0-1", 2, "There are 2 --costs for 1 --priors"),
     ("evaluate a.csv --id-column trial --group-map map.txt --group-map map.txt --app 0.1 --ci 95", 2, "same name"),
     ("sensitivity inputs a.csv --prior beta:2 --cost-fn 1 --cost-fp 1", 2, "takes two numbers"),
     ("sensitivity inputs a.csv --prior beta:2:-1 --cost-fn 1 --cost-fp 1", 2, "takes two positive numbers"),

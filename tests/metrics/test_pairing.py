@@ -1,5 +1,7 @@
 """Pairing: the same trials of several systems are matched by id, and by position only when that can be trusted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -111,8 +113,19 @@ def test_composite_ids_are_kept_and_matched():
 def test_duplicate_ids_are_counted_and_named():
     again = IDS.copy()
     again[3] = again[7] = "t00"
-    with pytest.raises(tc.InputError, match=r"2 trials repeat an id \('t00', 't00'\)"):
+    with pytest.raises(tc.InputError, match=r"Repeated in 2 of \d+ rows: 't00', 't00'\."):
         paired([system(FIRST, ids=IDS), system(SECOND, ids=again)])
+
+
+def test_systems_are_called_by_their_names_where_these_tell_them_apart():
+    other = np.append(IDS[:-1], "elsewhere")
+    for names, called in ((("mlp", "gmm"), "'gmm' do not match those of 'mlp'"), (("a", "a"), "system 1 do not match")):
+        one, two = (
+            replace(system(scores, ids=ids), name=name)
+            for scores, ids, name in ((FIRST, IDS, names[0]), (SECOND, other, names[1]))
+        )
+        with pytest.raises(tc.InputError, match=called):
+            paired([one, two])
 
 
 def test_text_is_never_equal_to_a_number():

@@ -35,6 +35,7 @@ from tercet.metrics.confusion import Confusion
 from tercet.metrics.costs import empirical_cross_entropy, log_loss
 from tercet.metrics.min_risk import min_normalised_risk
 from tercet.metrics.pairing import paired
+from tercet.metrics.posteriors import check_every_class
 from tercet.metrics.tally import Tally
 from tercet.trials import Trials, as_trials
 
@@ -332,6 +333,7 @@ def _by_group(trials: Trials, labels: Numbers, folds: int, by: str, scheme: str,
 def _check_training_parts(trials: Trials, labels: Numbers, numbers: Numbers, folds: int) -> None:
     table = np.zeros((folds, len(trials.classes)), np.intp)
     np.add.at(table, (numbers, labels), 1)
+    check_every_class(table.sum(axis=0).tolist(), trials.classes)
     left = table.sum(axis=0) - table
     for fold, code in np.argwhere(left == 0):
         raise CalibrationError(

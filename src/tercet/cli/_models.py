@@ -88,7 +88,7 @@ def quality_of(trials: Trials, columns: Sequence[str]) -> tuple[Array | None, Tr
 def _print_before_and_after(systems: Sequence[System], after: Trials, points: Sequence[Application]) -> None:
     """The costs of the systems as given and of the new scores, each from a model of another fold."""
     apps = [] if len(after.classes) > 2 else points
-    named = [(one.used(), one.name) for one in systems] + [(after, "after, by folds")]
+    named = [(one.used(), one.name) for one in systems] + [(after, "cross-validated")]
     found = [tercet.evaluate(trials, apps, name=name).to_dict() for trials, name in named]
     if len(after.classes) > 2:
         print("\n".join(tables.summaries(found)))

@@ -211,7 +211,7 @@ def named(paths: Sequence[str], names: Sequence[str], *, together: bool = False)
     """The names of --name, as many as there are systems; none where none was given."""
     count = 1 if together else len(paths)
     if names and len(names) != count:
-        raise click.UsageError(f"--name was given {len(names)} times for {count} systems: name each, or none.")
+        raise click.UsageError(f"--name gives {len(names)} of {count} names: name every system, or none.")
     if len(set(names)) < len(names):
         raise click.UsageError("--name: two systems have the same name.")
     return list(names)

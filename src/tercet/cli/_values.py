@@ -182,7 +182,7 @@ def applications(options: Facts) -> list[Application | MulticlassApplication]:
     priors, costs = options.pop("priors", ()), options.pop("costs", ())
     actions = options.pop("actions", None)
     if len(costs) > 1 and len(costs) != len(priors):
-        raise click.UsageError(f"--costs was given {len(costs)} times for {len(priors)} --priors: once, or for each.")
+        raise click.UsageError(f"There are {len(costs)} --costs for {len(priors)} --priors: give one, or one for each.")
     for place, prior in enumerate(priors):
         matrix = costs[place if len(costs) > 1 else 0] if costs else "0-1"
         try:

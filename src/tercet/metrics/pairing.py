@@ -70,7 +70,9 @@ def paired(
     """
     given = _systems(systems)
     how = None if by is None else chosen(by, "pair_by", _WAYS)
-    called = [f"system {place}" for place in range(len(given))] if names is None else [shown(name) for name in names]
+    own = [one.name for one in given] if names is None else list(names)
+    known = None not in own and len(set(own)) == len(given)
+    called = [shown(name) if known else f"system {place}" for place, name in enumerate(own)]
     matcher = _Matcher(given, called, f" {way_out}" if way_out else "")
     ids = how != "position" and matcher.has_ids(needed=how == "id")
     ordered = [matcher.in_order(place) if ids else matcher.by_position(place, how) for place in range(len(given))]
@@ -129,8 +131,8 @@ class _Matcher:
         again = [key for row, key in enumerate(ids.tolist()) if rows.setdefault(key, row) != row]
         if again:
             raise InputError(
-                f"The ids of {self.names[place]} are not distinct: {len(again)} trials repeat an id "
-                f"({', '.join(shown(key) for key in again[:_SHOWN])}).{self.way_out}"
+                f"The ids of {self.names[place]} are not distinct. Repeated in {len(again)} of {len(ids)} rows: "
+                f"{', '.join(shown(key) for key in again[:_SHOWN])}.{self.way_out}"
             )
         return rows
 
