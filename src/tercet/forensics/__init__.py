@@ -4,7 +4,7 @@ Same-source trials are the targets, different-source trials the non-targets. Lik
 not as logarithms; on axes they are log10.
 """
 
-from tercet.calibration.bounded import Bounded
+from tercet.calibration.two_class import Bounded
 from tercet.forensics._measures import (
     DevPav,
     Ece,

@@ -17,8 +17,7 @@ from tercet._numeric.validation import chosen, frozen, function, mapping, number
 from tercet._typing import JSON, Floats
 from tercet.application import sigmoid
 from tercet.biometrics import Rate, grouped_rates, rate_of
-from tercet.calibration.bounded import Bounded
-from tercet.calibration.two_class import Calibrator, Logistic, next_above
+from tercet.calibration.two_class import Bounded, Calibrator, Logistic, next_above
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import Interval
 from tercet.metrics.costs import cllr, empirical_cross_entropy, min_cllr, min_cross_entropy

@@ -23,7 +23,6 @@ from tercet.io._plain_files import PlainFile
 if TYPE_CHECKING:
     from pyarrow import ChunkedArray
 
-
 _MAGIC = b"PAR1"
 _BOOLEAN, _INT64, _DOUBLE, _BYTES = 0, 2, 5, 6  # Parquet's physical types
 _PLAIN, _RLE, _UTF8 = 0, 3, 0
