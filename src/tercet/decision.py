@@ -17,11 +17,11 @@ from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts, checked_cases
-from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, matrix_for
 from tercet.metrics.costs import class_sums, right, squared_distance, surprise
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import least_cost_actions, likelihoods_of, over_blocks, posteriors, priced
+from tercet.metrics.summary import ClassSummary
 from tercet.trials import Trials, as_trials, two_class
 
 

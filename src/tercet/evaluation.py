@@ -28,7 +28,6 @@ from tercet.application import (
 from tercet.decision import class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
-from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.confusion import Confusion, as_matrix
 from tercet.metrics.costs import (
     BayesPlot,
@@ -42,7 +41,7 @@ from tercet.metrics.costs import (
 )
 from tercet.metrics.curve_summary import histogram, thinned
 from tercet.metrics.curves import EER_DEFINITIONS, Curve, Eer, Minimum
-from tercet.metrics.summary import HasSummary, Summary
+from tercet.metrics.summary import ClassSummary, HasSummary, Summary
 from tercet.metrics.tally import Tally, as_llr, on_score_scale
 from tercet.trials import MATRIX_MEANINGS, NO_LLR, Trials, as_trials
 from tercet.uncertainty._clusters import grouping, needs_level

@@ -21,8 +21,7 @@ import pytest
 
 import tercet as tc
 from tercet.outofcore.bins import BinCounts
-from tercet.outofcore.executors import Executor, dask
-from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.executors import Executor, Threads, dask
 from tercet.outofcore.limits import Budget
 from tercet.outofcore.runner import Counted, add_results
 

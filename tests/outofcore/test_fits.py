@@ -16,7 +16,7 @@ from tercet._numeric.exact import GRID, exact_square_sum, exact_sum, grid_sum
 from tercet.calibration._logistic_sums import Moments
 from tercet.calibration.two_class import Gaussian, Isotonic, Logistic, Threshold
 from tercet.metrics.tally import Ranked
-from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.executors import Threads
 from tercet.outofcore.limits import Budget
 
 from .helpers import TINY, Pieces, fitted, hard_sets

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 
 import tercet as tc
 from tercet.report import plots
-from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import COLOURS, short_names
+from tercet.report.plots._canvas import COLOURS, Canvas, short_names
 from tercet.uncertainty import bands, roc_band
 
 _spec = importlib.util.spec_from_file_location("gallery", Path(__file__).with_name("gallery.py"))

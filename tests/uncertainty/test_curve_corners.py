@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tercet as tc
 from tercet import testing
 from tercet.testing import labelled_scores
-from tercet.uncertainty._kernel.curve_corners import Corners, lowest
 from tercet.uncertainty._kernel.score_steps import LONGEST, Steps, Totals
+from tercet.uncertainty._kernel.two_class import Corners, lowest
 
 
 def sides(scores, labels):

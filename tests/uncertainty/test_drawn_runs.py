@@ -8,7 +8,7 @@ import pytest
 
 import tercet as tc
 from tercet.uncertainty import bootstrap, drawn
-from tercet.uncertainty._kernel import halves
+from tercet.uncertainty._kernel import drawn_runs
 from tercet.uncertainty._kernel.drawn_runs import AllRuns, Spots
 from tercet.uncertainty._kernel.draws import Design, generator
 from tercet.uncertainty.bootstrap import _single, planned, wanted_of
@@ -75,12 +75,12 @@ def test_sums_over_a_resample_are_those_of_its_rows_and_infinite_ones_count_wher
 def test_the_laws_of_the_halves_are_binomial_and_their_tables_agree_with_them():
     from scipy.stats import binom
 
-    coarse, sums = halves._tables()
-    sums, coarse = sums.reshape(-1, 256, halves.MOST), coarse.reshape(-1, 256, 256)
+    coarse, sums = drawn_runs._tables()
+    sums, coarse = sums.reshape(-1, 256, drawn_runs.MOST), coarse.reshape(-1, 256, 256)
     for size in (2, 3, 13, 31, 32):
         shape = size // 2 if size % 2 else 0
-        for count in (0, 1, 2, 7, 33, halves.MOST - 1):
-            law = binom.cdf(np.arange(halves.MOST), count, (size + 1) // 2 / size)
+        for count in (0, 1, 2, 7, 33, drawn_runs.MOST - 1):
+            law = binom.cdf(np.arange(drawn_runs.MOST), count, (size + 1) // 2 / size)
             assert np.allclose(sums[shape, count], law, rtol=0, atol=1e-13)
             for cell, marked in enumerate(coarse[shape, count].tolist()):
                 low, high = (int((sums[shape, count] <= end / 256).sum()) for end in (cell, cell + 1 - 1e-9))

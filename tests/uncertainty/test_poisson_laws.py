@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tercet.uncertainty._kernel.drawn_runs import Kinds, poisson_laws, random_bytes
+from tercet.uncertainty._kernel.drawn_runs import MOST, Kinds, poisson_laws, random_bytes
 from tercet.uncertainty._kernel.draws import generator
-from tercet.uncertainty._kernel.halves import MOST
 
 MEANS = (0.0, 0.3, 0.996, 1.0, 2.0, 3.1, 17.5, 32.0)
 

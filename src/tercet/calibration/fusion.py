@@ -16,6 +16,7 @@ from tercet.calibration._linear import HeldRows, Regression, check_finite_matrix
 from tercet.calibration.multiclass import Affine
 from tercet.calibration.training import HasTrainingData, one_column
 from tercet.calibration.two_class import (
+    Bounded,
     Calibrator,
     Gaussian,
     Isotonic,
@@ -250,7 +251,6 @@ def load_model(text: str | bytes) -> Saved:
     [2.0]
     """
     from tercet.calibration.beta import Beta, Offset
-    from tercet.calibration.bounded import Bounded
     from tercet.calibration.kernel_density import KernelDensity
 
     every = (Logistic, Isotonic, Gaussian, Beta, Offset, KernelDensity, Threshold, Affine, Fusion, Bounded)

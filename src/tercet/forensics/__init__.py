@@ -4,20 +4,23 @@ Same-source trials are the targets, different-source trials the non-targets. Lik
 not as logarithms; on axes they are log10.
 """
 
-from tercet.calibration.bounded import Bounded
-from tercet.forensics._bounds import LrBounds, bounded, elub, iv_bounds
+from tercet.calibration.two_class import Bounded
 from tercet.forensics._measures import (
     DevPav,
     Ece,
     GeometricMeans,
+    LrBounds,
     LrInterval,
     Misleading,
     MisleadingEvidence,
     Tippett,
+    bounded,
     cllr_cal,
     dev_pav,
     ece,
+    elub,
     geometric_mean_lr,
+    iv_bounds,
     lr_interval,
     misleading_evidence,
     tippett,

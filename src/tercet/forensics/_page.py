@@ -12,7 +12,7 @@ import numpy as np
 
 from tercet import __version__
 from tercet._numeric.validation import text as checked_text
-from tercet.report.plots._style import COLOURS, NONTARGET, TARGET
+from tercet.report.plots._canvas import COLOURS, NONTARGET, TARGET
 from tercet.report.text import harmless
 
 if TYPE_CHECKING:

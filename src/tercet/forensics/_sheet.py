@@ -16,15 +16,17 @@ from tercet.calibration.cross_fit import cross_fit
 from tercet.calibration.two_class import Isotonic
 from tercet.errors import CalibrationError, InputError, UndefinedError
 from tercet.evaluation import evaluate
-from tercet.forensics._bounds import LrBounds, elub, iv_bounds
 from tercet.forensics._measures import (
     DevPav,
     Ece,
+    LrBounds,
     MisleadingEvidence,
     Tippett,
     cllr_cal,
     dev_pav,
     ece,
+    elub,
+    iv_bounds,
     misleading_evidence,
     pav_blocks,
     pav_points,

@@ -12,9 +12,9 @@ from tercet._numeric.meanings import MEANINGS, check_meaning
 from tercet._numeric.validation import callback, chosen, flag, text
 from tercet._numeric.validation import path as path_text
 from tercet.errors import InputError
-from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
+from tercet.io._trial_columns import WantedColumns
 from tercet.io.formats.trial_lists import Hints
 from tercet.trials import MATRIX_MEANINGS
 

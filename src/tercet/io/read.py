@@ -9,11 +9,10 @@ from tercet._numeric.frames import column_names, frame_names, is_frame
 from tercet._numeric.validation import chosen, label_list, shown, whole
 from tercet._typing import JSON
 from tercet.errors import InputError
-from tercet.io._column_roles import WantedColumns
 from tercet.io._limits import memory_limit
 from tercet.io._plain_files import Progress
 from tercet.io._request import MISSING, Notes, Path, ReadOptions, Request
-from tercet.io._trial_columns import confusion_of_words
+from tercet.io._trial_columns import WantedColumns, confusion_of_words
 from tercet.io.formats.trial_lists import Hints
 from tercet.io.source import opened_request
 from tercet.metrics.confusion import Confusion

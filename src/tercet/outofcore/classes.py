@@ -13,8 +13,8 @@ import numpy as np
 from tercet.application import MulticlassApplication
 from tercet.decision import class_summary
 from tercet.errors import UndefinedError
-from tercet.metrics.class_summary import ClassSummary
 from tercet.metrics.costs import class_prior_of
+from tercet.metrics.summary import ClassSummary
 from tercet.outofcore.plain_data import Plain, PlainState
 from tercet.outofcore.runner import Passes
 

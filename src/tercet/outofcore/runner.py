@@ -19,8 +19,7 @@ from tercet._numeric.parallel import CORES, together
 from tercet._numeric.validation import shown, shown_path, whole
 from tercet._typing import Array, Facts, Floats, Value
 from tercet.errors import InputError, TercetError
-from tercet.outofcore.executors import Executor
-from tercet.outofcore.executors.threads import Threads
+from tercet.outofcore.executors import Executor, Threads
 from tercet.outofcore.files import RULES, FileStamp, Plan
 from tercet.outofcore.limits import PICKED_ROW, Budget
 from tercet.outofcore.plain_data import Plain, digest, load_plain, save_plain

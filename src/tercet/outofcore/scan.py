@@ -29,8 +29,7 @@ from tercet.io._trial_columns import group_numbers
 from tercet.io.formats.parquet import footer_of
 from tercet.io.read import read, read_chunks
 from tercet.metrics.case_costs import CaseCostColumns, CaseCosts, Parts
-from tercet.metrics.class_summary import ClassSummary
-from tercet.metrics.summary import Summary
+from tercet.metrics.summary import ClassSummary, Summary
 from tercet.outofcore.chunks import Arrays, ChunkPasses, Chunks
 from tercet.outofcore.classes import scanned_classes
 from tercet.outofcore.executors import Executor

@@ -5,9 +5,9 @@ each sample (samples x classes), ready for `Trials.of_log_likelihoods`, or the l
 classes.
 """
 
+from tercet.recognizers._classes import Split, every_nth, k_folds, split_2_to_1
 from tercet.recognizers.gaussian import COVARIANCES, GaussianRecognizer
 from tercet.recognizers.logistic import EXPANSIONS, LogisticRecognizer
-from tercet.recognizers.splits import Split, every_nth, k_folds, split_2_to_1
 from tercet.recognizers.text import TextRecognizer, read_texts
 
 __all__ = [

@@ -4,8 +4,14 @@ The only package that imports scikit-learn.
 """
 
 try:
-    from tercet.sklearn._classifiers import BayesClassifier, CalibratedClassifier, ThresholdClassifier
-    from tercet.sklearn._columns import GaussianCalibrator, IsotonicCalibrator, LogisticCalibrator
+    from tercet.sklearn._classifiers import (
+        BayesClassifier,
+        CalibratedClassifier,
+        GaussianCalibrator,
+        IsotonicCalibrator,
+        LogisticCalibrator,
+        ThresholdClassifier,
+    )
     from tercet.sklearn._scorers import cost_scorer, scorer
 except ImportError as error:
     if str(error.name).partition(".")[0] != "sklearn":

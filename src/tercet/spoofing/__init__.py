@@ -15,8 +15,17 @@ doi:10.1109/TPAMI.2023.3313648.
 from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.spoofing._agnostic import ADcf, a_dcf, a_dcf_by_attack, a_dcf_curve
 from tercet.spoofing._classes import SpoofingPoint, mixture_llr, of_key
-from tercet.spoofing._tandem import AsvRates, TDcf, asv_rates, t_dcf, t_dcf_by_attack, t_dcf_curve
-from tercet.spoofing._tandem_eer import TEer, t_eer, t_eer_curve
+from tercet.spoofing._tandem import (
+    AsvRates,
+    TDcf,
+    TEer,
+    asv_rates,
+    t_dcf,
+    t_dcf_by_attack,
+    t_dcf_curve,
+    t_eer,
+    t_eer_curve,
+)
 
 __all__ = [
     "ADcf",

@@ -15,8 +15,11 @@ engine has to provide; an object with its method may be given as ``tercet.scan(.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from tercet._numeric.parallel import CORES, keep_freed_memory
 from tercet._typing import JSON, Value
 
 Plain = JSON
@@ -49,6 +52,36 @@ class Executor(Protocol):
             If given, lists of results may be added where they are computed, and None then stands for a result that
             a later one includes.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """An executor of this many threads of this machine, with no more than two batches per thread under way.
+
+    numpy's sorting and duckdb's reading release the lock, so every core works.
+    """
+
+    workers: int = CORES
+
+    def collect(
+        self, partial: Partial, job: Plain, batches: Sequence[object], add: Add | None = None
+    ) -> Iterator[tuple[int, Plain | None]]:
+        """Yields (number of the batch, its result) as they are ready; nothing is added on the way."""
+        keep_freed_memory()
+        waiting = iter(enumerate(batches))
+        running: dict[Future[Plain], int] = {}
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="tercet") as pool:
+            try:
+                while True:
+                    while len(running) < 2 * self.workers and (following := next(waiting, None)) is not None:
+                        running[pool.submit(partial, job, following[1])] = following[0]
+                    if not running:
+                        return
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(done), done.result()
+            finally:
+                for future in running:
+                    future.cancel()
 
 
 __all__ = ["Add", "Executor", "Partial", "Plain"]

@@ -1,7 +1,6 @@
 """Figures, drawn with matplotlib: each kind draws results on axes, and only draws. pyplot is never loaded."""
 
-from tercet.report.plots._figure import FORMATS, KINDS, Plot, kinds_of, plot, save
-from tercet.report.plots._folder import save_all
+from tercet.report.plots._figure import FORMATS, KINDS, Plot, kinds_of, plot, save, save_all
 from tercet.report.plots.displays import (
     BayesErrorDisplay,
     ConfusionDisplay,

@@ -19,8 +19,7 @@ from tercet.metrics.costs import bayes_error as costs_along
 from tercet.metrics.curves import Curve
 from tercet.metrics.tally import Tally
 from tercet.report.numbers import percent
-from tercet.report.plots._canvas import MOST_POINTS, Canvas, thinned
-from tercet.report.plots._style import NONTARGET, TARGET, look_of
+from tercet.report.plots._canvas import MOST_POINTS, NONTARGET, TARGET, Canvas, look_of, thinned
 
 if TYPE_CHECKING:
     from tercet.uncertainty.bands import Bands, RocBand

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,9 +34,8 @@ from tercet.metrics.counting import CountReport
 from tercet.metrics.net_benefit import DecisionCurve
 from tercet.metrics.spoofing_curve import SpoofingCurve, TandemEerCurve
 from tercet.recognizers.gaussian import GaussianRecognizer
-from tercet.report.plots import _curves, _decisions, _forest, _scores
-from tercet.report.plots._canvas import Canvas
-from tercet.report.plots._style import MOST_SYSTEMS, Size, inches, look_of, name_of, settings, short_names
+from tercet.report.plots import _curves, _decisions, _scores
+from tercet.report.plots._canvas import MOST_SYSTEMS, Canvas, Size, inches, look_of, name_of, settings, short_names
 from tercet.uncertainty.case_costs import CaseCostCurve
 from tercet.uncertainty.comparison import Comparison
 from tercet.uncertainty.simultaneous import DifferenceBand, NetBenefitBand
@@ -86,7 +86,7 @@ KINDS: dict[str, Kind] = {
     "tippett": Kind("Tippett plot", _scores.tippett, overlaid=True, needs_llr=True),
     "cross-entropy": Kind("Empirical cross-entropy", _scores.cross_entropy, overlaid=True, needs_llr=True),
     "confusion": Kind(
-        "Decisions by class", _forest.confusion, needs_llr=True, options=("application", "normalise"),
+        "Decisions by class", _decisions.confusion, needs_llr=True, options=("application", "normalise"),
         of=(Evaluation, MulticlassEvaluation),
     ),
     "decision-curve": Kind(
@@ -103,9 +103,9 @@ KINDS: dict[str, Kind] = {
     ),
     "score-to-llr": Kind("Calibration map", _scores.score_to_llr, overlaid=True, of=Calibrator),
     "risk-curve": Kind("Risk along a prior", _scores.risk_curve, overlaid=True, of=RiskCurve),
-    "forest": Kind("Intervals", _forest.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
+    "forest": Kind("Intervals", _decisions.forest, options=("quantity",), of=(Comparison, Conditions, GroupGaps)),
     "prevalence": Kind("Share of targets", _decisions.prevalence, overlaid=True, of=Prevalence),
-    "count": Kind("Decisions by class", _forest.count, options=("normalise",), of=CountReport),
+    "count": Kind("Decisions by class", _decisions.count, options=("normalise",), of=CountReport),
     "t-dcf": Kind("Tandem detection cost", _decisions.t_dcf, overlaid=True, of=SpoofingCurve),
     "a-dcf": Kind("Detection cost of three classes", _decisions.a_dcf, overlaid=True, of=SpoofingCurve),
     "t-eer": Kind("Tandem equal error rate", _decisions.t_eer, of=TandemEerCurve),
@@ -203,7 +203,7 @@ def plot(
     density: _scores.Density | None = None,
     rule: Rule | None = None,
     application: object = None,
-    normalise: _forest.Normalise | None = None,
+    normalise: _decisions.Normalise | None = None,
     quantity: str | None = None,
     x: str | None = None,
     rates: tuple[str, str] | None = None,
@@ -358,7 +358,7 @@ def _panels(
     first = given[0]
     if kind == "confusion" and each[0].get("application") == "all":
         titles = [
-            _forest.application_name(row) for row in cast("Evaluation | MulticlassEvaluation", first).applications
+            _decisions.application_name(row) for row in cast("Evaluation | MulticlassEvaluation", first).applications
         ]
         found = [[_Part(f"{names[0]}, {title}", first, {**each[0], "application": place}, title)]
                  for place, title in enumerate(titles)]  # fmt: skip
@@ -488,7 +488,7 @@ def _checked(options: JSON) -> JSON:
         flag(options.get(name, False), name)
     if "sigma" in options:
         options["sigma"] = positive(options["sigma"], "sigma")
-    chosen(options.get("normalise", "all"), "normalise", get_args(_forest.Normalise))
+    chosen(options.get("normalise", "all"), "normalise", get_args(_decisions.Normalise))
     chosen(options.get("density", "kernel"), "density", get_args(_scores.Density))
     if len(label_list(options.get("rates", ("", "")), "rates")) != 2:
         raise InputError(f"rates must be two names, not {shown(options['rates'])}.")
@@ -690,3 +690,67 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
         warnings.filterwarnings("ignore", "constrained_layout not applied")  # limits far from every curve
         figure.savefig(out, format=ending, dpi=300 if ending == "png" else 100, metadata=metadata)
     return target
+
+
+def save_all(
+    evaluations: Evaluation | MulticlassEvaluation | Sequence[Evaluation | MulticlassEvaluation],
+    folder: str | os.PathLike[str],
+    formats: Iterable[str] = ("png",),
+    *,
+    bands: Bands | Sequence[Bands | None] | None = None,
+    sigma: float | None = None,
+) -> list[Path]:
+    """Write every figure of every evaluation into a folder, and those of all two-class systems together.
+
+    Parameters
+    ----------
+    evaluations : Evaluation or list of Evaluation
+        What to draw.
+    folder : path
+        Where to; made if it is not there.
+    formats : iterable of str
+        "png", "svg", "pdf".
+    bands : Bands or list of Bands, optional
+        Bands of each evaluation, drawn where a figure can show them.
+    sigma : float, optional
+        Boxes of this many standard deviations on ROC and DET.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    given = list(evaluations) if isinstance(evaluations, list | tuple) else [evaluations]
+    around = list(bands) if isinstance(bands, list | tuple) else [bands] * len(given)
+    into = Path(folder)
+    into.mkdir(parents=True, exist_ok=True)
+    endings, made = list(formats), []
+    for prefix, results, own in _jobs(given, around):
+        for kind in _kinds(results):
+            options = {"bands": own, "sigma": sigma} if all(one is not None for one in own) else {"sigma": sigma}
+            kept = {name: value for name, value in options.items() if name in KINDS[kind].options}
+            figure = plot(results, kind, **kept).figure_  # type: ignore[arg-type]
+            made += [save(figure, into / f"{prefix}{kind}.{ending}") for ending in endings]
+    return made
+
+
+def _jobs(given: list[object], around: list[object]) -> list[tuple[str, list[object], list[object]]]:
+    """Each system alone, then all two-class systems together."""
+    jobs = [
+        (f"{_file_name(getattr(one, 'name', None), place)}-", [one], [around[place]]) for place, one in enumerate(given)
+    ]
+    two = [place for place, one in enumerate(given) if isinstance(one, Evaluation)]
+    if len(two) > 1:
+        jobs.append(("all-", [given[place] for place in two], [around[place] for place in two]))
+    return jobs
+
+
+def _kinds(results: list[object]) -> list[str]:
+    shared = [kind for kind in KINDS if all(kind in kinds_of(one) for one in results)]
+    return shared if len(results) == 1 else [kind for kind in shared if KINDS[kind].overlaid]
+
+
+def _file_name(name: str | None, place: int) -> str:
+    """A name that every file system accepts; the number distinguishes systems."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name or "system").strip("-")[:40]
+    return f"{place + 1}-{plain or 'system'}"

@@ -22,9 +22,8 @@ from tercet.metrics.posteriors import posteriors as class_posteriors
 from tercet.metrics.tally import Ranked, Tally
 from tercet.recognizers.gaussian import GaussianRecognizer
 from tercet.report.cards import calibration_line
-from tercet.report.plots._canvas import Canvas, in_legend
+from tercet.report.plots._canvas import NONTARGET, TARGET, Canvas, class_words, in_legend, look_of, name_of
 from tercet.report.plots._curves import cost_names
-from tercet.report.plots._style import NONTARGET, TARGET, class_words, look_of, name_of
 
 if TYPE_CHECKING:
     from tercet.uncertainty.bands import Bands
