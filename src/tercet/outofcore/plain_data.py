@@ -74,8 +74,8 @@ def _write(plain: Facts, out: IO[bytes]) -> None:
     arrays = {name: value for name, value in plain.items() if isinstance(value, np.ndarray)}
     rest = {name: value for name, value in plain.items() if name not in arrays}
     text = json.dumps({"checksum": digest(plain), "rest": rest})
-    # Without allow_pickle, which numpy 2.0 would store as an array: objects have become lists before.
-    np.savez(out, **arrays, _rest=np.frombuffer(text.encode(), np.uint8))
+    columns: dict[str, Value] = {**arrays, "_rest": np.frombuffer(text.encode(), np.uint8)}
+    np.savez(out, **columns)  # without allow_pickle, an array to numpy 2.0: objects have become lists before
 
 
 def _read(content: bytes) -> tuple[Plain, bool]:
