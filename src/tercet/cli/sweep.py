@@ -84,7 +84,9 @@ def _costs(row: SweepRow) -> Row:
 def _of_scores(scores: Sequence[str], point: object, options: Facts) -> Sweep:
     source, names, held = options["source"], distinct_names(scores), options["held_out"]
     if held and len(held) != len(scores):
-        raise click.UsageError(f"--held-out was given {len(held)} and there are {len(scores)} score files: name one for each.")
+        raise click.UsageError(
+            f"--held-out was given {len(held)} and there are {len(scores)} score files: name one for each."
+        )
     kept = {name: read_trials(path, source) for name, path in zip(names, held, strict=True)} if held else None
     trials = {name: read_trials(path, source) for name, path in zip(names, scores, strict=True)}
     limits: Facts = {} if options["ci"] is None else {"ci": options["ci"], "by": one_group(source)}
