@@ -10,17 +10,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tercet._numeric.exact import UNIT, ratio
-from tercet._numeric.records import check_fields, checked_tuple, derived
+from tercet._numeric.exact import ratio
+from tercet._numeric.records import check_fields, checked_tuple
 from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
 from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts, checked_cases
-from tercet.metrics.confusion import Confusion, matrix_for
-from tercet.metrics.costs import class_sums, right, squared_distance, surprise
+from tercet.metrics.confusion import Confusion, matched_to, matrix_for
+from tercet.metrics.costs import class_sums, judge, right, squared_distance, surprise, whole_class_weights
 from tercet.metrics.curves import Curve
-from tercet.metrics.posteriors import least_cost_actions, likelihoods_of, over_blocks, posteriors, priced
+from tercet.metrics.posteriors import (
+    Likelihoods,
+    empty_actions,
+    least_cost_actions,
+    least_cost_rule,
+    over_blocks,
+    posteriors,
+    priced,
+)
 from tercet.metrics.summary import ClassSummary
 from tercet.trials import Trials, as_trials, two_class
 
@@ -79,7 +87,7 @@ def decide(trials: Trials, application: object) -> Array:
     [1, 0, 0]
     """
     if isinstance(application, MulticlassApplication):
-        return least_cost_actions(matrix_for(trials, application), likelihoods_of(trials))
+        return least_cost_actions(matrix_for(trials, application), Likelihoods.of(as_trials(trials)))
     if isinstance(application, CaseCosts):
         return application.accepted(trials).astype(np.int8)
     threshold = Application.of(application).threshold
@@ -194,15 +202,31 @@ def confusion_of(trials: Trials, application: object) -> Confusion:
     return Confusion._counted(decide(trials, app), labels, app.classes, app.actions, target, trials.weights)
 
 
+class ClassRows(NamedTuple):
+    """Labelled rows of several classes, as their summary reads them."""
+
+    likelihoods: Likelihoods
+    labels: NDArray[np.intp]
+    classes: tuple[str, ...]
+    weights: Floats | None = None
+    one_score: bool = False  # per trial, of two classes
+
+    @classmethod
+    def of(cls, trials: Trials) -> ClassRows:
+        """Those of labelled trials."""
+        labels = trials.known_labels().astype(np.intp, copy=False)
+        return cls(Likelihoods.of(trials), labels, trials.classes, trials.weights, not trials.is_matrix)
+
+
 def class_summary(
-    trials: Trials, share: Floats | None, applications: Sequence[MulticlassApplication], why: str = ""
+    rows: ClassRows, share: Floats | None, applications: Sequence[MulticlassApplication], why: str = ""
 ) -> ClassSummary:
-    """What trials of K classes leave behind for an evaluation; summaries of parts add up to that of the whole.
+    """What rows of K classes leave behind for an evaluation; summaries of parts add up to that of the whole.
 
     Parameters
     ----------
-    trials : Trials
-        Labelled trials, of which `share` need not be the own class frequencies: they may be a part of more.
+    rows : ClassRows
+        Labelled rows, of which `share` need not be the own class frequencies: they may be a part of more.
     share : ndarray of float or None
         The class frequencies of all trials; None where they are undefined, and so are accuracy, log-loss and Brier.
     applications : sequence of MulticlassApplication
@@ -210,22 +234,37 @@ def class_summary(
     why : str
         Why the class frequencies are undefined.
     """
-    if trials.is_matrix:  # converted once, not for every number
-        trials = derived(trials, scores=trials.log_likelihoods, meaning="log-likelihoods", trained_prior=None)
-    tables = [confusion_of(trials, app) for app in applications]
-    counted = Confusion._counted(
-        np.zeros(len(trials), np.int8), trials.known_labels(), trials.classes, ("any",), None, trials.weights
-    )
-    sizes, unit, nothing = tuple(int(n) for n in counted.counts[0]), counted.unit, ((0, 0),) * len(trials.classes)
-    sums = [nothing] * 3
+    count = len(rows.labels)
+    apps = [matched_to(app, rows.classes, one_score=rows.one_score).renamed(rows.classes) for app in applications]
+    rules = [(least_cost_rule(app), empty_actions(app, count)) for app in apps]
+    hits, nats, squares = np.zeros(count, np.bool_), np.zeros(count), np.zeros(count)
+    judged = None
     if share is not None:
         try:
-            sums, _ = class_sums(trials, share, right, surprise, squared_distance)
+            judged = judge(rows.likelihoods, rows.labels, share)
         except UndefinedError as error:
             why = str(error)
-    hits = sum(total for total, _ in sums[0]) >> UNIT
-    rows = tuple(tuple(int(n) for n in table.counts.ravel()) for table in tables)
-    return ClassSummary(sizes, unit, rows, hits, sums[1], sums[2], why, trials.classes)
+
+    def fill(part: slice) -> None:
+        block = rows.likelihoods.block(part)
+        for rule, actions in rules:
+            actions[part] = rule(block)
+        if judged is not None:
+            own = judged(block, part)
+            hits[part], nats[part], squares[part] = right(own), surprise(own), squared_distance(own)
+
+    over_blocks(fill, *rows.likelihoods.shape)
+    tables = [
+        Confusion._counted(actions, rows.labels, app.classes, app.actions, None, rows.weights).counts
+        for app, (_, actions) in zip(apps, rules, strict=True)
+    ]
+    sizes, weights, unit = whole_class_weights(rows.labels, rows.weights, len(rows.classes))
+    log_loss, brier = class_sums(rows.labels, len(rows.classes), weights, nats, squares)
+    return ClassSummary(
+        tuple(sizes), unit, tuple(tuple(int(n) for n in table.ravel()) for table in tables),
+        int(np.count_nonzero(hits) if weights is None else weights[hits].sum()),
+        log_loss, brier, why, rows.classes,
+    )  # fmt: skip
 
 
 def _as_two_class(trials: Trials) -> Trials:

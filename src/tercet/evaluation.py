@@ -25,7 +25,7 @@ from tercet.application import (
     listed,
     normalised_dcf,
 )
-from tercet.decision import class_summary, confusion_of
+from tercet.decision import ClassRows, class_summary, confusion_of
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.binomial import ENOUGH, enough_errors
 from tercet.metrics.confusion import Confusion, as_matrix
@@ -644,7 +644,7 @@ def _evaluate_classes(
         share = class_prior(trials, absent=True)
     except UndefinedError as error:
         why = str(error)
-    found = multiclass_evaluation_of(class_summary(trials, share, apps, why), trials.meaning, apps, name)
+    found = multiclass_evaluation_of(class_summary(ClassRows.of(trials), share, apps, why), trials.meaning, apps, name)
     found = derived(found, trials=trials)
     if not one_vs_rest:
         return found

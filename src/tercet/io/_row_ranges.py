@@ -101,6 +101,11 @@ class TableRanges(RowRanges):
         """Their labels alone."""
         return label_column(self.table.between(start, stop), self.roles)
 
+    def label_rows(self) -> tuple[int, ...] | None:
+        """How many rows each label of a column of texts has; None where that is not known, or where one is missing."""
+        known = self.table.names.get(self.roles.label or "")
+        return known.rows if known is not None and sum(known.rows) == self.rows else None
+
     def distinct_labels(self) -> Array | None:
         """The distinct labels, ascending; None where a pass over the rows has something to report."""
         return None if self.roles.label is None else self.table.distinct(self.roles.label)

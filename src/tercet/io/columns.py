@@ -76,10 +76,11 @@ LabelColumn: TypeAlias = Labels | Array
 
 @dataclass(frozen=True, slots=True)
 class LabelNames:
-    """The distinct labels of a text column, and the ENUM type of the database that numbers them."""
+    """The distinct labels of a text column with their rows, and the ENUM type of the database that numbers them."""
 
     enum: str
     names: tuple[str, ...]
+    rows: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,16 +248,17 @@ class Table:
     def _label_names(self, name: str) -> LabelNames:
         """The distinct values of a text column, and an ENUM of them in the database."""
         sql = self.columns[name].sql
-        found = self.run(f"SELECT DISTINCT {sql} FROM {self.sql} WHERE {sql} IS NOT NULL LIMIT {MOST_LABELS + 1}")
+        query = f"SELECT {sql}, count(*) FROM {self.sql} WHERE {sql} IS NOT NULL GROUP BY 1 LIMIT {MOST_LABELS + 1}"
+        found = sorted(self.run(query))
         if len(found) > MOST_LABELS:
             raise InputError(
                 f"{self.called}: column {shown(name)} holds more than {MOST_LABELS} different labels. Is it the label?"
             )
-        names = tuple(sorted(value for (value,) in found))
+        names, rows = tuple(value for value, _ in found), tuple(count for _, count in found)
         enum = f"labels_{next(_NUMBERS)}"
         if names:
             self.run(f"CREATE TYPE {enum} AS ENUM ({', '.join(map(quoted, names))})")
-        return LabelNames(enum, names)
+        return LabelNames(enum, names, rows)
 
     def _label(self, name: str) -> str:
         sql = self.column(name).sql

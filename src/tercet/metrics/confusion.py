@@ -879,9 +879,14 @@ def matrix_for(trials: Trials, application: object) -> MulticlassApplication:
     One score per trial against several other labels has the name of its target to go by, and one without names of its
     own only what 0/1, false/true and nontarget/target mean.
     """
-    app, (other, target) = as_matrix(application), as_trials(trials).classes[-2:]
-    names = trials.classes
-    if not trials.is_matrix and len(app.classes) == 2 and app.classes[0] != target:
+    return matched_to(as_matrix(application), as_trials(trials).classes, one_score=not trials.is_matrix)
+
+
+def matched_to(app: MulticlassApplication, classes: tuple[str, ...], *, one_score: bool) -> MulticlassApplication:
+    """The application, if it is one of these classes, of which two may have one score per trial."""
+    other, target = classes[-2:]
+    names = classes
+    if one_score and len(app.classes) == 2 and app.classes[0] != target:
         if other == f"not {target}":
             names = app.classes[0], target
         elif names == STANDARD_PAIRS[-1] and tuple(map(str.casefold, app.classes[::-1])) not in STANDARD_PAIRS:

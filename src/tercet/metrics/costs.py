@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from tercet._typing import Array, Counts, Floats
 from tercet.application import ApplicationMean, normalised_dcf
 from tercet.errors import InputError, UndefinedError
 from tercet.metrics.curves import Curve
-from tercet.metrics.posteriors import class_sum, first_marked, joint, likelihoods_of, over_blocks, prior_of
+from tercet.metrics.posteriors import Likelihoods, class_sum, first_marked, joint, over_blocks, prior_of
 from tercet.metrics.tally import Ranked, Tally
 from tercet.trials import Trials, as_trials, logit, probability, to_llr
 
@@ -539,20 +539,42 @@ def log_loss(trials: Trials, prior: object = None, *, base: float = 2.0) -> floa
     return _class_means(trials, share, surprise) / _log_base(base)
 
 
-def right(logs: Floats, labels: NDArray[np.intp], _: Floats | None = None) -> Floats:
-    """1 where the most probable class, the first of those that tie, is the true one, and 0 elsewhere."""
-    return np.equal(first_marked(logs == 0.0), labels).astype(np.float64)
+class JudgedRows(NamedTuple):
+    """A block of rows at a prior, beside the true class of each: ln(prior x likelihood), the largest of a row made 0.
 
-
-def surprise(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = None) -> Floats:
-    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away.
-
-    `shares` are e^logs, where they are known.
+    The true class is kept apart from the others, so that small sums of the others lose nothing beside its 1.
     """
-    top = logs == 0.0
-    rest = class_sum((np.exp(logs) if shares is None else shares) - top)  # e^0 is exactly 1
-    rest += top.sum(axis=0, dtype=np.int8 if len(top) < 128 else np.int32) - 1
-    return np.asarray(np.log1p(rest, out=rest) - logs[labels, np.arange(len(labels))])
+
+    labels: NDArray[np.intp]
+    logs: Floats  # classes x rows
+    own_log: Floats  # of the true class
+    own: Floats  # e to the power of it
+    shares: Floats  # e to the power of the logs, 0 for the true class
+    others: Floats  # their sum
+
+    @classmethod
+    def of(cls, logs: Floats, labels: NDArray[np.intp]) -> JudgedRows:
+        """Of joint logarithms and class numbers."""
+        shares = np.exp(logs)
+        places = labels * len(labels)
+        places += np.arange(len(labels))
+        own_log, own = logs.ravel().take(places), shares.ravel().take(places)
+        shares.ravel()[places] = 0.0
+        return cls(labels, logs, own_log, own, shares, class_sum(shares))
+
+
+def right(rows: JudgedRows) -> NDArray[np.bool_]:
+    """Whether the most probable class, the first of those that tie, is the true one."""
+    return np.asarray(first_marked(rows.logs == 0.0) == rows.labels)
+
+
+def surprise(rows: JudgedRows) -> Floats:
+    """-ln posterior of the true class; ln(1 + rest) keeps what a sum close to 1 would round away."""
+    rest = rows.own - 1.0  # 0 where the true class is the most probable
+    rest += rows.others
+    np.log1p(rest, out=rest)
+    rest -= rows.own_log
+    return rest
 
 
 def perplexity(trials: Trials, prior: object = None) -> float:
@@ -637,13 +659,13 @@ def brier(trials: Trials, prior: object = None) -> float:
     return _class_means(trials, share, squared_distance) / (1.0 if trials.is_matrix else 2.0)
 
 
-def squared_distance(logs: Floats, labels: NDArray[np.intp], shares: Floats | None = None) -> Floats:
-    """Squared distance of the posteriors from the truth; `shares` are e^logs, where they are known."""
-    shares = np.exp(logs) if shares is None else shares
-    wrong = shares / class_sum(shares)
-    wrong[labels, np.arange(len(labels))] -= 1.0
-    wrong *= wrong
-    return class_sum(wrong)
+def squared_distance(rows: JudgedRows) -> Floats:
+    """Squared distance of the posteriors from the truth, that of the true class being the sum of the others."""
+    total = rows.own + rows.others
+    distance = rows.others * rows.others
+    distance += class_sum(rows.shares * rows.shares)
+    distance /= total * total
+    return np.asarray(distance)
 
 
 def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
@@ -672,10 +694,9 @@ def top_k_accuracy(trials: Trials, k: int, prior: object = None) -> float:
     if whole(k, "k", 1) > len(as_trials(trials).classes):
         raise InputError(f"k must lie between 1 and the {len(trials.classes)} classes, not {k}.")
 
-    def found(logs: Floats, labels: NDArray[np.intp], _: Floats) -> Floats:
-        own = logs[labels, np.arange(len(labels))]
-        room = k - (logs > own).sum(axis=0)  # places left for the true class and those tied with it
-        return np.asarray(np.clip(room / (logs == own).sum(axis=0), 0.0, 1.0))
+    def found(rows: JudgedRows) -> Floats:
+        room = k - (rows.logs > rows.own_log).sum(axis=0)  # places left for the true class and those tied with it
+        return np.asarray(np.clip(room / (rows.logs == rows.own_log).sum(axis=0), 0.0, 1.0))
 
     return _class_means(trials, class_prior(trials, prior, absent=True), found)
 
@@ -685,7 +706,7 @@ def class_prior(trials: Trials, prior: object = None, *, absent: bool = False) -
     if prior is not None:
         return prior_of(prior, len(trials.classes))
     labels = trials.known_labels().astype(np.intp)
-    sizes, _ = _class_weights(labels, trials, len(trials.classes))
+    sizes, *_ = whole_class_weights(labels, trials.weights, len(trials.classes))
     return class_prior_of(sizes, trials.classes, absent=absent)
 
 
@@ -698,23 +719,33 @@ def class_prior_of(sizes: list[int], classes: tuple[str, ...], *, absent: bool =
     return np.array([size / total for size in sizes])
 
 
-def _class_weights(labels: NDArray[np.intp], trials: Trials, classes: int) -> tuple[list[int], Counts | None]:
-    """The total weight of each class, as integers, and each row's."""
-    if trials.weights is None:
-        return np.bincount(labels, minlength=classes).tolist(), None
-    rows, _ = whole_weights(trials.weights)
+def whole_class_weights(
+    labels: NDArray[np.intp], weights: Floats | None, classes: int
+) -> tuple[list[int], Counts | None, int]:
+    """The total weight of each class and each row's, as whole multiples of 2**unit, and the unit."""
+    if weights is None:
+        return np.bincount(labels, minlength=classes).tolist(), None, 0
+    rows, unit = whole_weights(weights)
     sums: Counts = np.zeros(classes, rows.dtype)
     np.add.at(sums, labels, rows)
-    return [int(value) for value in sums], rows
+    return [int(value) for value in sums], rows, unit
 
 
-RowCost: TypeAlias = Callable[[Floats, NDArray[np.intp], Floats], Floats]  # of joint logs, labels and e^logs
+RowCost: TypeAlias = Callable[[JudgedRows], Floats]
 
 
 def _class_means(trials: Trials, share: Floats, cost: RowCost) -> float:
     """sum_j pi_j mean of cost over class j, each mean exact but for the cost's own rounding."""
-    (sums,), sizes = class_sums(trials, share, cost)
-    means = []
+    labels = trials.known_labels().astype(np.intp)
+    likelihoods, costs = Likelihoods.of(trials), np.empty(len(labels))
+    judged = judge(likelihoods, labels, share)
+
+    def fill(rows: slice) -> None:
+        costs[rows] = cost(judged(likelihoods.block(rows), rows))
+
+    over_blocks(fill, *likelihoods.shape)
+    sizes, weights, _ = whole_class_weights(labels, trials.weights, len(share))
+    (sums,), means = class_sums(labels, len(share), weights, costs), []
     for pi, (total, infinite), size, name in zip(share.tolist(), sums, sizes, trials.classes, strict=True):
         if pi > 0.0 and size == 0:
             raise UndefinedError(f"This cost is undefined: there are no trials of class {shown(name)}.")
@@ -723,36 +754,33 @@ def _class_means(trials: Trials, share: Floats, cost: RowCost) -> float:
     return math.fsum(means)
 
 
-def class_sums(trials: Trials, share: Floats, *costs: RowCost) -> tuple[list[tuple[tuple[int, int], ...]], list[int]]:
-    """Each cost summed over each class: (the finite part in units of 2**-1074, the weight where it is infinite).
+def judge(likelihoods: Likelihoods, labels: NDArray[np.intp], share: Floats) -> Callable[[Floats, slice], JudgedRows]:
+    """What judges a block of log-likelihoods, which it may overwrite, at a prior; no class of prior 0 takes part."""
+    present = share > 0.0
+    log_prior = np.log(share[present])
+    if present.all():
+        return lambda block, rows: JudgedRows.of(joint(block, log_prior), labels[rows])
+    some, columns = likelihoods.of_classes(present), (np.cumsum(present) - 1)[labels]
+    _need_likelihood(some)
+    return lambda _, rows: JudgedRows.of(joint(some.block(rows), log_prior), columns[rows])
 
-    Also the weight of each class. Sums of parts add up to those of the whole, to the bit.
+
+def class_sums(
+    labels: NDArray[np.intp], classes: int, weights: Counts | None, *costs: Floats
+) -> list[tuple[tuple[int, int], ...]]:
+    """Columns of costs summed over each class: (the finite part in units of 2**-1074, the weight where it is infinite).
+
+    Sums of parts add up to those of the whole, to the bit.
     """
-    labels = trials.known_labels().astype(np.intp)
-    sizes, weights = _class_weights(labels, trials, len(share))
-    likelihoods, columns = likelihoods_of(trials), labels
-    if not share.all():  # a class that is not among the labels has the posterior 0
-        likelihoods, columns = likelihoods[:, share > 0.0], (np.cumsum(share > 0.0) - 1)[labels]
-        _need_likelihood(likelihoods)
-    log_prior = np.log(share[share > 0.0])
-    values = [np.empty(len(labels)) for _ in costs]
-
-    def fill(rows: slice) -> None:
-        logs = joint(likelihoods[rows], log_prior)
-        shares = np.exp(logs)
-        for found, cost in zip(values, costs, strict=True):
-            found[rows] = cost(logs, columns[rows], shares)
-
-    over_blocks(fill, *likelihoods.shape)
-    order = np.argsort(labels.astype(np.uint16 if len(share) <= 1 << 16 else np.int64), kind="stable")
-    ends = np.cumsum(np.bincount(labels, minlength=len(share)))[:-1]
-    heavy = [None] * len(share) if weights is None else np.split(weights[order], ends)
-    return [tuple(map(_class_sum, np.split(found.take(order), ends), heavy)) for found in values], sizes
+    order = np.argsort(labels.astype(np.uint16 if classes <= 1 << 16 else np.int64), kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=classes))[:-1]
+    heavy = [None] * classes if weights is None else np.split(weights[order], ends)
+    return [tuple(map(_class_sum, np.split(one.take(order), ends), heavy)) for one in costs]
 
 
-def _need_likelihood(present: Floats) -> None:
+def _need_likelihood(present: Likelihoods) -> None:
     """Refuses rows that rule out every class that is among the labels: they have no posteriors at the data's prior."""
-    rows = np.flatnonzero(np.max(present, axis=1, initial=-math.inf) == -math.inf)
+    rows = np.flatnonzero(reduce(np.maximum, present.columns) == (0.0 if present.posteriors else -math.inf))
     if len(rows):
         raise UndefinedError(
             f"Row {rows[0]} rules out every class that is among the labels, so it has no posteriors at the data's own "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,53 @@ from tercet.application import MulticlassApplication
 from tercet.errors import CalibrationError
 from tercet.trials import Trials, as_trials, probability
 
-_CELLS = 1 << 16  # at a time, rows x classes, so that a block and its products stay in the cache
+_CELLS = 1 << 18  # at a time, rows x classes, so that a block and its products stay in the cache
+Rule = Callable[[Floats], Array]  # the number of the chosen action for each row of a block
+
+
+class Likelihoods(NamedTuple):
+    """Log-likelihoods of some rows, made from their scores a block at a time.
+
+    Blocks are classes x rows, because numpy works along long rows much faster than along short ones.
+
+    >>> Likelihoods.of(Trials.of_logits([[3.0, 1.0]], [0], trained_prior=[0.5, 0.5])).block(slice(0, 1)).tolist()
+    [[0.0], [-2.0]]
+    """
+
+    columns: Sequence[Array] | Floats  # of scores, one per class
+    log_prior: Floats | None = None  # of the prior that logits and posteriors were trained with, which is taken off
+    posteriors: bool = False  # whether the scores are posteriors
+
+    @classmethod
+    def of(cls, trials: Trials) -> Likelihoods:
+        """Of the scores of trials."""
+        if not trials.is_matrix or trials.meaning == "log-likelihoods":
+            return cls(likelihoods_of(trials).T)
+        return cls(trials.scores.T, np.log(np.array(trials.trained_prior)), trials.meaning == "posteriors")
+
+    def of_classes(self, kept: NDArray[np.bool_]) -> Likelihoods:
+        """Those of some of the classes."""
+        columns = [self.columns[place] for place in np.flatnonzero(kept).tolist()]
+        return Likelihoods(columns, None if self.log_prior is None else self.log_prior[kept], self.posteriors)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and classes."""
+        return len(self.columns[0]), len(self.columns)
+
+    def block(self, rows: slice | NDArray[np.intp]) -> Floats:
+        """Classes x rows, in memory of its own, the largest of each row made 0: a constant on a row changes nothing."""
+        if isinstance(self.columns, np.ndarray):
+            logs = np.array(self.columns[:, rows], order="C")
+        else:
+            logs = np.array([column[rows] for column in self.columns], np.float64)
+        with np.errstate(over="ignore", divide="ignore"):
+            if self.posteriors:
+                np.log(logs, out=logs)
+            if self.log_prior is not None:
+                logs -= self.log_prior[:, None]
+            logs -= logs.max(axis=0)
+        return logs
 
 
 def posteriors(trials: Trials, prior: object) -> Floats:
@@ -39,12 +86,12 @@ def posteriors(trials: Trials, prior: object) -> Floats:
     >>> posteriors(Trials.of_log_likelihoods([[0.0, 0.0, 0.0]]), [.5, .25, .25]).tolist()
     [[0.5, 0.25, 0.25]]
     """
-    likelihoods = likelihoods_of(trials)
+    likelihoods = Likelihoods.of(as_trials(trials))
     logs = np.log(prior_of(prior, likelihoods.shape[1]))
     result = np.empty(likelihoods.shape)
 
     def fill(rows: slice) -> None:
-        shares = np.exp(joint(likelihoods[rows], logs))
+        shares = np.exp(joint(likelihoods.block(rows), logs))
         shares /= class_sum(shares)
         result[rows] = shares.T
 
@@ -52,28 +99,26 @@ def posteriors(trials: Trials, prior: object) -> Floats:
     return result
 
 
-def joint(likelihoods: Floats, log_prior: Floats) -> Floats:
-    """ln(prior x likelihood), classes x rows, the largest of each row made 0."""
-    logs = comparable(likelihoods, log_prior)
-    logs -= logs.max(axis=0)
-    return logs
+def joint(block: Floats, log_prior: Floats) -> Floats:
+    """ln(prior x likelihood) of a block of log-likelihoods, which it overwrites, the largest of each row made 0."""
+    if not _same(log_prior):
+        block += log_prior[:, None]
+        block -= block.max(axis=0)
+    return block
 
 
-def comparable(likelihoods: Floats, log_prior: Floats) -> Floats:
-    """ln(prior x likelihood) up to a constant per row, classes x rows.
-
-    Transposed, because numpy works along long rows much faster than along short ones. The largest likelihood is
-    taken off before the prior is added, so that a constant added to a row changes nothing.
-    """
-    logs = np.array(likelihoods.T, order="C")
-    with np.errstate(over="ignore"):
-        logs -= logs.max(axis=0)
-    logs += log_prior[:, None]
-    return logs
+def _same(prior: Floats) -> bool:
+    """Whether all classes have the same prior: it then changes nothing, and adding it would only round."""
+    return bool((prior == prior[0]).all())
 
 
 def class_sum(columns: Floats) -> Floats:
-    """The sum over the classes, added one after the other: numpy's own sum takes another order for a single row."""
+    """The sum over the classes, one after the other, so that it never depends on a row's neighbours.
+
+    numpy adds whole rows of a table in this order, but those of a single column in another.
+    """
+    if columns.shape[1] > 1 and columns.flags.c_contiguous:
+        return np.asarray(np.add.reduce(columns, axis=0))
     total: Floats = columns[0].copy()
     for one in columns[1:]:
         total += one
@@ -156,33 +201,45 @@ _SINGLE_RANGE = 2.0**-40  # costs x priors that differ by more than this are not
 _ONE_THREAD = 1 << 18  # multiplications in one product: OpenBLAS starts threads of its own above this
 
 
-def least_cost_actions(app: MulticlassApplication, likelihoods: Floats) -> Array:
-    """The number of the cheapest action for each row of log-likelihoods, the lowest on ties.
+def least_cost_actions(app: MulticlassApplication, likelihoods: Likelihoods) -> Array:
+    """The number of the cheapest action for each row, the lowest on ties.
 
     >>> from tercet import Application
     >>> app = Application.multiclass([0.5, 0.5], [[0, 3], [1, 0]])
-    >>> least_cost_actions(app, np.array([[0.0, 1.0], [2.0, 0.0]])).tolist()
+    >>> least_cost_actions(app, Likelihoods.of(Trials.of_log_likelihoods([[0.0, 1.0], [2.0, 0.0]]))).tolist()
     [1, 0]
     """
-    logs = np.log(app.prior)
-    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
-    single = None if app.largest_decides else _in_single_precision(costs * app.prior)
-    actions = np.empty(len(likelihoods), np.int8 if len(costs) < 128 else np.int32)
+    rule, actions = least_cost_rule(app), empty_actions(app, likelihoods.shape[0])
 
     def fill(rows: slice) -> None:
-        if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
-            joint = comparable(likelihoods[rows], logs)
-            actions[rows] = first_marked(joint == joint.max(axis=0))
-        elif single is None:
-            actions[rows] = _least_cost(costs, comparable(likelihoods[rows], logs))
-        else:
-            actions[rows], unclear = _clear_least(single, likelihoods[rows])
-            if len(unclear):
-                again = unclear + rows.start
-                actions[again] = _least_cost(costs, comparable(likelihoods[again], logs))
+        actions[rows] = rule(likelihoods.block(rows))
 
     over_blocks(fill, *likelihoods.shape)
     return actions
+
+
+def empty_actions(app: MulticlassApplication, rows: int) -> Array:
+    """An array for the numbers of the actions of some rows."""
+    return np.empty(rows, np.int8 if len(app.costs) < 128 else np.int32)
+
+
+def least_cost_rule(app: MulticlassApplication) -> Rule:
+    """What finds the cheapest action for each row of a block of log-likelihoods, the lowest on ties."""
+    logs = np.log(app.prior)
+    if app.largest_decides:  # least expected cost = largest posterior, and no exponential is needed
+        return lambda block: first_marked(joint(block if _same(logs) else block.copy(), logs) == 0.0)
+    costs = np.ldexp(app.costs, -math.frexp(app.costs.max())[1])  # at most 1, so that no sum overflows
+    single = _in_single_precision(costs * app.prior)
+
+    def rule(block: Floats) -> Array:
+        if single is None:
+            return _least_cost(costs, block + logs[:, None])
+        actions, unclear = _clear_least(single, block)
+        if len(unclear):
+            actions[unclear] = _least_cost(costs, block[:, unclear] + logs[:, None])
+        return actions
+
+    return rule
 
 
 def _in_single_precision(weights: Floats) -> NDArray[np.float32] | None:
@@ -193,12 +250,10 @@ def _in_single_precision(weights: Floats) -> NDArray[np.float32] | None:
     return np.asarray(shares, np.float32)
 
 
-def _clear_least(weights: NDArray[np.float32], likelihoods: Floats) -> tuple[Array, NDArray[np.intp]]:
+def _clear_least(weights: NDArray[np.float32], block: Floats) -> tuple[Array, NDArray[np.intp]]:
     """The cheapest action of each row, and the rows where another comes within the bound on the rounding."""
-    logs = np.array(likelihoods.T, order="C")
     with np.errstate(over="ignore"):
-        logs -= logs.max(axis=0)
-        shares = logs.astype(np.float32)
+        shares = block.astype(np.float32)
     np.exp(shares, out=shares)
     prices = _product(weights, shares)
     least = prices.min(axis=0)

@@ -26,6 +26,7 @@ from tercet._numeric.validation import (
     whole,
 )
 from tercet._typing import Array, Floats, Value
+from tercet.decision import ClassRows
 from tercet.errors import InputError
 from tercet.metrics.tally import Tally
 from tercet.outofcore.limits import Budget
@@ -139,6 +140,10 @@ class _Chunk:
         else:
             yield replace(Trials.of_scores(self.scores, self.labels, weights=self.weights), **self.how)
 
+    def class_rows(self) -> Iterator[ClassRows]:
+        """The chunk as it was given."""
+        return map(ClassRows.of, self.trials())
+
     def class_sizes(self) -> None:
         """The sizes of the classes; labels cannot be read without the rest of a chunk."""
 
@@ -161,6 +166,9 @@ class ChunkPasses:
     def matrix(self) -> bool:
         """Whether there is one column of scores per class."""
         return self.how["meaning"] in MATRIX_MEANINGS
+
+    def class_sizes(self) -> None:
+        """Only a pass over the chunks counts their labels."""
 
     def total(self, kind: type[Any], **job: Value) -> Any:
         """The state of all chunks."""

@@ -30,22 +30,30 @@ class ClassTotals(ClassSummary, PlainState):
     def of_part(cls, part: Part, job: Plain) -> ClassTotals:
         """The summary of one part, in blocks of rows, because each row has one number per class."""
         if job["labels_only"] and (sizes := part.class_sizes()) is not None:
-            nothing = ((0, 0),) * len(sizes[0])
-            return cls(tuple(sizes[0]), 0, (), 0, nothing, nothing, "", sizes[1])
+            return cls.of_sizes(*sizes)
         share = None if job["share"] is None else np.array(job["share"])
         apps = [
             MulticlassApplication(np.array(prior), np.array(costs), tuple(classes), tuple(actions))
             for prior, costs, classes, actions in job["applications"]
         ]
-        found = reduce(add, (class_summary(trials, share, apps, job["why"]) for trials in part.trials()))
+        found = reduce(add, (class_summary(rows, share, apps, job["why"]) for rows in part.class_rows()))
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
+    @classmethod
+    def of_sizes(cls, sizes: list[int], classes: tuple[str, ...]) -> ClassTotals:
+        """The summary of rows without weights of which only the labels are known."""
+        nothing = ((0, 0),) * len(sizes)
+        return cls(tuple(sizes), 0, (), 0, nothing, nothing, "", classes)
 
-def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication]) -> ClassTotals:
-    """The summary of all rows, in two passes."""
+
+def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication]) -> tuple[ClassTotals, int]:
+    """The summary of all rows, and how many passes it took: one, or two where the labels had to be counted first."""
     plain = [[app.prior.tolist(), app.costs.tolist(), list(app.classes), list(app.actions)] for app in applications]
-    sizes: ClassTotals | None = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True)
+    known, counted = passes.class_sizes(), 0
+    sizes: ClassTotals | None = None if known is None else ClassTotals.of_sizes(*known)
     if sizes is None:
+        sizes, counted = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True), 1
+    if sizes is None or passes.rows == 0:
         raise UndefinedError("There is nothing to evaluate: there are no trials.")
     why, share = "", None
     try:
@@ -53,4 +61,4 @@ def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication
     except UndefinedError as error:
         why = str(error)
     found: ClassTotals = passes.total(ClassTotals, share=share, applications=plain, why=why, labels_only=False)
-    return found
+    return found, 1 + counted

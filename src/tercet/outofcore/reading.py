@@ -23,10 +23,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tercet._numeric.matrices import prior_vector
 from tercet._numeric.meanings import RANGES
 from tercet._numeric.sorting import sort
-from tercet._numeric.validation import frozen, is_target, some
+from tercet._numeric.validation import class_codes, frozen, is_target, some
 from tercet._typing import Array, Facts
+from tercet.decision import ClassRows
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
@@ -35,18 +37,22 @@ from tercet.io._trial_columns import TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
 from tercet.io.formats.parquet import plain_columns, release_memory
 from tercet.io.source import TrialSource, open_source
+from tercet.metrics.posteriors import Likelihoods
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of
 from tercet.outofcore.plain_data import Plain
 from tercet.trials import MATRIX_MEANINGS, Trials
 
 _STACKED = 1 << 16  # rows of several scores that are put together at a time, and stay in the cache
+_JUDGED = 1 << 17  # rows of several classes that are summed up at a time, on one core
+_JOINED = 1 << 18  # rows of smaller row groups that are read together, so that columns need not be joined
 _SPLIT = 1 << 18  # rows that are split into classes at a time
 _PIECE = 1 << 20  # rows that are read at a time
 _SMALL = 32 << 20  # bytes of a row group for which the memory of every part suffices
 _SPOOLED = 1 << 18  # rows that go into the temporary folder at a time
 _FAST = 1 << 22  # with this many rows, loading a second library pays
 _OPEN = 16  # files that stay open between parts
+_ADDITIVE = ("logits", "log-likelihoods")  # scores to which a constant per row may be added
 _IN_PLACE = (b"PAR1", b"\x93NUM")
 Sides = tuple[Array, Array]  # some scores of targets and of non-targets
 Marked = tuple[int, object, NDArray[np.bool_]]  # the first row of a piece, its scores, which of them are targets
@@ -105,6 +111,7 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
             "path": str(path), "key": f"{FileStamp.of(path)} {plain}", "called": called, "options": plain,
             "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
             "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
+            "label_rows": source.ranges.label_rows() if isinstance(source.ranges, TableRanges) else None,
             "classes": None if first.classes is None else list(first.classes), "stem": source.stem,
             "width": width, "weighted": first.weights is not None,
             "group_bytes": 8 * largest * (width + 1) if in_place else 0,
@@ -237,6 +244,31 @@ def _fast_pieces(file: Plain, start: int, stop: int) -> Iterator[TrialColumns] |
     return (
         _upright(file, [column[first : first + _STACKED] for column in columns])
         for first in range(0, stop - start, _STACKED)
+    )
+
+
+def _class_columns(
+    file: Plain, start: int, stop: int, meaning: str, trained_prior: object
+) -> Iterator[ClassRows] | None:
+    """Unweighted rows of several classes that pyarrow can read, where there is nothing to report or to convert."""
+    names, classes = file["fast"], file["classes"]
+    if names is None or meaning not in _ADDITIVE:
+        return None
+    columns = plain_columns(Path(file["path"]), names, file["starts"], start, stop, tuple(file["label_names"]))
+    if columns is None or columns[-1].dtype.kind != "i":
+        return None
+    *scores, codes = columns
+    if not all(np.isfinite(one.min()) and np.isfinite(one.max()) for one in scores if len(one)):
+        return None
+    try:
+        numbers = class_codes(np.array(file["label_names"], np.object_), tuple(classes), classes)
+    except InputError:
+        return None
+    prior = None if trained_prior is None else np.log(prior_vector(trained_prior, len(classes), "trained_prior"))
+    labels = numbers[codes]
+    parts = (slice(first, first + _JUDGED) for first in range(0, stop - start, _JUDGED))
+    return (
+        ClassRows(Likelihoods([one[rows] for one in scores], prior), labels[rows], tuple(classes)) for rows in parts
     )
 
 
@@ -386,19 +418,13 @@ class PartRows:
 
     def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
         """How many rows each class has and its name, from the labels alone; None where weights are to be added."""
-        file, names = self.file, tuple(self.file["label_names"])
+        file = self.file
         if file["weighted"] or file["width"] < 2:
             return None
-        counts = np.zeros(len(names), np.int64)
-        for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
-            counts += np.bincount(self.reader.labels(file, start, stop), minlength=len(names))
-        scores = np.full((len(names), file["width"]), 1.0 / file["width"])  # one row per label shows its class
-        every = TrialColumns(
-            file["called"], scores, Labels(np.arange(len(names)), names), classes=file["classes"], upright=True
-        )
-        trials = trials_of(every, self.how["meaning"], None, self.how["trained_prior"], None)
-        sizes = [int(counts[trials.known_labels() == code].sum()) for code in range(len(trials.classes))]
-        return sizes, trials.classes
+        counts = np.zeros(len(file["label_names"]), np.int64)
+        for start, stop in self._pieces():
+            counts += np.bincount(self.reader.labels(file, start, stop), minlength=len(counts))
+        return sizes_of(file, counts, **self.how)
 
     def _trials(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Trials]:
         for start, got in pieces:
@@ -416,13 +442,43 @@ class PartRows:
         """The first row of each piece, its scores, and which of them are targets."""
         return ((start, got.scores, _marks(self.file, got.labels)) for start, got in pieces)
 
+    def class_rows(self) -> Iterator[ClassRows]:
+        """The part's rows of several classes, some at a time; columns of numbers as they are in the file."""
+        for start, stop in self._small_pieces():
+            if (found := _class_columns(self.file, start, stop, **self.how)) is not None:
+                yield from found
+            else:
+                yield from map(ClassRows.of, self._trials(self._columns_of(start, stop)))
+
     def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
-        file = self.file
-        for start, stop in pieces_of(file["starts"], self.part["start"], self.part["stop"], _PIECE):
-            for got in self.reader.pieces(file, start, stop):
-                yield start, got
-                start += len(got.scores)
-        release_memory()
+        for start, stop in self._pieces():
+            yield from self._columns_of(start, stop)
+
+    def _columns_of(self, start: int, stop: int) -> Iterator[tuple[int, TrialColumns]]:
+        """The columns of a piece, some rows at a time, after the number of the first of them."""
+        for got in self.reader.pieces(self.file, start, stop):
+            yield start, got
+            start += len(got.scores)
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """Ranges of rows to read one after the other."""
+        return pieces_of(self.file["starts"], self.part["start"], self.part["stop"], _PIECE)
+
+    def _small_pieces(self) -> Iterator[tuple[int, int]]:
+        """The same, of as few row groups as are worth reading together."""
+        starts = self.file["starts"]
+        largest = max(high - low for low, high in pairwise(starts))
+        return pieces_of(starts, self.part["start"], self.part["stop"], min(max(largest, _JOINED), _PIECE))
+
+
+def sizes_of(file: Plain, counts: Array, meaning: str, trained_prior: object) -> tuple[list[int], tuple[str, ...]]:
+    """How many rows each class has and its name, from the rows of each label: one row per label shows its class."""
+    names = tuple(file["label_names"])
+    scores = np.full((len(names), file["width"]), 1.0 / file["width"])
+    labels = Labels(np.arange(len(names)), names)
+    every = TrialColumns(file["called"], scores, labels, classes=file["classes"], upright=True)
+    trials = trials_of(every, meaning, None, trained_prior, None)
+    return [int(counts[trials.known_labels() == code].sum()) for code in range(len(trials.classes))], trials.classes
 
 
 Item = TypeVar("Item")

@@ -23,9 +23,10 @@ from tercet.outofcore.executors import Executor, Threads
 from tercet.outofcore.files import RULES, FileStamp, Plan
 from tercet.outofcore.limits import PICKED_ROW, Budget
 from tercet.outofcore.plain_data import Plain, digest, load_plain, save_plain
-from tercet.outofcore.reading import PartRows, Reader, _marks, planned
+from tercet.outofcore.reading import PartRows, Reader, _marks, planned, sizes_of
 
 if TYPE_CHECKING:
+    from tercet.decision import ClassRows
     from tercet.metrics.tally import Tally
     from tercet.trials import Trials
 
@@ -49,6 +50,9 @@ class Part(Protocol):
 
     def trials(self) -> Iterator[Trials]:
         """The trials, some rows at a time."""
+
+    def class_rows(self) -> Iterator[ClassRows]:
+        """The rows of several classes, some at a time."""
 
     def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
         """How many rows each class has and its name, where labels can be read alone."""
@@ -265,6 +269,9 @@ class Passes(Protocol):
     def plain(self) -> bool:
         """Whether it is known that rows are one score and a label, without weights."""
 
+    def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
+        """How many rows each class has and its name, where that is known without a pass."""
+
     def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows: one pass over them."""
 
@@ -302,12 +309,21 @@ class FilePasses:
         """Whether rows are one score and a label, without weights."""
         return not any(file["weighted"] or file["width"] > 1 for file in self.plan.files)
 
+    def class_sizes(self) -> tuple[list[int], tuple[str, ...]] | None:
+        """How many rows each class has and its name, where the plan counted the labels of rows without weights."""
+        files = self.plan.files
+        if not self.matrix or any(file["weighted"] or file["label_rows"] is None for file in files):
+            return None
+        how = {name: self.job[name] for name in ("meaning", "trained_prior")}
+        found = [sizes_of(file, np.array(file["label_rows"], np.int64), **how) for file in files]
+        return [sum(sizes) for sizes in zip(*(sizes for sizes, _ in found), strict=True)], found[0][1]
+
     def total(self, kind: type[State], **job: Value) -> Any:
         """The state of all rows; every part was counted once, and the files are still the ones that were planned."""
         asked = {**self.job, **job, "kind": kind.__name__}
         if self.reader is not None:
             self.reader.leave(job.get("expected", 0) * PICKED_ROW)
-        self.progress.start(last="expected" in job)
+        self.progress.start(last="expected" in job or job.get("labels_only") is False)
         try:
             found = self._sum(kind, self._results(asked, "expected" not in job))
         except TercetError:

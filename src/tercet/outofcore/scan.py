@@ -157,7 +157,8 @@ class Scan(Record):
             The summary, and what the scan took: passes and files.
         """
         with self._passes() as passes:
-            return scanned_classes(passes, applications), {"passes": 2} | self._files(passes)
+            found, count = scanned_classes(passes, applications)
+            return found, {"passes": count} | self._files(passes)
 
     def _case_parts(self, costs: CaseCostColumns) -> Parts:
         """The cases with costs of their own, in parts.

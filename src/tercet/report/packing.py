@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tercet._typing import JSON, Array, Facts, Floats
 from tercet.errors import InputError
-from tercet.metrics.posteriors import comparable
+from tercet.metrics.posteriors import Likelihoods
 from tercet.trials import Trials, as_trials
 
 ROWS = 2000
@@ -50,7 +50,7 @@ def kept_rows(trials: Trials, *, most: int = ROWS, seed: int = 0) -> JSON:
         raise InputError(f"most must be a whole number of rows, at least one for each of the {count} classes.")
     whole = len(trials) <= min(int(most), _NUMBERS // count)
     rows = np.arange(len(trials)) if whole else _drawn(trials, labels, min(int(most), _NUMBERS // count), seed)
-    likelihoods = comparable(trials.log_likelihoods[rows], np.zeros(count)).T
+    likelihoods = Likelihoods.of(trials).block(rows).T
     weights = _weights(trials, labels, rows)
     return {
         "kept": len(rows),

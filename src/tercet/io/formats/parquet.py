@@ -8,6 +8,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
@@ -28,6 +29,7 @@ _BOOLEAN, _INT64, _DOUBLE, _BYTES = 0, 2, 5, 6  # Parquet's physical types
 _PLAIN, _RLE, _UTF8 = 0, 3, 0
 _GROUP_ROWS = 1 << 17
 _LONGEST_HEADER = 1 << 16
+_FOOTERS = 16  # that pyarrow has parsed, kept for the next part
 _SIGNED, _DIGITS = b"tercet, footer crc32 ", 8  # how a footer of tercet ends; the sum is of a footer with zeros for it
 
 
@@ -296,9 +298,10 @@ def plain_columns(
         return None
     try:
         parquet = import_module("pyarrow.parquet")
-        # import_module("pyarrow").default_memory_pool().release_unused()  # it would keep what earlier calls have freed
         coded = {"read_dictionary": names[-1:]} if texts else {}
-        with parquet.ParquetFile(path, page_checksum_verification=True, **coded) as file:
+        now = path.stat()
+        footer = _arrow_footer(path, (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns))
+        with parquet.ParquetFile(path, metadata=footer, page_checksum_verification=True, **coded) as file:
             kinds = [str(file.schema_arrow.field(name).type) for name in names]
             texts = texts if kinds[-1] == _CODED else ()
             if not _read_plainly(kinds[:-1], None if texts else kinds[-1]) or len({*names}) < len(names):
@@ -319,6 +322,12 @@ def plain_columns(
     if any(one.dtype.kind == "f" and np.isnan(np.min(one, initial=0.0)) for one in columns):
         return None
     return columns
+
+
+@lru_cache(maxsize=_FOOTERS)
+def _arrow_footer(path: Path, _: tuple[int, ...]) -> Value:
+    """The footer of a file of this device, inode, size and time: parsing it for every part would be quadratic work."""
+    return import_module("pyarrow.parquet").read_metadata(path)
 
 
 def _read_plainly(scores: Sequence[str], label: str | None) -> bool:

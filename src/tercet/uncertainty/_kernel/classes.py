@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tercet._typing import Counts, Floats, Reals
 from tercet.application import Application, MulticlassApplication
 from tercet.decision import decide
-from tercet.metrics.costs import squared_distance, surprise
-from tercet.metrics.posteriors import joint, likelihoods_of
+from tercet.metrics.costs import JudgedRows, squared_distance, surprise
+from tercet.metrics.posteriors import Likelihoods, joint
 from tercet.trials import Trials
 
 Places = NDArray[np.intp]
@@ -31,10 +31,11 @@ class RowCosts(NamedTuple):
     def of(cls, trials: Trials, share: Floats) -> RowCosts:
         """Of labelled trials when the classes have these priors."""
         labels = trials.known_labels().astype(np.intp)
-        logs = joint(likelihoods_of(trials), np.log(share))
+        logs = joint(Likelihoods.of(trials).block(slice(None)), np.log(share))
+        judged = JudgedRows.of(logs, labels)
         wrong = decide(trials, Application.multiclass(share, classes=trials.classes)) != labels
-        squares = squared_distance(logs, labels) / (1.0 if trials.is_matrix else 2.0)
-        return cls(wrong.astype(np.float64), surprise(logs, labels), squares)
+        squares = squared_distance(judged) / (1.0 if trials.is_matrix else 2.0)
+        return cls(wrong.astype(np.float64), surprise(judged), squares)
 
 
 def charges(trials: Trials, rows: Sequence[Places], app: MulticlassApplication) -> tuple[Floats, ...]:
