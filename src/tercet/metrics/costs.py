@@ -74,6 +74,9 @@ class Span(NamedTuple):
 
 Source = Curve | Tally | Trials
 
+_SIGN = np.int64(-(1 << 63))
+_ZEROS = frozen(np.zeros(1 << 16))  # as many as are compared at a time in sums
+
 
 def _tally(source: Source) -> Tally:
     return source.tally if isinstance(source, Curve) else Tally.of(source)
@@ -284,12 +287,24 @@ def softplus(x: Floats, out: Floats | None = None, *, own: bool = False) -> Floa
     """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory, as `out` does."""
     positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
     mixed = not positive and np.maximum.reduce(x) > 0.0
-    below = np.copysign(x, -1.0, out=out) if mixed else np.negative(x, out=out) if positive else x
+    below = _minus_size(x, out) if mixed else np.negative(x, out=out) if positive else x
     result = np.exp(below, out=out if below is x else below)
     np.log1p(result, out=result)
     if positive or mixed:
-        result += np.maximum(x, 0.0, out=x if own else None) if mixed else x
+        result += _above_zero(x, x if own else None) if mixed else x
     return result
+
+
+def _minus_size(x: Floats, out: Floats | None) -> Floats:
+    """-|x|: setting the bit of the sign takes a quarter of the time of np.copysign."""
+    found = np.empty_like(x) if out is None else out
+    np.bitwise_or(x.view(np.int64), _SIGN, out=found.view(np.int64))
+    return found
+
+
+def _above_zero(x: Floats, out: Floats | None) -> Floats:
+    """The larger of x and 0; numpy compares two arrays in half the time that it takes with a number."""
+    return np.asarray(np.maximum(x, _ZEROS[: len(x)] if x.ndim == 1 and len(x) <= len(_ZEROS) else 0.0, out=out))
 
 
 def softplus_sum(side: Ranked, sign: float, shift: float = 0.0) -> tuple[int, int]:

@@ -20,13 +20,14 @@ from tercet.outofcore.plain_data import PlainState
 if TYPE_CHECKING:
     from tercet.outofcore.runner import Part
 
-_BLOCK = 1 << 17  # rows numbered at a time: clearing the counts of a block takes less time than counting it
+_BLOCK = 1 << 18  # rows numbered at a time: clearing the counts of a block takes less time than counting it
 _QUANTILES, _ROWS = 256, 64  # of the sample, and rows between two: enough of them to see both classes
 _DISTINCT = 0.5  # share of a sample's scores that must differ: tied scores share a cell, however narrow it is
 _CROWDED = 100  # times the average, which no cell of the sample may hold
 _ALLOWED = 64  # rows that a cell of any sample may hold
 _NEAR = 2.0**-20  # of the way from the first cell to the last: more than single precision rounds off
 _LARGE = 2.0**100  # single precision has no room for what is much larger or smaller
+_SIGN = np.int32(-(1 << 31))
 _BELOW_SIGN = np.int32((1 << 31) - 1)
 _OVERFLOW = 2.0**128  # what follows the highest single
 Numbers = NDArray[np.intp]
@@ -111,7 +112,9 @@ class Cells(NamedTuple):
             y += one
             np.divide(one, y, out=y)
             np.subtract(one, y, out=y)
-            np.copysign(y, u, out=y)
+            # The sign of u for y, in a quarter of the time of np.copysign.
+            np.bitwise_and(u.view(np.int32), _SIGN, out=u.view(np.int32))
+            np.bitwise_or(y.view(np.int32), u.view(np.int32), out=y.view(np.int32))
             y += one
             y *= np.float32(self.size / 2)
         np.copyto(found, y, casting="unsafe")

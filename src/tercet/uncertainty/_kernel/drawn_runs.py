@@ -505,8 +505,9 @@ class Ways(NamedTuple):
         split = len(self.bits)
         bits = words[:, :split].astype("<u8").view(np.uint8).take(self.bits, axis=1)
         exact = _uniform(bits, words[:, split:]).reshape(len(keys), *self.laws.shape)
+        sums = sums[:, : int(counts.max(initial=1))]  # no half has more draws than the run, so no later sum is reached
         for law, behind, share in zip(self.laws, self.second, exact.transpose(1, 0, 2), strict=True):
-            first = (sums.take(law + counts, axis=0) <= share[..., None]).sum(axis=2)
+            first = (sums[law + counts] <= share[..., None]).sum(axis=2)
             total += first * behind
             counts = np.where(behind, counts - first, first)
         return total

@@ -104,10 +104,16 @@ class TwoClass:
         """The numbers of several resamples: in short steps numpy takes hardly longer for all than for one."""
         nontargets, targets = (self._counted(side, [weights[side] for weights in resamples]) for side in (0, 1))
         curves = [Corners(n, t) for (n, _), (t, _) in zip(nontargets, targets, strict=True)]
+        at = [(n, t) for (_, n), (_, t) in zip(nontargets, targets, strict=True)]
+        return list(map(self._numbers, resamples, curves, at, self._minima(curves)))
+
+    def _minima(self, curves: Sequence[Corners]) -> Sequence[Places]:
+        """The step of each minimum in each resample."""
+        if len(self.factors[0]) == 0:
+            return [np.empty(0, np.intp)] * len(curves)
         miss = self.factors[0] / np.array([[curve.t.whole] for curve in curves], np.float64)
         alarm = self.factors[1] / np.array([[curve.n.whole] for curve in curves], np.float64)
-        steps, at = lowest(curves, miss, alarm), [(n, t) for (_, n), (_, t) in zip(nontargets, targets, strict=True)]
-        return list(map(self._numbers, resamples, curves, at, steps))
+        return list(lowest(curves, miss, alarm))
 
     def _numbers(
         self, weights: Sequence[Counts | RunCounts], corners: Corners, at: tuple[Counts, Counts], minima: Places
@@ -313,18 +319,18 @@ class Corners(NamedTuple):
         right = _Corner(self.t.each.size - 1, targets, 0, targets * nontargets)
         for step in known:
             if left.step < step < right.step:
-                left, right = self._corner(step).beside(left, right)
+                left, right = self._corner(step, targets, nontargets).beside(left, right)
         first, last = left.step // len(self.t.each), right.step // len(self.t.each) + 1
         within = [side.before[first:last] * 1.0 + side.inside[:, first:last] for side in (self.t, self.n)]
         while left.step < right.step:
-            one = self._below(left, right, first, within)
+            one = self._corner(self._below(left, right, first, within), targets, nontargets)
             if not one.is_below(left, right):
                 break
             left, right = one.beside(left, right)
         return left, right
 
-    def _corner(self, step: int) -> _Corner:
-        targets, nontargets = self.t.whole, self.n.whole
+    def _corner(self, step: int, targets: int, nontargets: int) -> _Corner:
+        """The corner at this step, given the weights of both classes."""
         misses, alarms = self.t.at_one(step), nontargets - self.n.at_one(step)
         return _Corner(step, misses, alarms, misses * nontargets - alarms * targets)
 
@@ -333,15 +339,15 @@ class Corners(NamedTuple):
         wide, high = (left.alarms - right.alarms) / self.n.whole, (right.misses - left.misses) / self.t.whole
         return float(wide / (wide + high))
 
-    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Floats]) -> _Corner:
-        """The corner farthest below the line through two; `within` holds both totals from the block `origin` on."""
-        depth, share = len(self.t.each), self._level(left, right)
+    def _below(self, left: _Corner, right: _Corner, origin: int, within: list[Floats]) -> int:
+        """The step of the corner farthest below the line through two; `within`: both totals from block `origin` on."""
+        depth, high, wide = len(self.t.each), right.misses - left.misses, left.alarms - right.alarms
         first, last = left.step // depth, right.step // depth + 1
-        misses, rejected = (totals[:, first - origin : last - origin] for totals in within)
-        costs = share / self.t.whole * misses
-        costs -= (1.0 - share) / self.n.whole * rejected
+        misses, rejected = within[0][:, first - origin : last - origin], within[1][:, first - origin : last - origin]
+        costs = misses * float(wide)
+        costs -= rejected * float(high)
         step, block = divmod(int(costs.argmin()), last - first)
-        return self._corner((first + block) * depth + step)
+        return (first + block) * depth + step
 
     def hull(self) -> tuple[Counts, Counts]:
         """Misses and rejected non-targets at the vertices of the convex hull."""
@@ -373,7 +379,7 @@ def lowest(curves: Sequence[Corners], miss: Floats, alarm: Floats) -> Places:
     misses = np.array([curve.t.before for curve in curves], np.float64)
     alarms = np.array([curve.n.whole - curve.n.before for curve in curves], np.float64)
     shape, depth = miss.shape, len(curves[0].t.each)
-    if depth == 1 or miss.size == 0:
+    if depth == 1:
         costs = miss[..., None] * misses[:, None, 1:] + alarm[..., None] * alarms[:, None, 1:]
         return np.asarray(costs.argmin(axis=2))
     ends = misses[:, None, ::GROUP].copy(), alarms[:, None, ::GROUP].copy()  # read once for each pair of factors
