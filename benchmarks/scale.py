@@ -264,20 +264,24 @@ def task_killed(path: str, seeds: int) -> dict[str, Any]:
 
 
 def task_classes(path: str, classes: int) -> dict[str, Any]:
-    """Confusion, risk and log-loss of logits against duckdb's own scan of their columns."""
+    """Confusion, risk and log-loss of logits against duckdb's own scan of their columns, both twice."""
     import duckdb
 
     import tercet as tc
 
     con, names = duckdb.connect(), [f"c{k}" for k in range(classes)]
-    start = time.perf_counter()
     sums = ", ".join(f"sum({name})" for name in names)
-    con.execute(f"SELECT {sums}, count(label) FROM read_parquet(?)", [path]).fetchall()
-    scan = time.perf_counter() - start
     options: dict[str, Any] = {"meaning": "logits", "trained_prior": [1 / classes] * classes, "class_columns": names}
-    start = time.perf_counter()
-    ev = tc.evaluate(tc.scan(path, memory_limit=LIMIT, **options), [tc.Application.multiclass([1 / classes] * classes)])
-    return {"scan": scan, "wall": time.perf_counter() - start, "log_loss": ev.log_loss, "risk": ev.applications[0].risk}
+    scans, walls = [], []
+    for _ in range(2):  # the first evaluation of a process loads what it needs
+        start = time.perf_counter()
+        con.execute(f"SELECT {sums}, count(label) FROM read_parquet(?)", [path]).fetchall()
+        scans.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        source = tc.scan(path, memory_limit=LIMIT, **options)
+        ev = tc.evaluate(source, [tc.Application.multiclass([1 / classes] * classes)])
+        walls.append(time.perf_counter() - start)
+    return {"scans": scans, "walls": walls, "log_loss": ev.log_loss, "risk": ev.applications[0].risk}
 
 
 TASKS = {name.removeprefix("task_"): task for name, task in list(globals().items()) if name.startswith("task_")}
@@ -295,7 +299,7 @@ class Report:
 
     def line(self, what: str, measured: str, bar: str = "", met: bool | None = None) -> None:
         mark = "" if met is None else "met" if met else "BELOW THE BAR"
-        print(f"{what:<58} {measured:<34} {bar:<22} {mark}", flush=True)
+        print(f"{what:<76} {measured:<34} {bar:<22} {mark}", flush=True)
 
     def check(self, what: str, same: bool) -> None:
         self.right = self.right and same
@@ -348,12 +352,15 @@ def several_classes(report: Report, folder: Path, rows: int, classes: int = 10) 
             logits[np.arange(size), labels] += 2.0
             columns = {name: logits[:, k] for k, name in enumerate(names)}
             out.write_table(pa.table({**columns, "label": np.array(names)[labels]}, schema=schema))
-    found = watched("classes", path=str(path), classes=classes)
-    ratio = found["wall"] / found["scan"]
-    report.line(f"{rows:,} x {classes} logits, x scanning the columns", f"{ratio:.2f}", "at most 3", ratio <= 3)
-    report.line(
-        "  peak of the process tree", f"{found['peak'] / 1e6:.0f} MB", "at most 1000 MB", found["peak"] <= LIMIT
-    )
+    runs = [watched("classes", path=str(path), classes=classes) for _ in range(RUNS)]
+    for which, called in ((1, ""), (0, ", first evaluation of a process")):
+        scan, wall = (min(one[name][which] for one in runs) for name in ("scans", "walls"))
+        report.line(
+            f"{rows:,} x {classes} logits, x scanning the columns{called}",
+            f"{wall / scan:.2f} ({wall:.2f} s / {scan:.2f} s)", "at most 3", wall / scan <= 3,
+        )  # fmt: skip
+    peak = max(one["peak"] for one in runs)
+    report.line("  peak of the process tree", f"{peak / 1e6:.0f} MB", "at most 1000 MB", peak <= LIMIT)
     path.unlink()
 
 
@@ -484,6 +491,7 @@ def main() -> int:
         facts = {"cpu": sum(one.ru_utime + one.ru_stime for one in used), "rss": used[0].ru_maxrss * 1024}
         print(json.dumps(facts | result))
         return 0
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     report = Report()
     needed = 14 * args.rows + (1 << 30)
     with tempfile.TemporaryDirectory(prefix="tercet-bench-") as name:

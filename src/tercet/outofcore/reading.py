@@ -32,7 +32,7 @@ from tercet.decision import ClassRows
 from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
-from tercet.io._row_ranges import TableRanges
+from tercet.io._row_ranges import RowRanges, TableRanges
 from tercet.io._trial_columns import TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
 from tercet.io.formats.parquet import plain_columns, release_memory
@@ -103,7 +103,7 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         names = source.label_names
         if names is None:
             raise InputError(_NO_LABELS.format(called))
-        first = source.columns(0, min(source.rows, 1))
+        first = source.ranges.columns(0, min(source.rows, 1))
         width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
         largest = max(high - low for low, high in pairwise(source.starts))
         plain = _plain_options(known) if in_place else {}
@@ -116,16 +116,15 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
             "width": width, "weighted": first.weights is not None,
             "group_bytes": 8 * largest * (width + 1) if in_place else 0,
             "spool": None if in_place else _spooled(stack, source),
-            "fast": _fast_names(source) if in_place and source.rows >= _FAST else None,
+            "fast": _fast_names(source.ranges, first) if in_place and source.rows >= _FAST else None,
         }  # fmt: skip
 
 
-def _fast_names(source: TrialSource) -> list[str] | None:
-    """The columns of scores and labels, if both can be read through pyarrow."""
-    if not isinstance(source.ranges, TableRanges):
+def _fast_names(ranges: RowRanges, first: TrialColumns) -> list[str] | None:
+    """The columns of scores and labels, if both can be read through pyarrow, as the first row shows."""
+    if not isinstance(ranges, TableRanges):
         return None
-    first, roles = source.ranges.columns(0, 1), source.ranges.roles
-    matrix = first.scores.ndim > 1
+    roles, matrix = ranges.roles, first.scores.ndim > 1
     kind = getattr(getattr(first.labels, "dtype", None), "kind", "")
     known = isinstance(first.labels, Labels) if matrix else kind in ("b", "i", "u")
     if not known or first.weights is not None or roles.label is None:
