@@ -2,8 +2,8 @@
 
 The sources of both (OLD is HEAD unless named, NEW the files as they are) are put into folders of their own, and a
 process of each answers in turns, so that other work on the machine hits both. The table shows the time of NEW over
-that of OLD, the median of the turns with the least and the largest; the exit code is 1 where a median is above 1.05
-and every turn was slower.
+that of OLD, the median of the turns with the least and the largest; in each turn short jobs are repeated for 0.2 s and
+the best counts. The exit code is 1 where a median is above 1.05 and every turn was slower.
 """
 
 from __future__ import annotations
@@ -54,9 +54,12 @@ jobs = {
 }
 print("\\n".join(jobs), end="\\n\\n", flush=True)
 for line in sys.stdin:
-    start = time.perf_counter()
-    jobs[line.strip()]()
-    print(time.perf_counter() - start, flush=True)
+    times = []
+    while sum(times) < 0.2:  # a system may keep a program on one core until that has been busy for a while
+        start = time.perf_counter()
+        jobs[line.strip()]()
+        times.append(time.perf_counter() - start)
+    print(min(times), flush=True)
 """
 
 
