@@ -74,6 +74,14 @@ def test_any_chunking_gives_the_bits_of_memory(cuts, weighted, certain):
     assert certain == (found.log_loss == np.inf)
 
 
+class Several:
+    def __init__(self, *chunks):
+        self.parts = chunks
+
+    def chunks(self):
+        return iter(self.parts)
+
+
 def parquet(folder, rows):
     columns = {name: rows[0][:, k] for k, name in enumerate(NAMES)}
     table = pa.table({**columns, "label": np.array(NAMES)[rows[1]], "w": rows[2]})
@@ -132,6 +140,26 @@ def test_the_quick_way_through_pyarrow_gives_the_bits_of_memory_and_the_same_ref
     with pytest.raises(tc.InputError, match="label"):
         evaluated(written(label=[None if k == 399 else name for k, name in enumerate(labels)]), APPS, **options)
     assert plain_columns(written(), ["dog", "label"], [0, 70], 0, 70, NAMES[:2]) is None
+
+
+def test_chunks_whose_classes_have_another_order_or_name_are_refused(rows):
+    chunks = [
+        tc.Trials.of_log_likelihoods(rows[0], np.array(names)[rows[1]], classes=names)
+        for names in (NAMES, [NAMES[1], NAMES[0], *NAMES[2:]], ["owl", *NAMES[1:]])
+    ]
+    for other in chunks[1:]:
+        with pytest.raises(tc.InputError, match=r"Chunk 1: its classes are '(cat|owl)'.* before are 'dog', 'cat'"):
+            evaluated(Several(chunks[0], other), APPS[:1], meaning="log-likelihoods")
+    alike = evaluated(Several(chunks[0], chunks[0]), APPS[:1], meaning="log-likelihoods")
+    assert alike.accuracy == tc.evaluate(chunks[0]).accuracy
+
+
+def test_two_class_chunks_with_other_targets_are_refused():
+    yes = tc.Trials.of_llr([1.0, -1.0], ["yes", "no"], target="yes")
+    several = tc.Trials.of_llr([1.0, -1.0, 0.5], ["yes", "no", "perhaps"], target="yes")
+    assert evaluated(Several(yes, several)).input["targets"] == 2  # the other labels may be several
+    with pytest.raises(tc.InputError, match="Chunk 1: its target is 'no', but that of the chunks before is 'yes'"):
+        evaluated(Several(yes, tc.Trials.of_llr([1.0, -1.0], ["no", "yes"], target="no")))
 
 
 def test_npy_with_labels_apart_gives_the_bits_of_memory(tmp_path, rows):

@@ -23,6 +23,7 @@ from tercet._numeric.validation import (
     same_index,
     same_length,
     shown,
+    some,
     whole,
 )
 from tercet._typing import Array, Floats, Value
@@ -161,6 +162,7 @@ class ChunkPasses:
     plain: bool = False  # a later chunk may have weights
     _count: int | None = None  # of chunks
     _labels: dict[object, None] = field(default_factory=dict)  # that occurred, where the target is named
+    _names: tuple[str, ...] | None = None  # of the classes of chunks that are Trials
 
     @property
     def matrix(self) -> bool:
@@ -212,6 +214,7 @@ class ChunkPasses:
                     f"trials are {chunk.meaning} (trained prior {chunk.trained_prior}), but the scan has meaning="
                     f"{self.how['meaning']!r} (trained prior {prior})."
                 )
+            self._check_names(chunk)
             return _Chunk(number, chunk.scores, chunk.known_labels(), chunk.weights, self.how, chunk)
         if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
             raise InputError("a chunk is Trials, (scores, labels) or (scores, labels, weights).")
@@ -225,6 +228,18 @@ class ChunkPasses:
         heavy = None if weights is None else weight_column(weights)
         same_length(len(values), {"labels": marks, "weights": heavy})
         return _Chunk(number, values, marks, heavy, self.how)
+
+    def _check_names(self, chunk: Trials) -> None:
+        """Refuses a chunk whose classes have other names or another order: they would be counted as those before."""
+        named = chunk.classes if chunk.is_matrix else chunk.classes[-1:]  # non-targets may be of several classes
+        if self._names is None:
+            self._names = named
+        if named != self._names:
+            what, those, verb = ("classes", "those", "are") if chunk.is_matrix else ("target", "that", "is")
+            raise InputError(
+                f"its {what} {verb} {some(named, 4)}, but {those} of the chunks before {verb} {some(self._names, 4)}. Give "
+                f"all chunks the same names in the same order (classes=, target=)."
+            )
 
     def _equal_to_target(self, labels: object) -> NDArray[np.bool_]:
         """Which labels are the target; those of all chunks so far are judged together."""
