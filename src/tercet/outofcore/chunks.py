@@ -237,8 +237,8 @@ class ChunkPasses:
         if named != self._names:
             what, those, verb = ("classes", "those", "are") if chunk.is_matrix else ("target", "that", "is")
             raise InputError(
-                f"its {what} {verb} {some(named, 4)}, but {those} of the chunks before {verb} {some(self._names, 4)}. Give "
-                f"all chunks the same names in the same order (classes=, target=)."
+                f"its {what} {verb} {some(named, 4)}, but {those} of the chunks before {verb} {some(self._names, 4)}. "
+                f"Give all chunks the same names in the same order (classes=, target=)."
             )
 
     def _equal_to_target(self, labels: object) -> NDArray[np.bool_]:
