@@ -22,7 +22,7 @@ from tercet._numeric.matrices import (
 from tercet._numeric.meanings import MATRIX_MEANINGS as MATRIX_MEANINGS
 from tercet._numeric.meanings import TWO_CLASS_MEANINGS as TWO_CLASS_MEANINGS
 from tercet._numeric.meanings import check_meaning, check_scores
-from tercet._numeric.records import ReadOnly, check_fields, derived
+from tercet._numeric.records import ReadOnly, check_fields, computed, derived
 from tercet._numeric.validation import (
     class_codes,
     class_place,
@@ -97,7 +97,11 @@ class Trials(Shown):
     name: str | None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._check()
+
+    def _check(self, known: tuple[str, ...] = ()) -> None:
+        """Judges the columns and what they have in common; `known` names those whose numbers have been looked at."""
+        check_fields(self, known)
         _freeze(self)
         labels = check_scores(self.scores, self.meaning, self.classes, self.labels, self.trained_prior)
         object.__setattr__(self, "labels", labels)
@@ -993,7 +997,12 @@ def _assembled(
     heavy = None if weights is None else numbers(weights, "weights")
     keys = None if ids is None else identifiers(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}
-    return Trials(values, meaning, codes, classes, trained_prior, heavy, keys, grouped, name)
+    made = computed(
+        Trials, scores=values, meaning=meaning, labels=codes, classes=classes, trained_prior=trained_prior,
+        weights=heavy, ids=keys, groups=grouped, name=name,
+    )  # fmt: skip
+    made._check(known=("scores", "weights"))
+    return made
 
 
 def _freeze(trials: Trials) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from os import PathLike
@@ -104,12 +104,15 @@ class PlainRecord(Record):
         return dict(as_plain(self))
 
 
-def check_fields(record: object) -> None:
-    """Converts every field of a dataclass to the type that its annotation names; other types are refused."""
+def check_fields(record: object, known: Container[str] = ()) -> None:
+    """Converts every field of a dataclass to the type that its annotation names; other types are refused.
+
+    `known` names fields that have been checked: a look at each of many numbers takes time.
+    """
     kind: Value = type(record)
     for name, plain, take in _plan(kind):
         value = getattr(record, name)
-        if type(value) not in plain and (taken := take(value, name)) is not value:
+        if name not in known and type(value) not in plain and (taken := take(value, name)) is not value:
             object.__setattr__(record, name, taken)
 
 
