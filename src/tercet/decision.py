@@ -15,10 +15,18 @@ from tercet._numeric.records import check_fields, checked_tuple
 from tercet._numeric.validation import numbers, rate, seed_number
 from tercet._typing import Array, Counts, Floats
 from tercet.application import Application, MulticlassApplication
-from tercet.errors import UndefinedError
 from tercet.metrics.case_costs import CaseCosts, checked_cases
 from tercet.metrics.confusion import Confusion, matched_to, matrix_for
-from tercet.metrics.costs import class_sums, judge, right, squared_distance, surprise, whole_class_weights
+from tercet.metrics.costs import (
+    class_sums,
+    judge,
+    no_posteriors,
+    right,
+    ruled_out,
+    squared_distance,
+    surprise,
+    whole_class_weights,
+)
 from tercet.metrics.curves import Curve
 from tercet.metrics.posteriors import (
     Likelihoods,
@@ -210,12 +218,19 @@ class ClassRows(NamedTuple):
     classes: tuple[str, ...]
     weights: Floats | None = None
     one_score: bool = False  # per trial, of two classes
+    file: int = 0  # the number of the file or chunk that they are from, of the first row in it, and a name for messages
+    first: int = 0
+    called: str = ""
 
     @classmethod
     def of(cls, trials: Trials) -> ClassRows:
         """Those of labelled trials."""
         labels = trials.known_labels().astype(np.intp, copy=False)
         return cls(Likelihoods.of(trials), labels, trials.classes, trials.weights, not trials.is_matrix)
+
+    def within(self, file: int, first: int, called: str) -> ClassRows:
+        """The same, as rows of a file of this number and name, from this row on."""
+        return self._replace(file=file, first=first, called=called)
 
 
 def class_summary(
@@ -238,12 +253,13 @@ def class_summary(
     apps = [matched_to(app, rows.classes, one_score=rows.one_score).renamed(rows.classes) for app in applications]
     rules = [(least_cost_rule(app), empty_actions(app, count)) for app in apps]
     hits, nats, squares = np.zeros(count, np.bool_), np.zeros(count), np.zeros(count)
-    judged = None
+    judged, at = None, (0, 0)
     if share is not None:
-        try:
+        if (bad := ruled_out(rows.likelihoods, share)) is None:
             judged = judge(rows.likelihoods, rows.labels, share)
-        except UndefinedError as error:
-            why = str(error)
+        else:
+            at = rows.file, rows.first + bad
+            why = no_posteriors(at[1], rows.called)
 
     def fill(part: slice) -> None:
         block = rows.likelihoods.block(part)
@@ -263,7 +279,7 @@ def class_summary(
     return ClassSummary(
         tuple(sizes), unit, tuple(tuple(int(n) for n in table.ravel()) for table in tables),
         int(np.count_nonzero(hits) if weights is None else weights[hits].sum()),
-        log_loss, brier, why, rows.classes,
+        log_loss, brier, why, rows.classes, at,
     )  # fmt: skip
 
 

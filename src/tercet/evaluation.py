@@ -505,9 +505,17 @@ def _evaluate_source(
 ) -> Evaluation | MulticlassEvaluation:
     """The evaluation of trials that are not in memory; arguments are validated before anything is read."""
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
-        _check_scanned(False, None, {"ci": ci})
+        if ci is not None:
+            raise InputError(
+                "Intervals of several classes need trials in memory: read them (tercet.read), or leave out ci=."
+            )
         matrices = [as_matrix(app) for app in asked]
         found_classes, more = source._class_summary(matrices)
+        if len(found_classes.classes) == 2 and not any(isinstance(app, MulticlassApplication) for app in asked):
+            raise InputError(
+                "A scan with a column for each of two classes answers cost matrices only (Application.multiclass). For "
+                "operating points, EER and AUC, read the trials (tercet.read), or write one column of llrs."
+            )
         called = name if name is not None else source.name
         many = multiclass_evaluation_of(found_classes, source.meaning, matrices, called)
         return derived(many, input={**many.input, **more})

@@ -162,6 +162,41 @@ def test_two_class_chunks_with_other_targets_are_refused():
         evaluated(Several(yes, tc.Trials.of_llr([1.0, -1.0], ["no", "yes"], target="no")))
 
 
+def test_the_target_of_a_scan_must_be_that_of_its_trials():
+    trials = tc.Trials.of_llr([3.0, 2.0, -1.0, -2.0], ["x", "x", "y", "y"], target="x")
+    columns = [3.0, 2.0, -1.0, -2.0], ["x", "x", "y", "y"]
+    with pytest.raises(tc.InputError, match=r"Chunk 0: its target is 'x', not 'y' \(target=\)"):
+        evaluated(Several(trials), target="y")
+    assert evaluated(Several(trials, columns), target="x").input["targets"] == 4
+    several = tc.Trials.of_log_likelihoods([[0.0, 1.0, 2.0]], [1])
+    with pytest.raises(tc.InputError, match="Chunk 0: target belongs to two classes"):
+        evaluated(Several(several), target="1", meaning="log-likelihoods")
+
+
+def test_chunks_that_change_between_the_passes_are_noticed(rows):
+    class Growing:
+        size = 0
+
+        def chunks(self):
+            self.size += 300
+            yield tc.Trials.of_log_likelihoods(rows[0][: self.size], rows[1][: self.size])
+
+    with pytest.raises(tc.InputError, match="changed while they were read"):
+        evaluated(Growing(), APPS[:1], meaning="log-likelihoods")
+
+
+def test_chunks_without_rows_are_nothing_to_evaluate():
+    none = tc.Trials.of_log_likelihoods(np.empty((0, 3)), np.empty(0, int))
+    with pytest.raises(tc.UndefinedError, match="nothing to evaluate"):
+        evaluated(Several(none), meaning="log-likelihoods")
+
+
+def test_options_of_files_are_refused_for_chunks(tmp_path):
+    for options in ({"progress": print}, {"resume": tmp_path / "parts"}, {"hashes": True}):
+        with pytest.raises(tc.InputError, match=f"{next(iter(options))}= is for files"):
+            tc.scan(Several(), **options)
+
+
 def test_npy_with_labels_apart_gives_the_bits_of_memory(tmp_path, rows):
     np.save(tmp_path / "s.npy", rows[0])
     np.save(tmp_path / "l.npy", rows[1])

@@ -179,6 +179,8 @@ def column_names(given: object, name: str) -> tuple[str, ...]:
     """Names of columns: none, one or several."""
     if given is None:
         return ()
+    if isinstance(given, set | frozenset):
+        raise InputError(f"{name} must have an order: give a list, not a set.")
     return tuple([text(one, name) for one in ([given] if isinstance(given, str) else listed(given, name))])
 
 

@@ -118,7 +118,7 @@ def application_options(means: bool = False) -> Decorator:
 
 
 engine_options = options(
-    option("--engine", type=click.Choice(["local", "dask"]), meanings=TWO_CLASS,
+    option("--engine", type=click.Choice(["local", "dask"]),
            help="All files are one system, read in bounded memory."),
     option("--scheduler", metavar="ADDRESS", needs=("engine=dask",), help="Address of a running dask cluster."),
     option("--memory-limit", default="1GB", show_default=True, metavar="SIZE", parse=size_in_bytes,

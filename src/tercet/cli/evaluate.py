@@ -321,7 +321,8 @@ def _deliver(
         found = [one.evaluation for one in systems]
         made = save_all(found, options["plots"], formats=options["plot_formats"], **drawn)
         made += draw_decision_facts(systems, asked, options)
-        say(f"{len(made)} figures are in {text.harmless(options['plots'], 400)}.")
+        several = "figure is" if len(made) == 1 else "figures are"
+        say(f"{len(made)} {several} in {text.harmless(options['plots'], 400)}.")
     show(facts, style, conditions)
     print_decision_facts(facts, style.output)
     if options["min_risk"] and style.output == "table":

@@ -16,6 +16,8 @@ from tercet.io.formats.text import is_number, missing_column
 from tercet.metrics.confusion import Confusion
 from tercet.trials import MATRIX_MEANINGS, Trials, matrix_trials, two_class_trials
 
+TARGET_OF_TWO = "target belongs to two classes; for one class against the rest use .versus(...) on the trials."
+
 
 @dataclass(frozen=True, slots=True)
 class TrialColumns:
@@ -88,14 +90,14 @@ def _of_two_classes(got: TrialColumns, meaning: str, target: object, more: JSON)
 
 def _of_classes(got: TrialColumns, meaning: str, target: object, more: JSON) -> Trials:
     if target is not None:
-        raise InputError(
-            "target belongs to two classes; for one class against the rest use .versus(...) on the trials."
-        )
+        raise InputError(TARGET_OF_TWO)
     meaning = "posteriors" if meaning == "posterior" else meaning
     if meaning not in MATRIX_MEANINGS:
         known = " or ".join(MATRIX_MEANINGS)
         raise InputError(f"scores of shape {got.scores.shape} have one column per class: their meaning is {known}.")
     labels, classes = got.labels, got.classes
+    if labels is not None and not isinstance(labels, Labels) and classes is not None:
+        labels = coded(labels)  # names of classes are texts, whatever the labels are kept as
     if isinstance(labels, Labels) and classes is None:
         labels = _numbers_of(labels)
     elif isinstance(labels, Labels) and classes is not None:

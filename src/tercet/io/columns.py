@@ -49,6 +49,7 @@ _MERGED = "a 64-bit number would merge it with its neighbours. Rescale it, or wr
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _DOUBTFUL = r"(?i),\s*[}\]]|[:\[,]\s*[+-]?(inf|nan)|\\u0000"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_NO_LABELS = ("BLOB", "STRUCT", "MAP", "UNION", "BIT")  # types of duckdb; lists end in a bracket
 _NUMBERS = count()  # for types of the database, whose names must differ
 Place = Callable[[int, str], tuple[str, str | None]]
 Load = Callable[[Sequence[str], Sequence[str]], "Table"]  # of all wanted columns, and of those needed only as numbers
@@ -261,7 +262,9 @@ class Table:
         return LabelNames(enum, names, rows)
 
     def _label(self, name: str) -> str:
-        sql = self.column(name).sql
+        sql, kind = self.column(name).sql, self.column(name).kind
+        if kind.startswith(_NO_LABELS) or kind.endswith("]"):
+            raise InputError(f"{self.called}: column {shown(name)} holds {kind} values, not labels (text or numbers).")
         if name not in self.names:
             return sql
         known = self.names[name]

@@ -775,8 +775,9 @@ def judge(likelihoods: Likelihoods, labels: NDArray[np.intp], share: Floats) -> 
     log_prior = np.log(share[present])
     if present.all():
         return lambda block, rows: JudgedRows.of(joint(block, log_prior), labels[rows])
+    if (row := ruled_out(likelihoods, share)) is not None:
+        raise UndefinedError(no_posteriors(row))
     some, columns = likelihoods.of_classes(present), (np.cumsum(present) - 1)[labels]
-    _need_likelihood(some)
     return lambda _, rows: JudgedRows.of(joint(some.block(rows), log_prior), columns[rows])
 
 
@@ -793,14 +794,22 @@ def class_sums(
     return [tuple(map(_class_sum, np.split(one.take(order), ends), heavy)) for one in costs]
 
 
-def _need_likelihood(present: Likelihoods) -> None:
-    """Refuses rows that rule out every class that is among the labels: they have no posteriors at the data's prior."""
-    rows = np.flatnonzero(reduce(np.maximum, present.columns) == (0.0 if present.posteriors else -math.inf))
-    if len(rows):
-        raise UndefinedError(
-            f"Row {rows[0]} rules out every class that is among the labels, so it has no posteriors at the data's own "
-            f"prior: give a prior."
-        )
+def ruled_out(likelihoods: Likelihoods, share: Floats) -> int | None:
+    """The first row that rules out every class of a prior above 0, if there is one."""
+    present = share > 0.0
+    if present.all():
+        return None
+    never = 0.0 if likelihoods.posteriors else -math.inf
+    rows = np.flatnonzero(reduce(np.maximum, likelihoods.of_classes(present).columns) == never)
+    return int(rows[0]) if len(rows) else None
+
+
+def no_posteriors(row: int, called: str = "") -> str:
+    """Why there are no posteriors at the data's own prior; `called` names what the row belongs to."""
+    return (
+        f"{called}{'row' if called else 'Row'} {row} rules out every class that is among the labels, so it has no "
+        f"posteriors at the data's own prior: give a prior."
+    )
 
 
 def _class_sum(costs: Floats, heavy: Counts | None) -> tuple[int, int]:

@@ -41,6 +41,8 @@ class ClassSummary:
         Why accuracy, log-loss and Brier score are undefined; empty where they are not.
     classes : tuple of str
         The names of the classes.
+    problem_at : tuple of (int, int)
+        The numbers of the file and of the row that the problem is about: the first of several problems is told.
     """
 
     sizes: tuple[int, ...]
@@ -51,6 +53,7 @@ class ClassSummary:
     brier: Sums
     problem: str
     classes: tuple[str, ...]
+    problem_at: tuple[int, int] = (0, 0)
 
     def __add__(self, other: ClassSummary) -> Self:
         unit = min(self.unit, other.unit)
@@ -64,8 +67,9 @@ class ClassSummary:
         names = ("tables", "hits", "log_loss", "brier")
         tables, hits, log_loss, brier = (added(getattr(self, name), getattr(other, name)) for name in names)
         sizes = added(self.sizes, other.sizes)
-        problem = self.problem or other.problem
-        return type(self)(sizes, unit, tables, hits, log_loss, brier, problem, self.classes)
+        problems = [(one.problem_at, one.problem) for one in (self, other) if one.problem]
+        at, problem = min(problems, default=((0, 0), ""))
+        return type(self)(sizes, unit, tables, hits, log_loss, brier, problem, self.classes, at)
 
     def share(self) -> Floats:
         """The data's own class frequencies."""

@@ -29,6 +29,7 @@ from tercet._numeric.validation import (
 from tercet._typing import Array, Floats, Value
 from tercet.decision import ClassRows
 from tercet.errors import InputError
+from tercet.io._trial_columns import TARGET_OF_TWO
 from tercet.metrics.tally import Tally
 from tercet.outofcore.limits import Budget
 from tercet.outofcore.plain_data import Plain
@@ -143,7 +144,7 @@ class _Chunk:
 
     def class_rows(self) -> Iterator[ClassRows]:
         """The chunk as it was given."""
-        return map(ClassRows.of, self.trials())
+        return (ClassRows.of(trials).within(self.number, 0, f"Chunk {self.number}: ") for trials in self.trials())
 
     def class_sizes(self) -> None:
         """The sizes of the classes; labels cannot be read without the rest of a chunk."""
@@ -214,8 +215,9 @@ class ChunkPasses:
                     f"trials are {chunk.meaning} (trained prior {chunk.trained_prior}), but the scan has meaning="
                     f"{self.how['meaning']!r} (trained prior {prior})."
                 )
+            labels = chunk.known_labels()
             self._check_names(chunk)
-            return _Chunk(number, chunk.scores, chunk.known_labels(), chunk.weights, self.how, chunk)
+            return _Chunk(number, chunk.scores, labels, chunk.weights, self.how, chunk)
         if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
             raise InputError("a chunk is Trials, (scores, labels) or (scores, labels, weights).")
         scores, labels, weights = (*chunk, None)[:3]
@@ -231,6 +233,13 @@ class ChunkPasses:
 
     def _check_names(self, chunk: Trials) -> None:
         """Refuses a chunk whose classes have other names or another order: they would be counted as those before."""
+        if self.target is not None and chunk.is_matrix:
+            raise InputError(TARGET_OF_TWO)
+        if self.target is not None and chunk.classes[-1] != str(self.target):
+            raise InputError(
+                f"its target is {shown(chunk.classes[-1])}, not {shown(self.target)} (target=). Trials know their "
+                f"target: leave out target=, or give scores and labels."
+            )
         named = chunk.classes if chunk.is_matrix else chunk.classes[-1:]  # non-targets may be of several classes
         if self._names is None:
             self._names = named

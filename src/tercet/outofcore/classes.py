@@ -12,11 +12,11 @@ import numpy as np
 
 from tercet.application import MulticlassApplication
 from tercet.decision import class_summary
-from tercet.errors import UndefinedError
+from tercet.errors import InputError, UndefinedError
 from tercet.metrics.costs import class_prior_of
 from tercet.metrics.summary import ClassSummary
 from tercet.outofcore.plain_data import Plain, PlainState
-from tercet.outofcore.runner import Passes
+from tercet.outofcore.runner import CHANGED, Passes
 
 if TYPE_CHECKING:
     from tercet.outofcore.runner import Part
@@ -53,7 +53,7 @@ def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication
     sizes: ClassTotals | None = None if known is None else ClassTotals.of_sizes(*known)
     if sizes is None:
         sizes, counted = passes.total(ClassTotals, share=None, applications=[], why="", labels_only=True), 1
-    if sizes is None or passes.rows == 0:
+    if sizes is None or not any(sizes.sizes):
         raise UndefinedError("There is nothing to evaluate: there are no trials.")
     why, share = "", None
     try:
@@ -61,4 +61,6 @@ def scanned_classes(passes: Passes, applications: Sequence[MulticlassApplication
     except UndefinedError as error:
         why = str(error)
     found: ClassTotals = passes.total(ClassTotals, share=share, applications=plain, why=why, labels_only=False)
+    if found.sizes != sizes.sizes or found.unit != sizes.unit:
+        raise InputError(CHANGED)
     return found, 1 + counted

@@ -152,13 +152,13 @@ class Plan:
 
 
 def cut_into_parts(starts: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of at most this many rows: whole row groups together, a larger row group cut evenly."""
+    """Ranges of at most this many rows, none empty: whole row groups together, a larger row group cut evenly."""
     first, last = 0, len(starts) - 1
     while first < last:
         end = max(bisect_right(starts, starts[first] + rows) - 1, first + 1)
         low, high = starts[first], starts[end]
-        count = max(-(-(high - low) // rows), 1)
-        yield from pairwise(low + (high - low) * k // count for k in range(count + 1))
+        count = -(-(high - low) // rows)
+        yield from pairwise(low + (high - low) * k // max(count, 1) for k in range(count + 1))
         first = end
 
 

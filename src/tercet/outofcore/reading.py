@@ -33,7 +33,7 @@ from tercet.errors import InputError
 from tercet.io._limits import in_words
 from tercet.io._plain_files import called_as
 from tercet.io._row_ranges import RowRanges, TableRanges
-from tercet.io._trial_columns import TrialColumns, trials_of, word
+from tercet.io._trial_columns import TARGET_OF_TWO, TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
 from tercet.io.formats.parquet import plain_columns, release_memory
 from tercet.io.source import TrialSource, open_source
@@ -75,6 +75,8 @@ def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere:
         raise InputError(f"labels= and key= are for one file of scores, not for {len(named)}.")
     with ExitStack() as stack:
         files = [_described(stack, path, options, bool(apart), workers_elsewhere) for path in named]
+        for file in files:
+            file["alone"] = len(files) == 1
         stamps = tuple(FileStamp.of(path) for path in (*named, *(one for one in apart if one.exists())))
         matrix = options.get("meaning", "llr") in MATRIX_MEANINGS
         _judge_labels(files, options.get("target"), matrix)
@@ -154,6 +156,8 @@ def _codes_of(source: TrialSource) -> list[int] | None:
 def _judge_labels(files: Sequence[Plain], target: object, matrix: bool) -> None:
     """Decides for every file which of its label names are targets, as if all were one file."""
     if matrix:
+        if target is not None:
+            raise InputError(TARGET_OF_TWO)
         for file in files[1:]:
             if file["classes"] != files[0]["classes"]:
                 raise InputError(
@@ -435,7 +439,7 @@ class PartRows:
             try:
                 yield trials_of(replace(got, labels=labels), self.how["meaning"], None, self.how["trained_prior"], None)
             except InputError as error:
-                raise InputError(_renumbered(str(error), start)) from None
+                raise InputError(_renumbered(str(error), f"{got.called}: ", start)) from None
 
     def _marked(self, pieces: Iterable[tuple[int, TrialColumns]]) -> Iterator[Marked]:
         """The first row of each piece, its scores, and which of them are targets."""
@@ -443,11 +447,14 @@ class PartRows:
 
     def class_rows(self) -> Iterator[ClassRows]:
         """The part's rows of several classes, some at a time; columns of numbers as they are in the file."""
+        called = "" if self.file["alone"] else f"{self.file['called']}: "
         for start, stop in self._small_pieces():
-            if (found := _class_columns(self.file, start, stop, **self.how)) is not None:
-                yield from found
-            else:
-                yield from map(ClassRows.of, self._trials(self._columns_of(start, stop)))
+            found = _class_columns(self.file, start, stop, **self.how)
+            if found is None:
+                found = map(ClassRows.of, self._trials(self._columns_of(start, stop)))
+            for rows in found:
+                yield rows.within(self.part["file"], start, called)
+                start += len(rows.labels)
 
     def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
         for start, stop in self._pieces():
@@ -488,9 +495,11 @@ def _chained(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
     yield from rest
 
 
-def _renumbered(said: str, start: int) -> str:
-    """What is said of some rows with the row numbers of the file."""
-    return re.sub(r"\brow (\d+)", lambda found: f"row {int(found[1]) + start}", said)
+def _renumbered(said: str, name: str, start: int) -> str:
+    """What is said of some rows of a file with the row number of the file, and without their number among these."""
+    said = said.removeprefix(name)
+    said = re.sub(r"\b\d+ of \d+ rows, the first (is|in) (?=row \d)", "", said)
+    return name + re.sub(r"\brow (\d+)(?= \(counting| holds)", lambda found: f"row {int(found[1]) + start}", said)
 
 
 def _positions(file: Plain, labels: Array | None) -> NDArray[np.intp]:

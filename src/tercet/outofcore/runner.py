@@ -458,6 +458,8 @@ class _Saved:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            if Path(folder).is_file():
+                raise InputError(f"resume={shown_path(folder)} is a file: name a folder.") from None
             raise InputError(f"resume={shown_path(folder)} cannot be made a folder: {error.strerror}.") from None
         asked = {key: value for key, value in job.items() if key != "files"}  # included in the plan's name
         return cls(Path(folder), digest(asked)[:24], job["plan"])

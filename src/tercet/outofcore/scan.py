@@ -354,6 +354,7 @@ def scan(
     0.3333333333333333
     """
     check_meaning(meaning, MEANINGS, trained_prior)
+    class_columns = None if class_columns is None else column_names(class_columns, "class_columns")
     options = {
         key_: value for key_, value in locals().items()
         if key_ not in ("source", "memory_limit", "engine", "scheduler", "workers", "resume", "hashes", "progress")
@@ -361,17 +362,20 @@ def scan(
     where = Where.of(engine, scheduler, workers)
     hashes = flag(hashes, "hashes")
     callback(progress, "progress")
-    _check_reading(source, options, resume)
+    _check_reading(source, options, resume, progress, hashes)
     Budget.of(memory_limit, where.workers, where.processes)
     return Scan(source, options, where, memory_limit, resume, progress, hashes)
 
 
-def _check_reading(source: StrPath | Sequence[StrPath] | Chunks, options: JSON, resume: StrPath | None) -> None:
+def _check_reading(
+    source: StrPath | Sequence[StrPath] | Chunks, options: JSON, resume: StrPath | None,
+    progress: Progress | None, hashes: bool,
+) -> None:  # fmt: skip
     """Refuses options that these files, or chunks, cannot be read with, and what is no folder."""
     if resume is not None:
         checked_path(resume, "resume")
     if isinstance(source, Chunks):
-        return _refuse_reading_options(options)
+        return _refuse_reading_options({**options, "resume": resume, "progress": progress, "hashes": hashes or None})
     for one in source if isinstance(source, list | tuple) else [source]:
         Request.of(checked_path(one, "source"), **options)
     return None
@@ -397,7 +401,7 @@ def _refuse_reading_options(options: Facts) -> None:
     known = ("target", "meaning", "trained_prior", "name", "notes")
     for key, value in options.items():
         if key not in known and value != usual.get(key):
-            raise InputError(f"{key}= is for files, and chunks of rows have no columns to name: leave it out.")
+            raise InputError(f"{key}= is for files, and this scan reads chunks of rows from Python: leave it out.")
 
 
 _CASE_ROW = 512  # bytes that a row may take while its part is read and split by class

@@ -300,7 +300,7 @@ def plain_columns(
         parquet = import_module("pyarrow.parquet")
         coded = {"read_dictionary": names[-1:]} if texts else {}
         now = path.stat()
-        footer = _arrow_footer(path, (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns))
+        footer = _arrow_footer(path, (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns))
         with parquet.ParquetFile(path, metadata=footer, page_checksum_verification=True, **coded) as file:
             kinds = [str(file.schema_arrow.field(name).type) for name in names]
             texts = texts if kinds[-1] == _CODED else ()
@@ -326,7 +326,7 @@ def plain_columns(
 
 @lru_cache(maxsize=_FOOTERS)
 def _arrow_footer(path: Path, _: tuple[int, ...]) -> Value:
-    """The footer of a file of this device, inode, size and time: parsing it for every part would be quadratic work."""
+    """The footer of a file of this device, inode, size and times: parsing it for every part would be quadratic work."""
     return import_module("pyarrow.parquet").read_metadata(path)
 
 
