@@ -418,3 +418,19 @@ def test_a_run_is_resumed_from_the_parts_it_kept(scores, tmp_path):
     code, _, err = run("evaluate", path, "--resume", kept)
     assert code == 2
     assert "--resume has no effect without --engine" in err
+
+
+def test_several_classes_are_scanned_and_resumed_with_the_numbers_of_memory(tmp_path):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 600)
+    logits = rng.normal(size=(600, 3)) + 2.0 * np.eye(3)[labels]
+    columns = {name: logits[:, k] for k, name in enumerate("ABC")}
+    write_table(tmp_path / "a.parquet", {**columns, "label": [("A", "B", "C")[k] for k in labels]})
+    words = ("--meaning", "logits", "--trained-prior", ".3,.3,.4", "--class-columns", "A,B,C", "--priors", ".2,.3,.5")
+    (whole,) = result_of(tmp_path / "a.parquet", *words)["systems"]
+    for _ in range(2):  # the second run finds the parts of the first
+        scan = ("--engine", "local", "--resume", tmp_path / "kept")
+        (parts,) = result_of(tmp_path / "a.parquet", *words, *scan)["systems"]
+        for key in ("accuracy", "log_loss", "brier", "applications"):
+            assert parts[key] == whole[key]
+    assert any((tmp_path / "kept").iterdir())
