@@ -33,10 +33,10 @@ from tercet.metrics.costs import (
     BayesPlot,
     MeanCost,
     class_prior,
-    entropy,
     log_odds_grid,
     mean_cost,
     min_cllr,
+    over_entropy,
     without_means,
 )
 from tercet.metrics.curve_summary import histogram, thinned
@@ -682,7 +682,9 @@ def multiclass_evaluation_of(
         classes=classes,
         accuracy=known("accuracy", summary.accuracy),
         log_loss=bits,
-        normalised_cross_entropy=None if bits is None else bits / entropy(summary.share()),
+        normalised_cross_entropy=None
+        if bits is None
+        else known("normalised_cross_entropy", lambda: over_entropy(bits or 0.0, summary.share())),
         brier=known("brier", lambda: summary.mean_brier() / (1.0 if meaning in MATRIX_MEANINGS else 2.0)),
         applications=tuple(_class_result(summary, place, app) for place, app in enumerate(apps)),
         reasons=reasons,

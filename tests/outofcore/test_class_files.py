@@ -1,6 +1,7 @@
 """Files of several classes as people have them: odd row groups, labels, options and faults, scanned and read."""
 
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -147,3 +148,45 @@ def test_intervals_of_several_classes_are_refused_in_a_sentence(tmp_path):
     pq.write_table(table(*drawn(100)), tmp_path / "a.parquet")
     with pytest.raises(tc.InputError, match="Intervals of several classes need trials in memory"):
         tc.evaluate(tc.scan(tmp_path / "a.parquet", **LIKELIHOODS), [APP], ci=0.95)
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_noticed(tmp_path, monkeypatch):
+    scores, _ = drawn(300)
+    rng = np.random.default_rng(2)
+    for name, share in (("a", [0.8, 0.1, 0.1]), ("b", [0.1, 0.1, 0.8])):
+        pq.write_table(table(scores, rng.choice(NAMES, 300, p=share)), tmp_path / f"{name}.parquet")
+    real = reading.open_source
+
+    @contextmanager
+    def replacing(path, **options):
+        with real(path, **options) as source:
+            assert source.label_names  # they are counted
+            if (tmp_path / "b.parquet").exists():
+                os.replace(tmp_path / "b.parquet", tmp_path / "a.parquet")
+            yield source
+
+    monkeypatch.setattr(reading, "open_source", replacing)
+    with pytest.raises(tc.InputError, match=r"a\.parquet was written to while it was read"):
+        scanned(tmp_path / "a.parquet")
+
+
+def test_a_failing_disk_is_reported_with_the_name_of_the_file(tmp_path, monkeypatch):
+    pq.write_table(table(*drawn(100)), tmp_path / "a.parquet")
+
+    def fails(self, start, stop):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tercet.io._row_ranges.TableRanges.columns", fails)
+    with pytest.raises(tc.InputError, match=r"a\.parquet cannot be read: No space left on device"):
+        scanned(tmp_path / "a.parquet")
+
+
+def test_frequencies_without_entropy_leave_a_reason():
+    scores = np.eye(3)[[0, 1, 2, 2]]
+    weights = [1e-300, 1e-300, 1e300, 1.0]
+    trials = tc.Trials.of_log_likelihoods(scores, ["A", "B", "C", "C"], weights=weights, classes=NAMES)
+    found = tc.evaluate(trials, [APP])
+    assert found.normalised_cross_entropy is None
+    assert "entropy of the class frequencies is 0" in found.reasons["normalised_cross_entropy"]
+    with pytest.raises(tc.UndefinedError, match="entropy of the class frequencies is 0"):
+        tc.normalised_cross_entropy(trials)

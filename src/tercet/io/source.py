@@ -163,7 +163,7 @@ class TrialSource:
         TrialColumns
             The columns.
         """
-        with _faults_named(self.request.path):
+        with faults_named(self.request.path):
             known, got = self._distinct(), self.ranges.columns(start, stop)
         if known is None or got.labels is None or isinstance(got.labels, Labels):
             return got
@@ -177,7 +177,7 @@ class TrialSource:
         TrialColumns
             The columns.
         """
-        with _faults_named(self.request.path):
+        with faults_named(self.request.path):
             got = self.ranges.columns(0, self.rows)
         if got.labels is None or isinstance(got.labels, Labels) or got.labels.dtype.kind not in "US":
             return got
@@ -274,7 +274,7 @@ def open_source(path: Path, *, one_thread: bool = False, **options: Unpack[ReadO
 def opened_request(request: Request, *, held: bool, one_thread: bool = False) -> Iterator[TrialSource]:
     """The source of a request; `held` says that all rows will be in memory at once, so that their size is limited."""
     with ExitStack() as stack:
-        with _faults_named(request.path):
+        with faults_named(request.path):
             source = _set_up(stack, request, held, one_thread)
         yield source
 
@@ -293,7 +293,7 @@ def _set_up(stack: ExitStack, request: Request, held: bool, one_thread: bool) ->
 
 
 @contextmanager
-def _faults_named(path: Path) -> Iterator[None]:
+def faults_named(path: Path) -> Iterator[None]:
     """Reports operating system errors while files are read (a full temporary folder, a failing disk) in a sentence."""
     try:
         yield

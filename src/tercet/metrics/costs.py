@@ -639,7 +639,17 @@ def normalised_cross_entropy(trials: Trials, prior: object = None) -> float:
     1.0
     """
     share = class_prior(as_trials(trials), prior, absent=True)
-    return _class_means(trials, share, surprise) / math.log(2.0) / entropy(share)
+    return over_entropy(_class_means(trials, share, surprise) / math.log(2.0), share)
+
+
+def over_entropy(bits: float, share: Floats) -> float:
+    """A cross-entropy in bits over that of the prior alone."""
+    if (nothing := entropy(share)) == 0.0:
+        raise UndefinedError(
+            "One class has nearly all of the weight, so that the entropy of the class frequencies is 0 in double "
+            "precision, and nothing can be divided by it."
+        )
+    return bits / nothing
 
 
 def brier(trials: Trials, prior: object = None) -> float:

@@ -36,7 +36,7 @@ from tercet.io._row_ranges import RowRanges, TableRanges
 from tercet.io._trial_columns import TARGET_OF_TWO, TrialColumns, trials_of, word
 from tercet.io.columns import REJECTION, LabelColumn, Labels
 from tercet.io.formats.parquet import plain_columns, release_memory
-from tercet.io.source import TrialSource, open_source
+from tercet.io.source import TrialSource, faults_named, open_source
 from tercet.metrics.posteriors import Likelihoods
 from tercet.metrics.tally import Ranked, Tally
 from tercet.outofcore.files import FileStamp, Plan, cut_into_parts, listed_files, pieces_of
@@ -73,11 +73,15 @@ def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere:
     apart = [Path(options[key]).absolute() for key in ("labels", "key") if options.get(key) is not None]
     if apart and len(named) > 1:
         raise InputError(f"labels= and key= are for one file of scores, not for {len(named)}.")
+    # Before anything is read: a file that is replaced later is noticed, whatever was read of it.
+    stamps = [_stamp(path) for path in (*named, *(one for one in apart if one.exists()))]
     with ExitStack() as stack:
-        files = [_described(stack, path, options, bool(apart), workers_elsewhere) for path in named]
+        files = [
+            _described(stack, path, stamp, options, bool(apart), workers_elsewhere)
+            for path, stamp in zip(named, stamps, strict=False)
+        ]
         for file in files:
             file["alone"] = len(files) == 1
-        stamps = tuple(FileStamp.of(path) for path in (*named, *(one for one in apart if one.exists())))
         matrix = options.get("meaning", "llr") in MATRIX_MEANINGS
         _judge_labels(files, options.get("target"), matrix)
         parts = [
@@ -88,10 +92,19 @@ def planned(paths: object, options: Facts, part_rows: int, *, workers_elsewhere:
         parts = [part | {"number": number} for number, part in enumerate(parts)]
         group = max(file["group_bytes"] for file in files)
         rows = sum(file["rows"] for file in files)
-        yield Plan(tuple(files), tuple(parts), stamps, rows, matrix, group if group > _SMALL else 0)
+        yield Plan(tuple(files), tuple(parts), tuple(stamps), rows, matrix, group if group > _SMALL else 0)
 
 
-def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, workers_elsewhere: bool) -> Plain:
+def _stamp(path: Path) -> FileStamp:
+    try:
+        return FileStamp.of(path)
+    except OSError as error:
+        raise InputError(f"{called_as(path)} cannot be read: {error.strerror}.") from None
+
+
+def _described(
+    stack: ExitStack, path: Path, stamp: FileStamp, options: Facts, apart: bool, workers_elsewhere: bool
+) -> Plain:
     """What a file holds, and how to read it again."""
     called = called_as(path)
     known = {key: value for key, value in options.items() if value is not None and key not in ("target", "name")}
@@ -105,12 +118,13 @@ def _described(stack: ExitStack, path: Path, options: Facts, apart: bool, worker
         names = source.label_names
         if names is None:
             raise InputError(_NO_LABELS.format(called))
-        first = source.ranges.columns(0, min(source.rows, 1))
+        with faults_named(path):
+            first = source.ranges.columns(0, min(source.rows, 1))
         width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
         largest = max(high - low for low, high in pairwise(source.starts))
         plain = _plain_options(known) if in_place else {}
         return {
-            "path": str(path), "key": f"{FileStamp.of(path)} {plain}", "called": called, "options": plain,
+            "path": str(path), "key": f"{stamp} {plain}", "called": called, "options": plain,
             "rows": source.rows, "starts": list(source.starts), "narrow": first.scores.dtype == np.float32,
             "label_names": list(names), "label_codes": _codes_of(source), "usual_target": source.target,
             "label_rows": source.ranges.label_rows() if isinstance(source.ranges, TableRanges) else None,
@@ -449,22 +463,29 @@ class PartRows:
         """The part's rows of several classes, some at a time; columns of numbers as they are in the file."""
         called = "" if self.file["alone"] else f"{self.file['called']}: "
         for start, stop in self._small_pieces():
-            found = _class_columns(self.file, start, stop, **self.how)
+            first, found = start, _class_columns(self.file, start, stop, **self.how)
             if found is None:
                 found = map(ClassRows.of, self._trials(self._columns_of(start, stop)))
             for rows in found:
                 yield rows.within(self.part["file"], start, called)
                 start += len(rows.labels)
+            self._release(stop - first)
 
     def _columns(self) -> Iterator[tuple[int, TrialColumns]]:
         for start, stop in self._pieces():
             yield from self._columns_of(start, stop)
+            self._release(stop - start)
 
     def _columns_of(self, start: int, stop: int) -> Iterator[tuple[int, TrialColumns]]:
         """The columns of a piece, some rows at a time, after the number of the first of them."""
         for got in self.reader.pieces(self.file, start, stop):
             yield start, got
             start += len(got.scores)
+
+    def _release(self, rows: int) -> None:
+        """Gives back the memory of a large piece; that of small ones is soon used again, and fresh pages take time."""
+        if 8 * rows * (self.file["width"] + 1) > _SMALL:
+            release_memory()
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """Ranges of rows to read one after the other."""
