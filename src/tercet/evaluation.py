@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -487,12 +487,16 @@ def _evaluate_two(
     return two if limits is None else derived(two, intervals=limits.intervals(trials, apps, losses))
 
 
+_IN_MEMORY = "{} needs trials in memory: read them (tercet.read), or leave it out of a scan."
+_TWO_COLUMNS = "A scan of two columns answers cost matrices only: read the trials (tercet.read), or write one llr each."
+
+
 def _check_scanned(one_vs_rest: bool, ci: float | None, given: JSON) -> None:
     """Refuses what a scan cannot answer."""
     needs_level(ci, given)
     for name, value in {"one_vs_rest": one_vs_rest or None, **given}.items():
         if value is not None:
-            raise InputError(f"{name} needs trials in memory: read them (tercet.read), or leave it out of a scan.")
+            raise InputError(_IN_MEMORY.format(name))
 
 
 def _evaluate_source(
@@ -506,16 +510,11 @@ def _evaluate_source(
     """The evaluation of trials that are not in memory; arguments are validated before anything is read."""
     if source.several or any(isinstance(app, MulticlassApplication) for app in asked):
         if ci is not None:
-            raise InputError(
-                "Intervals of several classes need trials in memory: read them (tercet.read), or leave out ci=."
-            )
+            raise InputError(_IN_MEMORY.format("ci= of several classes"))
         matrices = [as_matrix(app) for app in asked]
         found_classes, more = source._class_summary(matrices)
         if len(found_classes.classes) == 2 and not any(isinstance(app, MulticlassApplication) for app in asked):
-            raise InputError(
-                "A scan with a column for each of two classes answers cost matrices only (Application.multiclass). For "
-                "operating points, EER and AUC, read the trials (tercet.read), or write one column of llrs."
-            )
+            raise InputError(_TWO_COLUMNS)
         called = name if name is not None else source.name
         many = multiclass_evaluation_of(found_classes, source.meaning, matrices, called)
         return derived(many, input={**many.input, **more})
@@ -674,6 +673,7 @@ def multiclass_evaluation_of(
 
     classes = summary.classes
     bits = known("log_loss", lambda: summary.mean_log_loss() / math.log(2.0))
+    ratio = None if bits is None else known("normalised_cross_entropy", partial(over_entropy, bits, summary.share()))
     sizes = Confusion._made(np.array([summary.sizes], np.object_), classes, ("any",), None, summary.unit).matrix[0]
     return MulticlassEvaluation(
         name=name,
@@ -682,9 +682,7 @@ def multiclass_evaluation_of(
         classes=classes,
         accuracy=known("accuracy", summary.accuracy),
         log_loss=bits,
-        normalised_cross_entropy=None
-        if bits is None
-        else known("normalised_cross_entropy", lambda: over_entropy(bits or 0.0, summary.share())),
+        normalised_cross_entropy=ratio,
         brier=known("brier", lambda: summary.mean_brier() / (1.0 if meaning in MATRIX_MEANINGS else 2.0)),
         applications=tuple(_class_result(summary, place, app) for place, app in enumerate(apps)),
         reasons=reasons,

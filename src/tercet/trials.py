@@ -984,16 +984,10 @@ def matrix_trials(
 
 
 def _assembled(
-    values: Floats,
-    meaning: str,
-    codes: Array | None,
-    classes: tuple[str, ...],
-    trained_prior: float | tuple[float, ...] | None,
-    weights: object,
-    ids: object,
-    groups: Mapping[str, object] | None,
+    values: Floats, meaning: str, codes: Array | None, classes: tuple[str, ...],
+    trained_prior: float | tuple[float, ...] | None, weights: object, ids: object, groups: Mapping[str, object] | None,
     name: str | None,
-) -> Trials:
+) -> Trials:  # fmt: skip
     heavy = None if weights is None else numbers(weights, "weights")
     keys = None if ids is None else identifiers(ids, "ids")
     grouped = {key: names(group, f"groups[{key!r}]") for key, group in (groups or {}).items()}

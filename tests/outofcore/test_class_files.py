@@ -146,7 +146,7 @@ def test_two_columns_answer_cost_matrices_and_refuse_operating_points(tmp_path):
 
 def test_intervals_of_several_classes_are_refused_in_a_sentence(tmp_path):
     pq.write_table(table(*drawn(100)), tmp_path / "a.parquet")
-    with pytest.raises(tc.InputError, match="Intervals of several classes need trials in memory"):
+    with pytest.raises(tc.InputError, match="ci= of several classes needs trials in memory"):
         tc.evaluate(tc.scan(tmp_path / "a.parquet", **LIKELIHOODS), [APP], ci=0.95)
 
 

@@ -287,19 +287,14 @@ def softplus(x: Floats, out: Floats | None = None, *, own: bool = False) -> Floa
     """ln(1 + e^x), without overflow; `own` says that x may be overwritten, which saves fresh memory, as `out` does."""
     positive = np.minimum.reduce(x, initial=math.inf) >= 0.0
     mixed = not positive and np.maximum.reduce(x) > 0.0
-    below = _minus_size(x, out) if mixed else np.negative(x, out=out) if positive else x
-    result = np.exp(below, out=out if below is x else below)
+    result = np.empty_like(x) if out is None else out
+    if mixed:  # -|x|: setting the bit of the sign takes a quarter of the time of np.copysign
+        np.bitwise_or(x.view(np.int64), _SIGN, out=result.view(np.int64))
+    np.exp(result if mixed else np.negative(x, out=result) if positive else x, out=result)
     np.log1p(result, out=result)
     if positive or mixed:
         result += _above_zero(x, x if own else None) if mixed else x
     return result
-
-
-def _minus_size(x: Floats, out: Floats | None) -> Floats:
-    """-|x|: setting the bit of the sign takes a quarter of the time of np.copysign."""
-    found = np.empty_like(x) if out is None else out
-    np.bitwise_or(x.view(np.int64), _SIGN, out=found.view(np.int64))
-    return found
 
 
 def _above_zero(x: Floats, out: Floats | None) -> Floats:
