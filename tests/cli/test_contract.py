@@ -183,7 +183,7 @@ VALUES = {
     "wanted": "0.5", "prices": "0.1", "partitions": "channel", "by_attack": "attack", "reference": "x", "cost": "2,1",
     "kind": "roc", "cost_fn": "2", "cost_fp": "2", "point": "0.8,0.1,0.1,1,5,5", "only": "ids", "without": "ids",
     "group_map": "utt2spk", "enrolment_map": "utt2model", "quality": "weight", "out_of_fold": "oof.csv",
-    "path": "other.md", ("biometrics", "rates", "by"): "channel",
+    "path": "other.md", "sampling": "natural", ("biometrics", "rates", "by"): "channel",
     "figure": "figure.svg", "thresholds": "0.1,0.2", "accepted": "70,30,5", "rejected": "4,96,900",
 }  # fmt: skip
 # What a value needs beside what its option declares.
@@ -196,6 +196,7 @@ COMPANIONS = {
     "resume": ("--engine", "local"),
     "missing": ("--key", "key.csv"), "calibrate_key": ("--calibrate-on", "c.csv"), "key": ("--missing", "drop"),
     "baseline": ("--fail-if", "dcf>baseline+1"),
+    ("evaluate", "sampling"): _QUICK,
     ("evaluate", "seed"): _QUICK, ("evaluate", "resamples"): ("--ci", "90"), ("evaluate", "group_columns"): _QUICK,
     ("biometrics", "rates", "by"): (), ("biometrics", "rates", "group_columns"): ("--by", "channel"),
     ("primary", "group_columns"): ("--ci", "90"), ("primary", "group_map"): ("--ci", "90", "--id-column", "id"),
