@@ -488,7 +488,7 @@ def _evaluate_two(
 
 
 _IN_MEMORY = "{} needs trials in memory: read them (tercet.read), or leave it out of a scan."
-_TWO_COLUMNS = "A scan of two columns answers cost matrices only: read the trials (tercet.read), or write one llr each."
+_TWO_COLUMNS = "A scan of two columns answers cost matrices only: use tercet.read, or one column of llrs."
 
 
 def _check_scanned(one_vs_rest: bool, ci: float | None, given: JSON) -> None:

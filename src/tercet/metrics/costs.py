@@ -565,7 +565,7 @@ class JudgedRows(NamedTuple):
     @classmethod
     def of(cls, logs: Floats, labels: NDArray[np.intp]) -> JudgedRows:
         """Of joint logarithms and class numbers."""
-        shares = np.exp(logs)
+        shares = np.exp(logs, order="C")  # so that it is written to in place below
         places = labels * len(labels)
         places += np.arange(len(labels))
         own_log, own = logs.ravel().take(places), shares.ravel().take(places)

@@ -17,7 +17,7 @@ from tercet.application import MulticlassApplication
 from tercet.errors import CalibrationError
 from tercet.trials import Trials, as_trials, probability
 
-_CELLS = 1 << 18  # at a time, rows x classes, so that a block and its products stay in the cache
+_CELLS = 1 << 18  # at a time, rows x classes: few calls, and blocks that stay in the cache that cores share
 Rule = Callable[[Floats], Array]  # the number of the chosen action for each row of a block
 
 
